@@ -1,0 +1,114 @@
+"""The ways of an entry point that are not the short one, in cold functions of their own.
+
+slow_X      the thread's mark is not "outside MPI": MPI calls itself, or the thread makes its first
+            call, or it is profiled (progress/inside.h)
+profiled_X  the same call, timed, its requests followed
+"""
+
+from __future__ import annotations
+
+import re
+
+from mpi_header import Function, Prototype
+
+#: count and datatype that are significant on every rank, in every use, by parameter name
+PAIRS = (
+    ("count", "datatype"),
+    ("origin_count", "origin_datatype"),
+    ("sendcount", "sendtype"),
+    ("recvcount", "recvtype"),
+    ("recvcount", "datatype"),
+)
+#: ... but not in these: only at the root, not with MPI_IN_PLACE, or not with MPI_NO_OP
+SEND_PAIR = re.compile(r"(?:I?[Ss]endrecv)(?:_c)?$")
+RECEIVE_PAIR = re.compile(r"I?(?:[Nn]eighbor_)?(?:[Aa]llgather|[Aa]lltoall)(?:_init)?(?:_c)?$")
+NOT_COUNTED = re.compile(r"(?:Init|Init_thread|Finalize|Session_init|Session_finalize|Abort)$")
+
+
+def has_bytes(name: str, pair: tuple[str, str]) -> bool:
+    if pair == ("sendcount", "sendtype"):
+        return bool(SEND_PAIR.match(name))
+    if pair == ("recvcount", "recvtype"):
+        return bool(RECEIVE_PAIR.match(name))
+    if pair[0] == "origin_count":
+        return "et_accumulate" not in name
+    return True
+
+
+def bytes_of(prototype: Prototype) -> str:
+    """The expression for the bytes of a call; 0 where its arguments do not tell."""
+    plain = {p.name for p in prototype.parameters if "*" not in p.type and not p.array}
+    for pair in PAIRS:
+        if set(pair) <= plain and has_bytes(prototype.name, pair):
+            factor = "(uint64_t)partitions * " if "partitions" in plain else ""
+            return f"{factor}hw_profiled_bytes({pair[0]}, {pair[1]})"
+    return "0"
+
+
+def around(prototype: Prototype, function: Function) -> tuple[str, str]:
+    """What comes before and after the real call."""
+    name = function.name
+    if name == "Request_free":
+        return "    hw_profiled_forget(request);\n", "    hw_profile_count(&call);\n"
+    if name in ("Start", "Startall"):
+        return "", f"    hw_profiled_started(&call, rc, {function.door});\n"
+    if re.match(r"(Wait|Test)(all|any|some)?$", name):
+        blocks = "true" if name.startswith("Wait") else "false"
+        complete = {
+            "Wait": "rc == MPI_SUCCESS",
+            "Waitall": "rc == MPI_SUCCESS",
+            "Test": "rc == MPI_SUCCESS && *flag",
+            "Testall": "rc == MPI_SUCCESS && *flag",
+        }.get(name, "false")
+        requests = function.door.partition(", ")[2]
+        return (
+            f"    hw_profiled_hold(&call, {function.door}, {blocks});\n",
+            f"    hw_profiled_release(&call, {requests}, {complete}, {blocks});\n",
+        )
+    posts = any(p.name == "request" and p.is_request_in_out() for p in prototype.parameters)
+    if posts and name not in ("Cancel", "Grequest_start"):
+        persistent = "true" if re.search(r"_init(_c)?$", name) else "false"
+        return "", f"    hw_profiled_posted(&call, rc, request, {persistent});\n"
+    return "", "    hw_profile_count(&call);\n"
+
+
+def with_site(prototype: Prototype, prefix: str) -> str:
+    """The head of a cold function: the arguments of the entry, and where it was called from."""
+    head = prototype.declaration(f"{prefix}_{prototype.name}", "static HW_COLD ")
+    if not prototype.parameters:
+        return head.replace("(void)", "(const void *site)")
+    return head[:-1] + ", const void *site)"
+
+
+def slow(prototype: Prototype, function: Function, middle: str) -> str:
+    """`middle` is the entry's body after its guard: a thread's first call takes it from here."""
+    forget = f"        hw_request_forget({function.door});\n" if function.door else ""
+    arguments = prototype.arguments()
+    profiled = ", ".join(filter(None, [arguments, "site"]))
+    return (
+        f"{with_site(prototype, 'slow')}\n{{\n"
+        "    struct hw_inside *inside = &hw_inside;\n"
+        "    if (!hw_inside_register(inside)) {\n"
+        f"{forget}        return hw_bottom.{prototype.name}({arguments});\n    }}\n"
+        "    if (hw_profile_is_on)\n"
+        f"        return profiled_{prototype.name}({profiled});\n{middle}}}\n\n"
+    )
+
+
+def profiled(prototype: Prototype, function: Function, call: str, after: str) -> str:
+    """`call` and `after` are those of the entry."""
+    name = prototype.name
+    before, count = around(prototype, function)
+    if NOT_COUNTED.match(name):
+        enter, leave, unused = "", "", "    (void)site;\n"
+    else:
+        enter = (
+            "    struct hw_profile_call call;\n"
+            f'    hw_profile_enter(&call, "{name}", site, {bytes_of(prototype)});\n{before}'
+        )
+        leave, unused = f"    hw_profile_leave(&call);\n{count}", ""
+    return (
+        f"{with_site(prototype, 'profiled')}\n{{\n{unused}    hw_inside_enter(&hw_inside);\n{enter}"
+        f"    {prototype.type} rc = {call};\n{after}{leave}"
+        "    hw_inside_leave_profiled(&hw_inside);\n    return rc;\n}\n\n"
+    )
