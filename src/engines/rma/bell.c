@@ -1,0 +1,93 @@
+#include "engines/rma/bell.h"
+
+#include "real/constants.h"
+#include "world/world.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static_assert(sizeof(struct hw_rma_bell) == 64, "one cache line for each ghost");
+
+static MPI_Win memory;
+static struct hw_rma_bell *bells; /* of the node's first ghost; the others follow */
+static int socket_fd = -1;
+
+/* The kernel chooses an address nobody has. */
+static void hang(struct hw_rma_bell *bell)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof address;
+    if (bind(socket_fd, (struct sockaddr *)&address, sizeof address.sun_family) != 0 ||
+        getsockname(socket_fd, (struct sockaddr *)&address, &length) != 0)
+        return;
+    size_t name_length = length - offsetof(struct sockaddr_un, sun_path);
+    if (name_length > sizeof bell->address)
+        return;
+    memcpy(bell->address, address.sun_path, name_length);
+    bell->address_length = (uint32_t)name_length;
+}
+
+void hw_rma_bells_make(void)
+{
+    bool is_ghost = hw_world_is_ghost();
+    MPI_Aint size = is_ghost ? (MPI_Aint)sizeof *bells : 0;
+    int unit, first = hw_world.node_size - hw_world.ghosts_per_node;
+    struct hw_rma_bell *own;
+    if (hw_bottom.Win_allocate_shared(size, 1, HW_INFO_NULL, hw_world.node, &own, &memory) != MPI_SUCCESS) {
+        memory = HW_WIN_NULL;
+        return;
+    }
+    if (hw_bottom.Win_shared_query(memory, first, &size, &unit, &bells) != MPI_SUCCESS)
+        bells = NULL;
+    socket_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (is_ghost) {
+        memset(own, 0, sizeof *own);
+        if (socket_fd >= 0)
+            hang(own);
+        bells = own;
+    }
+    hw_bottom.Barrier(hw_world.node);
+}
+
+void hw_rma_bells_free(void)
+{
+    if (memory != HW_WIN_NULL)
+        hw_bottom.Win_free(&memory);
+    if (socket_fd >= 0)
+        close(socket_fd);
+    bells = NULL;
+    socket_fd = -1;
+}
+
+struct hw_rma_bell *hw_rma_bell_of(int ghost_index)
+{
+    if (bells == NULL || socket_fd < 0 || bells[ghost_index].address_length == 0)
+        return NULL;
+    return &bells[ghost_index];
+}
+
+void hw_rma_bell_pull(const struct hw_rma_bell *bell)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path, bell->address, bell->address_length);
+    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + bell->address_length);
+    ssize_t sent = sendto(socket_fd, "", 1, 0, (struct sockaddr *)&address, length);
+    (void)sent; /* full: the ghost is being woken already */
+}
+
+int hw_rma_bell_socket(void) { return bells && bells->address_length ? socket_fd : -1; }
+
+void hw_rma_bell_tell(bool is_asleep)
+{
+    if (bells == NULL)
+        return;
+    char rings[16];
+    if (!is_asleep)
+        while (socket_fd >= 0 && recv(socket_fd, rings, sizeof rings, 0) > 0)
+            continue;
+    hw_atomic_store_seq_cst(&bells->is_asleep, is_asleep);
+}

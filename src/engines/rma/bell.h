@@ -1,0 +1,40 @@
+/* The bell: how a user process wakes a ghost of its own node. Shared memory has no descriptor to sleep on, so
+ * a ghost that sleeps says so in a word that its node can read, and an origin that finds it set sends an
+ * empty datagram to the ghost's socket (an address that is nowhere in the file system). */
+#ifndef HW_ENGINES_RMA_BELL_H
+#define HW_ENGINES_RMA_BELL_H
+
+#include "base/atomic.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HW_RMA_BELL_ADDRESS_MAX = 20 };
+
+/* In shared memory, one for each ghost of the node. The ghost writes, user processes read. */
+struct hw_rma_bell {
+    _Atomic uint32_t is_asleep;            /* seq_cst: the ghost looks once more after it said so */
+    uint32_t address_length;               /* 0: no bell; written once, before the node's barrier */
+    char address[HW_RMA_BELL_ADDRESS_MAX]; /* sun_path */
+    char unused[36];
+};
+
+/* Collective over hw_world.node: user processes and ghosts. Without memory or sockets nobody has bells. */
+void hw_rma_bells_make(void);
+void hw_rma_bells_free(void);
+
+/* In a user process: the bell of a ghost of this node, by its index there; NULL: none. */
+struct hw_rma_bell *hw_rma_bell_of(int ghost_index);
+void hw_rma_bell_pull(const struct hw_rma_bell *bell);
+static inline void hw_rma_bell_ring(const struct hw_rma_bell *bell)
+{
+    if (bell && __builtin_expect(hw_atomic_load_seq_cst(&((struct hw_rma_bell *)bell)->is_asleep), 0))
+        hw_rma_bell_pull(bell);
+}
+
+/* In a ghost: the socket to sleep on, -1: none; and whether it is about to sleep. */
+int hw_rma_bell_socket(void);
+void hw_rma_bell_tell(bool is_asleep);
+
+#endif

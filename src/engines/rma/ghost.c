@@ -1,0 +1,228 @@
+/* The ghost: takes commands, takes part in making and freeing windows, keeps locks, and in between makes MPI
+ * progress, which is what serves the operations redirected to it (papers/002 section 3). One thread. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "engines/rma/bell.h"
+#include "engines/rma/ghost_herald.h"
+#include "engines/rma/ghost_lock.h"
+#include "engines/rma/ghost_wait.h"
+#include "engines/rma/rma.h"
+#include "progress/poll.h"
+
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+struct ghost_window {
+    struct ghost_window *next;
+    uint64_t id;
+    int member_count;
+    struct hw_rma_comms comms;
+    MPI_Win shared, win;
+    struct hw_rma_ghost_lock locks[]; /* by the target's rank in the program's communicator */
+};
+
+static struct ghost_window *windows;
+static struct hw_rma_ghost_lock gate;
+static int finished_count;
+
+_Noreturn static void give_up(const char *what)
+{
+    hw_log_error("a ghost %s; the job ends", what);
+    hw_rma_ghost_herald_stop();
+    hw_bottom.Abort(HW_COMM_WORLD, 1);
+    _exit(1);
+}
+
+static struct ghost_window *look_for_window(uint64_t id)
+{
+    struct ghost_window *window = windows;
+    while (window && window->id != id)
+        window = window->next;
+    return window;
+}
+
+static struct ghost_window *find_window(uint64_t id)
+{
+    struct ghost_window *window = look_for_window(id);
+    if (window == NULL)
+        give_up("was told of a window it does not know");
+    return window;
+}
+
+/* Nobody waits for an unlock to arrive: another member's word that the window is free may overtake it. */
+static void unlock(const struct hw_rma_command *command)
+{
+    struct ghost_window *window = look_for_window(command->id);
+    if (window)
+        hw_rma_ghost_lock_release(&window->locks[command->target]);
+}
+
+/* Where the node's memory begins in this process, and how long it is. */
+static MPI_Aint find_segment(const struct ghost_window *window, void **base)
+{
+    MPI_Aint total = 0, size;
+    int count, unit;
+    void *ignored;
+    hw_bottom.Comm_size(window->comms.node, &count);
+    for (int i = 0; i < count; i++) {
+        if (hw_bottom.Win_shared_query(window->shared, i, &size, &unit, &ignored) != MPI_SUCCESS)
+            give_up("cannot map the memory of a window");
+        total += size;
+    }
+    hw_bottom.Win_shared_query(window->shared, HW_PROC_NULL, &size, &unit, base);
+    return total;
+}
+
+/* The ghost adds a page, so that the segment is never empty. */
+static void make_windows(struct ghost_window *window, const int *members, MPI_Info hints)
+{
+    void *base = NULL;
+    if (hw_rma_comms_make(members, window->member_count, &window->comms) != HW_OK)
+        give_up("cannot make the communicators of a window");
+    if (hw_bottom.Win_allocate_shared(HW_RMA_ALIGNMENT, 1, HW_INFO_NULL, window->comms.node, &base,
+                                      &window->shared) != MPI_SUCCESS)
+        give_up("cannot share the memory of a window");
+    MPI_Aint size = find_segment(window, &base);
+    if (hw_bottom.Win_create(base, size, 1, hints, window->comms.window, &window->win) != MPI_SUCCESS)
+        give_up("cannot make a window");
+}
+
+static void create(const struct hw_rma_command *command, int origin)
+{
+    int count = command->member_count;
+    size_t lock_count = count ? (size_t)count : (size_t)hw_world.user_count;
+    int *members = count ? calloc((size_t)count, sizeof *members) : NULL;
+    char *hints = malloc((size_t)command->hint_bytes + 1);
+    struct ghost_window *window = calloc(1, sizeof *window + lock_count * sizeof window->locks[0]);
+    if (window == NULL || hints == NULL || (count && members == NULL))
+        give_up("has no memory left for a window");
+    if (count)
+        hw_bottom.Recv(members, count, HW_INT, origin, HW_RMA_TAG_DETAIL, hw_world.all, HW_STATUS_IGNORE);
+    if (command->hint_bytes)
+        hw_bottom.Recv(hints, command->hint_bytes, HW_CHAR, origin, HW_RMA_TAG_DETAIL, hw_world.all,
+                       HW_STATUS_IGNORE);
+    MPI_Info info = hw_rma_hints_unpack(hints, command->hint_bytes);
+    window->id = command->id;
+    window->member_count = count;
+    hw_rma_ghost_wait_enter_mpi();
+    make_windows(window, members, info);
+    hw_rma_ghost_wait_leave_mpi();
+    window->next = windows;
+    windows = window;
+    if (info != HW_INFO_NULL)
+        hw_bottom.Info_free(&info);
+    free(hints);
+    free(members);
+}
+
+static void destroy(uint64_t id)
+{
+    struct ghost_window *window = find_window(id);
+    struct ghost_window **link = &windows;
+    while (*link != window)
+        link = &(*link)->next;
+    *link = window->next;
+    hw_rma_ghost_wait_enter_mpi();
+    hw_bottom.Win_free(&window->win);
+    hw_bottom.Win_free(&window->shared);
+    hw_rma_comms_free(&window->comms);
+    hw_rma_ghost_wait_leave_mpi();
+    free(window);
+}
+
+static void obey(const struct hw_rma_command *command, int origin)
+{
+    struct hw_rma_command gate_request = {.grant_tag = command->grant_tag, .lock = HW_RMA_LOCK_EXCLUSIVE};
+    switch ((enum hw_rma_kind)command->kind) {
+    case HW_RMA_CREATE:
+        create(command, origin);
+        return;
+    case HW_RMA_FREE:
+        destroy(command->id);
+        return;
+    case HW_RMA_LOCK:
+        hw_rma_ghost_lock_ask(&find_window(command->id)->locks[command->target], origin, command);
+        return;
+    case HW_RMA_UNLOCK:
+        unlock(command);
+        return;
+    case HW_RMA_GATE:
+        hw_rma_ghost_lock_ask(&gate, origin, &gate_request);
+        return;
+    case HW_RMA_GATE_RELEASE:
+        hw_rma_ghost_lock_release(&gate);
+        return;
+    case HW_RMA_FINISH:
+        finished_count++;
+        return;
+    }
+    give_up("was told something it does not understand");
+}
+
+static void relax_locks(void)
+{
+    for (struct ghost_window *window = windows; window; window = window->next) {
+        int count = window->member_count ? window->member_count : hw_world.user_count;
+        for (int i = 0; i < count; i++)
+            hw_rma_ghost_lock_relax(&window->locks[i]);
+    }
+}
+
+/* The next command, if one has come. A matched probe and not a receive from any source, which MPICH 5.0 over
+ * UCX never completes for some messages from other nodes (doc/guide/troubleshooting.md). */
+static bool take(struct hw_rma_command *command, int *origin)
+{
+    int is_there = 0;
+    MPI_Message message;
+    MPI_Status status;
+    if (hw_bottom.Improbe(HW_ANY_SOURCE, HW_RMA_TAG_COMMAND, hw_world.all, &is_there, &message, &status) !=
+        MPI_SUCCESS)
+        give_up("cannot receive any more");
+    if (!is_there)
+        return false;
+    *origin = status.MPI_SOURCE;
+    if (hw_bottom.Mrecv(command, sizeof *command, HW_BYTE, &message, HW_STATUS_IGNORE) != MPI_SUCCESS)
+        give_up("cannot receive any more");
+    return true;
+}
+
+static void serve(void)
+{
+    int user_count = hw_world.node_size - hw_world.ghosts_per_node;
+    while (finished_count < user_count) {
+        struct hw_rma_command command;
+        int origin;
+        while (!take(&command, &origin)) {
+            hw_poll(); /* a probe alone makes no progress in every MPI */
+            hw_rma_ghost_wait();
+            if (hw_rma_ghost_lock_waiting() > 0)
+                relax_locks();
+        }
+        obey(&command, origin);
+        hw_rma_ghost_wait_traffic();
+    }
+}
+
+_Noreturn void hw_rma_ghost_run(void)
+{
+    prctl(PR_SET_NAME, "headway-ghost", 0, 0, 0);
+    hw_rma_ghost_herald_start();
+    hw_rma_bells_make();
+    if (hw_poll_open() != HW_OK)
+        give_up("cannot make a communicator");
+    hw_rma_ghost_wait_begin();
+    serve();
+    hw_poll_close();
+    hw_rma_bells_free();
+    hw_rma_quiesce();
+    hw_world_end();
+    hw_bottom.Finalize();
+    hw_rma_ghost_herald_stop();
+    /* What the program printed before MPI_Init is its processes' to print. Not _exit: MPICH 5 says goodbye to
+     * its launcher in a handler of exit(3). */
+    __fpurge(stdout);
+    exit(0);
+}

@@ -1,0 +1,60 @@
+/* Ghosts for one-sided communication (Casper: papers/002 section 3, papers/004 section III).
+ *
+ * The memory of a redirected window lies in a segment that its user processes share with the ghosts of their
+ * node. The handle the program holds is a real window over user processes and ghosts, on which every user
+ * process keeps a passive epoch open from beginning to end; an operation on a target is the same operation on
+ * the target's ghost, at the target's place in the segment. The program's epochs (fence, PSCW, locks) are
+ * kept by us: fences are barriers, PSCW are messages, locks are kept by the target's ghost. doc/adr/0007.
+ *
+ * For the hooks in src/mpi. Any thread of a user process, inside a hook; every function returns an MPI error
+ * code, already raised at the handler it belongs to. */
+#ifndef HW_ENGINES_RMA_RMA_H
+#define HW_ENGINES_RMA_RMA_H
+
+#include "base/status.h"
+#include "engines/rma/window.h"
+#include "real/real.h"
+
+/* After the world was split, in user processes. `is_multithreaded`: several threads may call MPI at once. */
+enum hw_status hw_rma_start(bool is_multithreaded);
+
+/* In ghosts: serves until every user process of the node has finished, then ends MPI and the process. */
+_Noreturn void hw_rma_ghost_run(void);
+
+/* True while windows may be redirected. */
+static inline bool hw_rma_is_on(void)
+{
+    return __builtin_expect(__atomic_load_n(&hw_rma_windows, __ATOMIC_ACQUIRE) != NULL, 0);
+}
+
+/* Windows (MPI-4.1 section 12.2). HW_DECLINED: the real call must be made, by all processes; nothing was
+ * raised. Otherwise *rc is what the program gets. */
+enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                                      void *baseptr, MPI_Win *win, int *rc);
+int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win);
+/* The user processes; the program frees the group. */
+int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group);
+/* Local: the program reads back the hints that the real window or it itself gave. */
+int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info);
+int hw_rma_window_get_info(struct hw_rma_window *window, MPI_Info *info);
+/* Adds what windows that still live did to the counters. */
+void hw_rma_count(void);
+
+/* Epochs (MPI-4.1 section 12.5). */
+int hw_rma_fence(struct hw_rma_window *window, int assertion);
+int hw_rma_post(struct hw_rma_window *window, MPI_Group group, int assertion);
+int hw_rma_start_access(struct hw_rma_window *window, MPI_Group group, int assertion);
+int hw_rma_complete(struct hw_rma_window *window);
+int hw_rma_wait(struct hw_rma_window *window);
+int hw_rma_test(struct hw_rma_window *window, int *flag);
+int hw_rma_lock(struct hw_rma_window *window, int lock_type, int rank, int assertion);
+int hw_rma_unlock(struct hw_rma_window *window, int rank);
+int hw_rma_lock_all(struct hw_rma_window *window, int assertion);
+int hw_rma_unlock_all(struct hw_rma_window *window);
+int hw_rma_flush(struct hw_rma_window *window, int rank);
+int hw_rma_flush_local(struct hw_rma_window *window, int rank);
+int hw_rma_flush_all(struct hw_rma_window *window);
+int hw_rma_flush_local_all(struct hw_rma_window *window);
+int hw_rma_sync(struct hw_rma_window *window);
+
+#endif

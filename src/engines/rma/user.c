@@ -1,0 +1,173 @@
+#include "engines/rma/user.h"
+
+#include "base/log.h"
+#include "engines/rma/bell.h"
+#include "engines/rma/rma.h"
+#include "engines/rma/watch.h"
+#include "profile/counters.h"
+#include "real/detect.h"
+
+#include <stdlib.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+struct hw_rma_windows *hw_rma_windows;
+bool hw_rma_is_multithreaded;
+bool hw_rma_needs_confirmation;
+
+static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards changes of the table and the list */
+static struct hw_rma_window *first_window;
+
+static struct hw_rma_windows *make_table(size_t capacity)
+{
+    struct hw_rma_windows *table = calloc(1, sizeof *table + capacity * sizeof table->slots[0]);
+    if (table)
+        table->mask = capacity - 1;
+    return table;
+}
+
+/* Under list_mutex. There is a free place. */
+static void fill_slot(struct hw_rma_windows *table, uintptr_t key, struct hw_rma_window *window)
+{
+    size_t i = hw_rma_hash(key) & table->mask;
+    for (;; i = (i + 1) & table->mask) {
+        uintptr_t found = hw_atomic_load_relaxed(&table->slots[i].key);
+        if (found == 0)
+            table->used++;
+        if (found == 0 || found == key)
+            break;
+    }
+    hw_atomic_store_release(&table->slots[i].window, window);
+    hw_atomic_store_release(&table->slots[i].key, key);
+}
+
+/* A larger table for the windows that live. The old one may still be read: it is never freed, and all
+ * of them together are smaller than the last. */
+static struct hw_rma_windows *grow(const struct hw_rma_windows *old)
+{
+    struct hw_rma_windows *table = make_table((old->mask + 1) * 2);
+    for (size_t i = 0; table && i <= old->mask; i++) {
+        struct hw_rma_window *window = hw_atomic_load_relaxed(&old->slots[i].window);
+        if (window)
+            fill_slot(table, hw_atomic_load_relaxed(&old->slots[i].key), window);
+    }
+    return table;
+}
+
+bool hw_rma_window_enter(struct hw_rma_window *window)
+{
+    pthread_mutex_lock(&list_mutex);
+    struct hw_rma_windows *table = hw_rma_windows;
+    if (table->used > table->mask / 2) {
+        table = grow(table);
+        if (table)
+            __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
+    }
+    if (table) {
+        fill_slot(table, (uintptr_t)window->win, window);
+        struct hw_rma_window **link = &first_window;
+        while (*link)
+            link = &(*link)->next;
+        *link = window;
+    }
+    pthread_mutex_unlock(&list_mutex);
+    return table != NULL;
+}
+
+void hw_rma_window_leave(struct hw_rma_window *window)
+{
+    pthread_mutex_lock(&list_mutex);
+    fill_slot(hw_rma_windows, (uintptr_t)window->win, NULL);
+    for (struct hw_rma_window **link = &first_window; *link; link = &(*link)->next) {
+        if (*link == window) {
+            *link = window->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&list_mutex);
+}
+
+struct hw_rma_window *hw_rma_window_first(void)
+{
+    pthread_mutex_lock(&list_mutex);
+    struct hw_rma_window *window = first_window;
+    pthread_mutex_unlock(&list_mutex);
+    return window;
+}
+
+void hw_rma_count(void)
+{
+    pthread_mutex_lock(&list_mutex);
+    for (struct hw_rma_window *window = first_window; window; window = window->next)
+        HW_COUNT_ADD(operations_redirected, atomic_exchange(&window->op_count, 0));
+    pthread_mutex_unlock(&list_mutex);
+}
+
+int hw_rma_tell(int ghost, struct hw_rma_command *command)
+{
+    const struct hw_world_process *process = &hw_world.processes[ghost];
+    int rc = hw_bottom.Send(command, sizeof *command, HW_BYTE, ghost, HW_RMA_TAG_COMMAND, hw_world.all);
+    if (process->node == hw_world.processes[hw_world.rank].node)
+        hw_rma_bell_ring(hw_rma_bell_of(process->local_index));
+    return rc;
+}
+
+int hw_rma_ask(int ghost, struct hw_rma_command *command)
+{
+    static atomic_uint asked; /* threads that wait at the same time must not take each other's grants */
+    command->grant_tag =
+        HW_RMA_TAG_GRANT_FIRST + (int32_t)(hw_atomic_add_relaxed(&asked, 1) % HW_RMA_TAG_GRANT_COUNT);
+    int rc = hw_rma_tell(ghost, command);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return hw_bottom.Recv(NULL, 0, HW_BYTE, ghost, command->grant_tag, hw_world.all, HW_STATUS_IGNORE);
+}
+
+int hw_rma_gate_enter(void)
+{
+    struct hw_rma_command command = {.kind = HW_RMA_GATE};
+    return hw_rma_ask(hw_world.ghost_ranks[0], &command);
+}
+
+int hw_rma_gate_leave(void)
+{
+    struct hw_rma_command command = {.kind = HW_RMA_GATE_RELEASE};
+    return hw_rma_tell(hw_world.ghost_ranks[0], &command);
+}
+
+/* In MPI_Finalize: the ghosts may leave, after what the program did not free is freed. Windows were made in
+ * an order on which all their members agree. */
+static void finish(void)
+{
+    hw_rma_watch_stop();
+    for (struct hw_rma_window *window; (window = hw_rma_window_first()) != NULL;) {
+        MPI_Win win = window->win;
+        hw_rma_unlock_all_at_end(window);
+        if (hw_rma_window_free(window, &win) != MPI_SUCCESS)
+            break;
+    }
+    __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE);
+    int node = hw_world.processes[hw_world.rank].node;
+    for (int i = 0; i < hw_world.ghosts_per_node; i++) {
+        struct hw_rma_command command = {.kind = HW_RMA_FINISH};
+        hw_rma_tell(hw_world.ghost_ranks[node * hw_world.ghosts_per_node + i], &command);
+    }
+    hw_rma_bells_free();
+    hw_rma_quiesce();
+}
+
+enum hw_status hw_rma_start(bool is_multithreaded)
+{
+    struct hw_rma_windows *table = make_table(FIRST_CAPACITY);
+    if (table == NULL || hw_world_at_end(finish) != HW_OK) {
+        hw_log_error("no memory for the table of windows, or the MPI refuses attributes; run without "
+                     "HEADWAY_GHOSTS");
+        return HW_NOMEM;
+    }
+    hw_rma_is_multithreaded = is_multithreaded;
+    hw_rma_needs_confirmation = !hw_real_is_flush_remote();
+    hw_rma_bells_make();
+    __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
+    hw_rma_watch_start();
+    return HW_OK;
+}

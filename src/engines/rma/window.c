@@ -1,0 +1,385 @@
+/* Making and freeing redirected windows, on the side of the user processes (MPI-4.1 sections 12.2.2, 12.2.5).
+ */
+#include "base/log.h"
+#include "base/options.h"
+#include "engines/rma/rma.h"
+#include "engines/rma/user.h"
+#include "profile/counters.h"
+#include "profile/record.h"
+#include "real/detect.h"
+#include "real/quirks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HINT_BYTES_MAX = 2048 };
+
+/* What each process tells the others about its part. */
+struct offer {
+    int64_t size, disp_unit;
+    uint64_t id; /* that of rank 0 counts */
+    int32_t is_willing;
+    int32_t unused;
+};
+
+struct plan {
+    MPI_Comm comm; /* the program's */
+    MPI_Group group;
+    int rank, size;
+    int *members; /* ranks in hw_world.all */
+    bool is_whole;
+    struct offer own, *offers;
+};
+
+static void end_plan(struct plan *plan)
+{
+    if (plan->group != HW_GROUP_NULL)
+        hw_bottom.Group_free(&plan->group);
+    free(plan->members);
+    free(plan->offers);
+}
+
+static enum hw_status decline(const char *reason)
+{
+    hw_record_declined(reason);
+    return HW_DECLINED;
+}
+
+static bool is_hint(MPI_Info info, const char *key, const char *wanted)
+{
+    char value[32] = "";
+    int flag = 0;
+    return info != HW_INFO_NULL &&
+           hw_bottom.Info_get(info, key, sizeof value - 1, value, &flag) == MPI_SUCCESS && flag &&
+           strcmp(value, wanted) == 0;
+}
+
+/* Who takes part, as ranks in hw_world.all. */
+static enum hw_status find_members(struct plan *plan)
+{
+    MPI_Group all;
+    int result = MPI_UNEQUAL;
+    int *own = calloc((size_t)plan->size, sizeof *own);
+    plan->members = calloc((size_t)plan->size, sizeof *plan->members);
+    enum hw_status status = HW_NOMEM;
+    if (own && plan->members && hw_bottom.Comm_group(hw_world.all, &all) == MPI_SUCCESS) {
+        for (int i = 0; i < plan->size; i++)
+            own[i] = i;
+        hw_bottom.Group_translate_ranks(plan->group, plan->size, own, all, plan->members);
+        hw_bottom.Group_free(&all);
+        status = HW_OK;
+        for (int i = 0; i < plan->size; i++)
+            if (plan->members[i] == HW_UNDEFINED)
+                status = HW_DECLINED;
+    }
+    free(own);
+    if (status == HW_OK && plan->size == hw_world.user_count) {
+        MPI_Group users;
+        hw_bottom.Comm_group(hw_world.users, &users);
+        hw_bottom.Group_compare(plan->group, users, &result);
+        hw_bottom.Group_free(&users);
+    }
+    plan->is_whole = result == MPI_IDENT;
+    return status;
+}
+
+static bool is_one_node(const struct plan *plan)
+{
+    for (int i = 1; i < plan->size; i++)
+        if (hw_world.processes[plan->members[i]].node != hw_world.processes[plan->members[0]].node)
+            return false;
+    return true;
+}
+
+/* Decided from what all members know alike. */
+static enum hw_status judge(struct plan *plan)
+{
+    int is_inter;
+    if (hw_options.redirect == HW_OPTION_REDIRECT_OFF)
+        return decline("windows are not redirected: HEADWAY_REDIRECT=off");
+    if (!hw_real_is_window_sound())
+        return decline(
+            "Open MPI 4 loses one-sided operations on windows of any but its shared-memory component");
+    if (hw_bottom.Comm_test_inter(plan->comm, &is_inter) != MPI_SUCCESS || is_inter ||
+        hw_bottom.Comm_group(plan->comm, &plan->group) != MPI_SUCCESS)
+        return HW_DECLINED;
+    hw_bottom.Group_rank(plan->group, &plan->rank);
+    hw_bottom.Group_size(plan->group, &plan->size);
+    enum hw_status status = find_members(plan);
+    if (status == HW_DECLINED)
+        return decline("a window with processes that were started or connected later");
+    if (status != HW_OK)
+        return status;
+    if (hw_options.redirect == HW_OPTION_REDIRECT_AUTO && is_one_node(plan) && hw_real_is_node_rma_direct())
+        return decline("a window within one node, where this MPI loads and stores directly");
+    return HW_OK;
+}
+
+/* Everybody's part; this is also where the members wait for each other, before any ghost is asked. */
+static enum hw_status agree(struct plan *plan)
+{
+    static atomic_uint serial;
+    plan->own.id = ((uint64_t)hw_world.rank << 32) | hw_atomic_add_relaxed(&serial, 1);
+    plan->offers = calloc((size_t)plan->size, sizeof *plan->offers);
+    if (plan->offers == NULL)
+        return HW_NOMEM;
+    if (hw_bottom.Allgather(&plan->own, sizeof plan->own, HW_BYTE, plan->offers, sizeof plan->own, HW_BYTE,
+                            plan->comm) != MPI_SUCCESS)
+        return HW_MPI;
+    for (int i = 0; i < plan->size; i++)
+        if (!plan->offers[i].is_willing)
+            return decline("a window whose hints ask for no redirection");
+    return HW_OK;
+}
+
+static bool needs_gate(const struct hw_rma_window *window)
+{
+    return window->rank == 0 && window->ghost_count > 1 &&
+           (!window->comms.is_world || hw_rma_is_multithreaded);
+}
+
+static int tell_ghosts(const struct hw_rma_window *window, const struct plan *plan, const char *hints,
+                       int hint_bytes)
+{
+    struct hw_rma_command command = {.kind = HW_RMA_CREATE,
+                                     .id = window->id,
+                                     .member_count = plan->is_whole ? 0 : plan->size,
+                                     .hint_bytes = hint_bytes};
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++) {
+        rc = hw_rma_tell(window->ghosts[i], &command);
+        if (rc == MPI_SUCCESS && command.member_count)
+            rc = hw_bottom.Send(plan->members, plan->size, HW_INT, window->ghosts[i], HW_RMA_TAG_DETAIL,
+                                hw_world.all);
+        if (rc == MPI_SUCCESS && hint_bytes)
+            rc = hw_bottom.Send(hints, hint_bytes, HW_CHAR, window->ghosts[i], HW_RMA_TAG_DETAIL,
+                                hw_world.all);
+    }
+    return rc;
+}
+
+/* Where each target's memory lies and who serves it. */
+static bool place_targets(struct hw_rma_window *window, const struct plan *plan)
+{
+    MPI_Aint *node_bytes = calloc((size_t)hw_world.node_count, sizeof *node_bytes);
+    window->targets = calloc((size_t)plan->size, sizeof *window->targets);
+    for (int i = 0; node_bytes && window->targets && i < plan->size; i++) {
+        struct hw_rma_target *target = &window->targets[i];
+        MPI_Aint *bytes = &node_bytes[hw_world.processes[plan->members[i]].node];
+        target->offset = *bytes;
+        *bytes += hw_rma_round_up((MPI_Aint)plan->offers[i].size);
+        target->disp_unit = (MPI_Aint)plan->offers[i].disp_unit;
+        target->ghost_in_world = hw_world_ghost_of(plan->members[i]);
+        const struct hw_world_process *ghost = &hw_world.processes[target->ghost_in_world];
+        if (ghost->node == hw_world.processes[hw_world.rank].node)
+            target->bell = hw_rma_bell_of(ghost->local_index);
+        for (int j = 0; j < window->ghost_count; j++)
+            if (window->ghosts[j] == target->ghost_in_world)
+                target->ghost = j;
+    }
+    free(node_bytes);
+    window->has_puts = calloc((size_t)window->ghost_count, sizeof *window->has_puts);
+    return node_bytes && window->targets && window->has_puts;
+}
+
+/* Together with the ghosts. Returns an MPI error code. */
+static int make_windows(struct hw_rma_window *window, const struct plan *plan, MPI_Info hints, void **base)
+{
+    if (hw_rma_comms_make(plan->is_whole ? NULL : plan->members, plan->size, &window->comms) != HW_OK)
+        return MPI_ERR_OTHER;
+    int rc = hw_bottom.Win_allocate_shared(hw_rma_round_up((MPI_Aint)plan->own.size), 1, HW_INFO_NULL,
+                                           window->comms.node, base, &window->shared);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = hw_bottom.Win_create(*base, (MPI_Aint)plan->own.size, (int)plan->own.disp_unit, hints,
+                              window->comms.window, &window->win);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return hw_bottom.Win_lock_all(MPI_MODE_NOCHECK, window->win);
+}
+
+static int make_with_ghosts(struct hw_rma_window *window, const struct plan *plan, MPI_Info info, void **base)
+{
+    char text[HINT_BYTES_MAX];
+    int hint_bytes = hw_rma_hints_pack(info, text, sizeof text);
+    MPI_Info hints = hw_rma_hints_unpack(text, hint_bytes);
+    bool has_gate = needs_gate(window);
+    int rc = has_gate ? hw_rma_gate_enter() : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && window->rank == 0)
+        rc = tell_ghosts(window, plan, text, hint_bytes);
+    if (rc == MPI_SUCCESS)
+        rc = make_windows(window, plan, hints, base);
+    if (has_gate)
+        hw_rma_gate_leave();
+    if (hints != HW_INFO_NULL)
+        hw_bottom.Info_free(&hints);
+    return rc;
+}
+
+static struct hw_rma_window *begin_window(struct plan *plan)
+{
+    struct hw_rma_window *window = calloc(1, sizeof *window);
+    if (window == NULL)
+        return NULL;
+    window->id = plan->offers[0].id;
+    window->rank = plan->rank;
+    window->size = plan->size;
+    window->comms.is_world = plan->is_whole;
+    window->start_count = window->post_count = -1;
+    window->generation = 1;
+    pthread_mutex_init(&window->mutex, NULL);
+    window->ghosts = hw_rma_ghosts_of(plan->members, plan->size, &window->ghost_count);
+    if (window->ghosts == NULL || !place_targets(window, plan))
+        goto err_memory;
+    window->owns_users = !plan->is_whole || hw_rma_is_multithreaded;
+    window->users = hw_world.users;
+    window->hints = HW_INFO_NULL;
+    /* Not MPI_Comm_dup: it would run the program's attribute callbacks. */
+    if (window->owns_users && hw_bottom.Comm_split(plan->comm, 0, plan->rank, &window->users) != MPI_SUCCESS)
+        goto err_memory;
+    window->group = plan->group;
+    plan->group = HW_GROUP_NULL;
+    return window;
+
+err_memory:
+    free(window->ghosts);
+    free(window->has_puts);
+    free(window->targets);
+    free(window);
+    return NULL;
+}
+
+enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                                      void *baseptr, MPI_Win *win, int *rc)
+{
+    struct plan plan = {.comm = comm, .group = HW_GROUP_NULL};
+    if (size < 0 || disp_unit <= 0 || disp_unit != (int)disp_unit)
+        return HW_DECLINED; /* the real call raises the error */
+    plan.own.size = size;
+    plan.own.disp_unit = disp_unit;
+    plan.own.is_willing = !is_hint(info, "async_config", "off") && !is_hint(info, "alloc_shm", "true");
+    enum hw_status status = judge(&plan);
+    if (status == HW_OK)
+        status = agree(&plan);
+    if (status == HW_DECLINED) {
+        end_plan(&plan);
+        return status;
+    }
+    void *base = NULL;
+    *rc = MPI_ERR_NO_MEM;
+    struct hw_rma_window *window = status == HW_OK ? begin_window(&plan) : NULL;
+    if (window)
+        *rc = make_with_ghosts(window, &plan, info, &base);
+    if (*rc == MPI_SUCCESS && !hw_rma_window_enter(window))
+        *rc = MPI_ERR_NO_MEM;
+    end_plan(&plan);
+    if (*rc != MPI_SUCCESS) {
+        hw_log_error("a window could not be made together with the ghosts; run without HEADWAY_GHOSTS");
+        hw_bottom.Comm_call_errhandler(comm, *rc);
+        return HW_OK;
+    }
+    HW_COUNT(windows_redirected);
+    hw_rma_window_set_info(window, info);
+    hw_bottom.Win_set_errhandler(window->shared, HW_ERRORS_RETURN);
+    memcpy(baseptr, &base, sizeof base);
+    *win = window->win;
+    return HW_OK;
+}
+
+int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group)
+{
+    /* A handle of the program's own: one rank range, the whole. */
+    int whole[1][3] = {{0, window->size - 1, 1}};
+    return hw_bottom.Group_range_incl(window->group, 1, whole, group);
+}
+
+static int copy_hints(MPI_Info from, MPI_Info to)
+{
+    int key_count = 0, flag;
+    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
+    int rc = from == HW_INFO_NULL ? MPI_SUCCESS : hw_bottom.Info_get_nkeys(from, &key_count);
+    for (int i = 0; rc == MPI_SUCCESS && i < key_count; i++) {
+        rc = hw_bottom.Info_get_nthkey(from, i, key);
+        if (rc == MPI_SUCCESS)
+            rc = hw_bottom.Info_get(from, key, MPI_MAX_INFO_VAL, value, &flag);
+        if (rc == MPI_SUCCESS && flag)
+            rc = hw_bottom.Info_set(to, key, value);
+    }
+    return rc;
+}
+
+static bool is_known_hint(const char *key)
+{
+    static const char *const keys[] = {"no_locks", "accumulate_ordering", "accumulate_ops", "same_size",
+                                       "same_disp_unit"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Keeps those of the standard's hints that the window has. */
+int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info)
+{
+    int key_count = 0, flag = 0;
+    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
+    int rc = info == HW_INFO_NULL ? MPI_SUCCESS : hw_bottom.Info_get_nkeys(info, &key_count);
+    if (rc == MPI_SUCCESS && window->hints == HW_INFO_NULL)
+        rc = hw_bottom.Info_create(&window->hints);
+    for (int i = 0; rc == MPI_SUCCESS && i < key_count; i++) {
+        rc = hw_bottom.Info_get_nthkey(info, i, key);
+        if (rc == MPI_SUCCESS && is_known_hint(key))
+            rc = hw_bottom.Info_get(info, key, MPI_MAX_INFO_VAL, value, &flag);
+        if (rc == MPI_SUCCESS && is_known_hint(key) && flag)
+            rc = hw_bottom.Info_set(window->hints, key, value);
+    }
+    return rc == MPI_SUCCESS ? rc : hw_rma_raise(window, rc);
+}
+
+int hw_rma_window_get_info(struct hw_rma_window *window, MPI_Info *info)
+{
+    int rc = hw_real.Win_get_info(window->win, info);
+    return rc == MPI_SUCCESS ? copy_hints(window->hints, *info) : rc;
+}
+
+static void end_window(struct hw_rma_window *window)
+{
+    if (window->owns_users)
+        hw_bottom.Comm_free(&window->users);
+    if (window->hints != HW_INFO_NULL)
+        hw_bottom.Info_free(&window->hints);
+    hw_bottom.Group_free(&window->group);
+    pthread_mutex_destroy(&window->mutex);
+    free(window->start_ranks);
+    free(window->post_requests);
+    free(window->targets);
+    free(window->has_puts);
+    free(window->ghosts);
+    free(window);
+}
+
+int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
+{
+    if (window->is_lock_all || window->lock_count > 0 || window->start_count >= 0 || window->post_count >= 0)
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    int rc = hw_bottom.Win_unlock_all(window->win);
+    if (rc == MPI_SUCCESS)
+        rc = hw_bottom.Barrier(window->users);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    bool has_gate = needs_gate(window);
+    if (has_gate)
+        hw_rma_gate_enter();
+    struct hw_rma_command command = {.kind = HW_RMA_FREE, .id = window->id};
+    for (int i = 0; window->rank == 0 && i < window->ghost_count; i++)
+        hw_rma_tell(window->ghosts[i], &command);
+    hw_rma_window_leave(window);
+    HW_COUNT_ADD(operations_redirected, atomic_exchange(&window->op_count, 0));
+    rc = hw_real.Win_free(win);
+    hw_bottom.Win_free(&window->shared);
+    hw_rma_comms_free(&window->comms);
+    if (has_gate)
+        hw_rma_gate_leave();
+    end_window(window);
+    return rc;
+}

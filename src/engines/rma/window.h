@@ -1,0 +1,166 @@
+/* A redirected window, as a user process knows it, and the step every operation takes. */
+#ifndef HW_ENGINES_RMA_WINDOW_H
+#define HW_ENGINES_RMA_WINDOW_H
+
+#include "base/atomic.h"
+#include "engines/rma/bell.h"
+#include "engines/rma/proto.h"
+#include "real/constants.h"
+#include "real/real.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How the calling process may access a target. Below ACCESS_LOCK_ALL: by what opened it for this target
+ * alone. */
+enum hw_rma_access {
+    HW_RMA_ACCESS_NONE,
+    HW_RMA_ACCESS_SHARED,    /* MPI_LOCK_SHARED, held at the ghost */
+    HW_RMA_ACCESS_EXCLUSIVE, /* MPI_LOCK_EXCLUSIVE, held at the ghost */
+    HW_RMA_ACCESS_NOCHECK,   /* MPI_Win_lock with MPI_MODE_NOCHECK: nothing is held */
+    HW_RMA_ACCESS_STARTED,   /* MPI_Win_start */
+    HW_RMA_ACCESS_LOCK_ALL,  /* MPI_Win_lock_all: a shared lock, taken at the first operation */
+};
+
+/* Written by the threads of this process: access under the window's mutex, is_dirty relaxed. */
+struct hw_rma_target {
+    MPI_Aint offset;          /* of its memory in the segment of its node */
+    MPI_Aint disp_unit;       /* as it gave it */
+    int ghost;                /* rank in the window; also its place in the window's `ghosts` */
+    int ghost_in_world;       /* rank in hw_world.all */
+    struct hw_rma_bell *bell; /* of its ghost, if that is on this node */
+    _Atomic uint32_t access;  /* enum hw_rma_access */
+    _Atomic uint32_t dirty;   /* the window's generation at its last operation; other values: flushed since */
+};
+
+enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
+
+struct hw_rma_window {
+    MPI_Win win;    /* what the program holds; shadow window at the same time */
+    MPI_Win shared; /* the memory */
+    struct hw_rma_comms comms;
+    MPI_Comm users; /* in the order of the program's communicator */
+    bool owns_users;
+    MPI_Group group; /* of users */
+    MPI_Info hints;  /* what the program may read back besides the real window's; or HW_INFO_NULL */
+    uint64_t id;
+    int rank, size; /* in users */
+    int ghost_count;
+    int *ghosts;                /* of all its nodes, ranks in hw_world.all */
+    _Atomic uint32_t *has_puts; /* by ghost: since its last flush; relaxed */
+    char confirmed;             /* where a Get puts what nobody reads (epoch.c) */
+    struct hw_rma_target *targets;
+    struct hw_rma_window *next; /* in the order they were made, under the list's lock */
+
+    _Atomic uint32_t is_open;     /* a fence, or lock_all with MPI_MODE_NOCHECK: any target, nothing to ask */
+    _Atomic uint32_t generation;  /* counts flushes of all targets; never 0 */
+    _Atomic uint32_t has_ops;     /* since the last flush of all targets */
+    _Atomic uint32_t has_unready; /* since the last local flush of all targets */
+    _Atomic uint64_t op_count;
+
+    pthread_mutex_t mutex; /* guards what follows and changes of target->access; held over no waiting */
+    bool is_fence, is_lock_all, is_nocheck_all;
+    int lock_count;
+    int start_count, *start_ranks; /* access epoch; -1: none */
+    int post_count;                /* exposure epoch; -1: none */
+    MPI_Request *post_requests;
+};
+
+/* Windows by handle: open addressing. Readers take no lock: a table is never changed but by filling an empty
+ * place, or emptying `window`; a larger one replaces it. NULL while nothing may be redirected. */
+struct hw_rma_slot {
+    _Atomic uintptr_t key; /* the handle; 0: free */
+    _Atomic(struct hw_rma_window *) window;
+};
+struct hw_rma_windows {
+    size_t mask;
+    size_t used;
+    struct hw_rma_slot slots[];
+};
+extern struct hw_rma_windows *hw_rma_windows;
+
+/* Several threads of the program may call MPI at once: then a flush is never skipped, because what one thread
+ * flushed may not contain what another just issued. Written at start. */
+extern bool hw_rma_is_multithreaded;
+
+/* A flush does not tell that a Put has arrived (epoch.c). Written at start. */
+extern bool hw_rma_needs_confirmation;
+
+static inline size_t hw_rma_hash(uintptr_t key)
+{
+    return (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 40);
+}
+
+/* NULL: not redirected. */
+static inline struct hw_rma_window *hw_rma_find(MPI_Win win)
+{
+    struct hw_rma_windows *windows = __atomic_load_n(&hw_rma_windows, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(windows == NULL, 1))
+        return NULL;
+    uintptr_t wanted = (uintptr_t)win;
+    for (size_t i = hw_rma_hash(wanted) & windows->mask;; i = (i + 1) & windows->mask) {
+        uintptr_t key = hw_atomic_load_acquire(&windows->slots[i].key);
+        if (key == wanted)
+            return hw_atomic_load_acquire(&windows->slots[i].window);
+        if (key == 0)
+            return NULL;
+    }
+}
+
+/* In MPI_Finalize: closes what the program left open. */
+void hw_rma_unlock_all_at_end(struct hw_rma_window *window);
+
+/* True once the table and the list hold it. */
+bool hw_rma_window_enter(struct hw_rma_window *window);
+void hw_rma_window_leave(struct hw_rma_window *window);
+struct hw_rma_window *hw_rma_window_first(void);
+
+/* A target that no fence opened: takes its lock under lock_all; an MPI error, already raised, if there is no
+ * epoch. */
+int hw_rma_open_target(struct hw_rma_window *window, int rank);
+
+/* Raises `code` at the window's error handler and returns what the program gets. */
+int hw_rma_raise(const struct hw_rma_window *window, int code);
+
+/* A rank that no window has: with it the real call raises the error the program deserves. */
+enum { HW_RMA_BAD_RANK = INT_MAX };
+
+/* Turns the target of an operation into its ghost. MPI_SUCCESS: make the real call. MPI_PROC_NULL and wrong
+ * ranks are left to it. */
+static inline int hw_rma_redirect(struct hw_rma_window *window, int *rank, MPI_Aint *disp)
+{
+    int target_rank = *rank;
+    if (__builtin_expect((unsigned)target_rank >= (unsigned)window->size, 0)) {
+        if (target_rank != HW_PROC_NULL)
+            *rank = HW_RMA_BAD_RANK;
+        return MPI_SUCCESS;
+    }
+    struct hw_rma_target *target = &window->targets[target_rank];
+    if (!hw_atomic_load_relaxed(&window->is_open) &&
+        __builtin_expect(hw_atomic_load_relaxed(&target->access) == HW_RMA_ACCESS_NONE, 0)) {
+        int rc = hw_rma_open_target(window, target_rank);
+        if (rc != MPI_SUCCESS)
+            return rc;
+    }
+    hw_rma_bell_ring(target->bell);
+    *disp = target->offset + *disp * target->disp_unit;
+    *rank = target->ghost;
+    hw_atomic_store_relaxed(&target->dirty, hw_atomic_load_relaxed(&window->generation));
+    hw_atomic_store_relaxed(&window->has_ops, 1);
+    hw_atomic_store_relaxed(&window->has_unready, 1);
+    hw_atomic_store_relaxed(&window->op_count, hw_atomic_load_relaxed(&window->op_count) + 1);
+    return MPI_SUCCESS;
+}
+
+/* The same for Put and Rput, whose completion at the ghost may need more than a flush. */
+static inline int hw_rma_redirect_put(struct hw_rma_window *window, int *rank, MPI_Aint *disp)
+{
+    int target_rank = *rank, rc = hw_rma_redirect(window, rank, disp);
+    if (rc == MPI_SUCCESS && (unsigned)target_rank < (unsigned)window->size)
+        hw_atomic_store_relaxed(&window->has_puts[window->targets[target_rank].ghost], 1);
+    return rc;
+}
+
+#endif

@@ -1,0 +1,265 @@
+#include "engines/thread/overlap.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "engines/thread/policy.h"
+#include "profile/counters.h"
+
+#include <stdlib.h>
+
+enum { BYTES_CLASS_COUNT = 48 };
+
+/* A program that always has something outstanding (double buffering) never closes its window: cut it here. */
+#define MAX_WINDOW_NS (100 * HW_NS_PER_MS)
+
+/* Posts that follow one another within this time are one series: less computation between them is not worth
+ * progress. */
+#define SERIES_GAP_NS (300 * HW_NS_PER_US)
+
+/* In the bulk of a transfer a look should find about this much (sends and receives together): less and the
+ * wake-ups cost more than they bring, more and small socket buffers run full or empty in between. But a
+ * third of the transfer at most, or its end is not seen in time. */
+#define GAP_BYTES (400 * 1024)
+#define GAP_PARTS 3
+#define UNKNOWN_GAP_NS (600 * HW_NS_PER_US)
+#define MIN_GAP_NS (100 * HW_NS_PER_US)
+#define MAX_GAP_NS (800 * HW_NS_PER_US)
+
+enum { MIN_GAP_PERCENT = 40, MAX_GAP_PERCENT = 170, GOOD_WINDOWS_PER_PERCENT = 32 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct hw_policy_class classes[HW_REQUEST_KIND_COUNT][BYTES_CLASS_COUNT];
+static clockid_t thread_clock;
+static bool has_own_core; /* the thread has a core that the program's thread does not use */
+static atomic_bool is_on;
+static atomic_uint_fast64_t gap_ns;
+static atomic_bool has_rounds;
+static bool is_paused, is_listened; /* under lock */
+
+/* The open window; NULL class while there is none. Under lock. */
+static struct {
+    struct hw_policy_class *class;
+    bool is_on;
+    uint64_t opened_ns;
+    uint64_t bytes;
+    uint64_t thread_cpu_ns; /* of the progress thread, when it opened */
+    uint64_t blocked_ns;
+    uint64_t wake_ns;
+    bool has_gone;       /* somebody was told to start the thread on it */
+    bool is_series_over; /* the first series of posts */
+    bool is_interfered;  /* the policy learns nothing from it */
+    bool has_only_receives;
+    uint32_t series_count;
+    uint64_t last_post_ns;
+} window;
+
+static int local_rank_count(void)
+{
+    static const char *const names[] = {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE",
+                                        "SLURM_NTASKS_PER_NODE"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value && atoi(value) > 0)
+            return atoi(value);
+    }
+    return 0;
+}
+
+void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed)
+{
+    int ranks = local_rank_count();
+    if (pthread_getcpuclockid(thread, &thread_clock) != 0)
+        thread_clock = CLOCK_THREAD_CPUTIME_ID;
+    has_own_core = ranks > 0 && CPU_COUNT(allowed) >= 2 * ranks;
+}
+
+static struct hw_policy_class *class_of(enum hw_request_kind kind, uint64_t bytes)
+{
+    int power = bytes ? 63 - __builtin_clzll(bytes) : 0;
+    return &classes[kind][power < BYTES_CLASS_COUNT ? power : BYTES_CLASS_COUNT - 1];
+}
+
+static uint64_t gap_for(const struct hw_policy_class *class)
+{
+    if (hw_options.gap_us >= 0)
+        return (uint64_t)hw_options.gap_us * HW_NS_PER_US;
+    uint64_t transfer_ns = hw_policy_transfer_ns(class);
+    if (transfer_ns == 0 || class->bytes == 0)
+        return UNKNOWN_GAP_NS;
+    uint64_t gap = transfer_ns / GAP_PARTS;
+    uint64_t fill_ns = (uint64_t)((double)transfer_ns * GAP_BYTES / (double)class->bytes);
+    gap = fill_ns < gap ? fill_ns : gap;
+    gap = gap > MAX_GAP_NS ? MAX_GAP_NS : gap;
+    gap = gap * (class->gap_percent ? class->gap_percent : 100) / 100;
+    return gap < MIN_GAP_NS ? MIN_GAP_NS : gap;
+}
+
+/* Looks as seldom as the transport bears: longer gaps while the program need not wait, shorter ones as soon
+ * as it must although the thread took part, and then for long not up to there again. */
+static void adapt_gap(struct hw_policy_class *class, const struct hw_policy_window *closed)
+{
+    uint64_t transfer_ns = hw_policy_transfer_ns(class);
+    if (!closed->was_on || transfer_ns == 0)
+        return;
+    if (class->gap_percent == 0) {
+        class->gap_percent = 100;
+        class->gap_cap_percent = MAX_GAP_PERCENT;
+    }
+    if (closed->blocked_ns > transfer_ns / 6) {
+        class->gap_cap_percent =
+            class->gap_percent > MIN_GAP_PERCENT + 5 ? class->gap_percent - 5 : MIN_GAP_PERCENT;
+        class->gap_percent =
+            class->gap_cap_percent > MIN_GAP_PERCENT + 10 ? class->gap_cap_percent - 10 : MIN_GAP_PERCENT;
+    } else if (closed->blocked_ns < transfer_ns / 32) {
+        if (++class->good_count % GOOD_WINDOWS_PER_PERCENT == 0 && class->gap_cap_percent < MAX_GAP_PERCENT)
+            class->gap_cap_percent++;
+        if (class->gap_percent + 3 <= class->gap_cap_percent)
+            class->gap_percent += 3;
+    }
+}
+
+static void open_window(enum hw_request_kind kind, uint64_t bytes, uint64_t now_ns)
+{
+    window.class = class_of(kind, bytes);
+    window.is_on = hw_policy_begin(window.class) || hw_options.stand_down == HW_OPTION_STAND_DOWN_NEVER;
+    window.is_on |= is_listened;
+    window.is_interfered = is_paused || is_listened;
+    window.opened_ns = now_ns;
+    window.blocked_ns = 0;
+    window.bytes = 0;
+    atomic_store_explicit(&gap_ns, gap_for(window.class), memory_order_relaxed);
+    atomic_store_explicit(&has_rounds, false, memory_order_relaxed);
+    window.has_gone = window.is_series_over = false;
+    window.has_only_receives = true;
+    window.series_count = 0;
+    window.wake_ns = 0;
+    window.thread_cpu_ns = window.is_on ? hw_clock_read(thread_clock) : 0;
+    HW_COUNT(overlap_windows);
+    if (!window.is_on)
+        HW_COUNT(overlap_windows_off);
+    atomic_store_explicit(&is_on, window.is_on, memory_order_relaxed);
+}
+
+static void end_series(void)
+{
+    if (!window.is_series_over)
+        hw_policy_series_end(window.class, window.series_count);
+    window.is_series_over = true;
+}
+
+/* For the record: what was overlapped, and what the thread brought as far as controls tell. */
+static void count_window(const struct hw_policy_class *class, const struct hw_policy_window *closed)
+{
+    if (closed->duration_ns > closed->blocked_ns)
+        HW_COUNT_ADD(overlapped_ns, closed->duration_ns - closed->blocked_ns);
+    uint64_t off_cost_ns = hw_policy_off_cost_ns(class);
+    if (!closed->was_on || off_cost_ns == 0 || window.is_interfered)
+        return;
+    HW_COUNT(judged_windows);
+    HW_COUNT_ADD(judged_on_ns, closed->cost_ns);
+    HW_COUNT_ADD(judged_off_ns, off_cost_ns);
+}
+
+static void learn(struct hw_policy_class *class, const struct hw_policy_window *closed)
+{
+    if (hw_policy_end(class, closed) && class->stands_down) {
+        HW_COUNT(stand_downs);
+        hw_log_debug("progress brings nothing for operations of this size here; standing down");
+    }
+    adapt_gap(class, closed);
+}
+
+static void close_window(uint64_t now_ns)
+{
+    end_series();
+    struct hw_policy_window closed = {
+        .was_on = window.is_on,
+        .cost_ns = window.blocked_ns + window.wake_ns,
+        .blocked_ns = window.blocked_ns,
+        .duration_ns = now_ns - window.opened_ns,
+    };
+    if (window.is_on && !has_own_core)
+        closed.cost_ns += hw_clock_read(thread_clock) - window.thread_cpu_ns;
+    count_window(window.class, &closed);
+    if (!window.is_interfered)
+        learn(window.class, &closed);
+    window.class->bytes = window.bytes;
+    window.class = NULL;
+    atomic_store_explicit(&is_on, false, memory_order_relaxed);
+}
+
+/* Counts the post. Whether the series is complete is known from the windows before. */
+static enum hw_policy_post continue_series(uint64_t now_ns)
+{
+    if (window.series_count && now_ns - window.last_post_ns > SERIES_GAP_NS)
+        end_series();
+    window.last_post_ns = now_ns;
+    if (window.is_series_over)
+        return HW_POLICY_POST_TELL;
+    window.series_count++;
+    return hw_policy_series_post(window.class, window.series_count);
+}
+
+enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive,
+                                      bool *is_new)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t now_ns = hw_clock_now_ns();
+    if (window.class && now_ns - window.opened_ns > MAX_WINDOW_NS)
+        close_window(now_ns);
+    if (!window.class)
+        open_window(kind, bytes, now_ns);
+    window.bytes += bytes;
+    if (kind == HW_REQUEST_COLLECTIVE)
+        atomic_store_explicit(&has_rounds, true, memory_order_relaxed);
+    window.has_only_receives &= is_receive;
+    enum hw_policy_post result = continue_series(now_ns);
+    /* Who has posted receives alone often goes on to a blocking send. A poll before it would answer the
+     * partner first, and the two directions would go one after the other: let the thread wait a moment and
+     * see. */
+    if (result == HW_POLICY_POST_COMPLETE && window.has_only_receives)
+        result = HW_POLICY_POST_TELL;
+    if (!window.is_on)
+        result = HW_POLICY_POST_OFF;
+    *is_new = !window.has_gone;
+    window.has_gone |= result >= HW_POLICY_POST_TELL;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+void hw_overlap_add_wake(uint64_t wake_ns)
+{
+    pthread_mutex_lock(&lock);
+    window.wake_ns += wake_ns;
+    pthread_mutex_unlock(&lock);
+}
+
+void hw_overlap_returned(uint64_t blocked_ns)
+{
+    pthread_mutex_lock(&lock);
+    window.blocked_ns += blocked_ns;
+    if (window.class && atomic_load(&hw_request_outstanding) == 0)
+        close_window(hw_clock_now_ns());
+    pthread_mutex_unlock(&lock);
+}
+
+void hw_overlap_interfere(bool wants_pause, bool wants_listening)
+{
+    pthread_mutex_lock(&lock);
+    is_paused = wants_pause;
+    is_listened = wants_listening;
+    if (window.class && (is_paused || is_listened))
+        window.is_interfered = true;
+    if (window.class && is_listened) {
+        window.is_on = true;
+        atomic_store_explicit(&is_on, true, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t hw_overlap_gap_ns(void) { return atomic_load_explicit(&gap_ns, memory_order_relaxed); }
+
+bool hw_overlap_has_rounds(void) { return atomic_load_explicit(&has_rounds, memory_order_relaxed); }
+
+bool hw_overlap_is_on(void) { return atomic_load_explicit(&is_on, memory_order_relaxed); }

@@ -1,0 +1,45 @@
+/* The window of overlap that is open now: from the first pending operation to none. Keeps what the policy
+ * needs to judge it. Any thread of the program may call, inside a hook. */
+#ifndef HW_ENGINES_THREAD_OVERLAP_H
+#define HW_ENGINES_THREAD_OVERLAP_H
+
+#include "engines/thread/policy.h"
+#include "objects/request.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* `thread` is the progress thread, whose CPU time is read; `allowed` are the cores it may use. Before the
+ * first post. */
+void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed);
+
+/* Something was posted. Opens a window if none is open. *is_new: the thread has not been told of this window.
+ */
+enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive,
+                                      bool *is_new);
+
+/* Time the program's thread spent waking the progress thread in this window. */
+void hw_overlap_add_wake(uint64_t wake_ns);
+
+/* A door returned. Closes the window if nothing is outstanding any more. */
+void hw_overlap_returned(uint64_t blocked_ns);
+
+/* The program has paused the thread, or listens to it: the open window, and those that follow, say nothing
+ * about what the thread brings, so the policy learns nothing from them. While listened to, the thread takes
+ * part in every window. */
+void hw_overlap_interfere(bool wants_pause, bool wants_listening);
+
+/* How long the thread should sleep between two looks in the bulk of this window's transfer, as far as earlier
+ * windows of the class tell. Any thread; relaxed. */
+uint64_t hw_overlap_gap_ns(void);
+
+/* True if a collective was posted in the open window: its rounds of messages wait for one another. Any
+ * thread; relaxed. */
+bool hw_overlap_has_rounds(void);
+
+/* True while a window is open in which the thread should take part. Any thread; relaxed. */
+bool hw_overlap_is_on(void);
+
+#endif

@@ -1,0 +1,437 @@
+/* The progress thread (papers/001): asleep until something is pending that needs software progress, asleep
+ * while the program itself is inside MPI, asleep again when there is nothing to progress. No core is set
+ * aside. What wakes it in between is the waiter's business, whether it takes part at all the policy's. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "engines/engine.h"
+#include "engines/thread/overlap.h"
+#include "profile/counters.h"
+#include "progress/agent.h"
+#include "progress/inside.h"
+#include "progress/listeners.h"
+#include "progress/poll.h"
+#include "progress/waiter.h"
+#include "real/constants.h"
+#include "shm/futex.h"
+#include "world/comm.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+enum {
+    STACK_BYTES = 512 * 1024, /* address space; touched pages only are memory */
+    MAX_POLLS_PER_LOOK = 64,
+    IDLE_LOOKS_BEFORE_PARKING = 2,
+    EXIT_WAIT_MS = 200,
+    MAX_SETTLE_NAPS = 8,
+};
+
+#define FIRST_INSIDE_NAP_NS (500 * HW_NS_PER_US)
+#define MAX_INSIDE_NAP_NS (4 * HW_NS_PER_MS)
+#define IDLE_NAP_NS (500 * HW_NS_PER_US)
+#define FIRST_SOCKET_RETRY_NS (10 * HW_NS_PER_MS)
+#define MAX_SOCKET_RETRY_NS (640 * HW_NS_PER_MS)
+
+/* Longer than the time between two posts of one series. */
+#define SETTLE_NS (50 * HW_NS_PER_US)
+
+static pthread_t thread;
+static cpu_set_t allowed_cores; /* where the thread may run: what the process had in MPI_Init* */
+static bool is_open;
+static pthread_mutex_t creation_lock = PTHREAD_MUTEX_INITIALIZER;
+enum { NOT_CREATED, RUNNING, FAILED };
+static _Atomic int life; /* of the thread; written under creation_lock, or when no hook can run */
+static atomic_bool is_stopping;
+static atomic_bool is_retired;
+static atomic_bool is_polling; /* with is_retired, seq_cst: either sees the other */
+
+/* How the thread sleeps when it does not wait for the transport; seq_cst with the tracker's counters, so that
+ * either the thread sees new work or the one who made it sees the thread asleep. */
+enum { AWAKE, NAPPING, PARKED };
+static _Atomic uint32_t sleep_state;
+static atomic_int exposure_count;
+static atomic_bool has_new_window;
+static atomic_uint post_count; /* operations posted; tells the thread whether the program is still posting */
+static atomic_bool is_series_complete;     /* the last post was the last of its series, as far as is known */
+static atomic_bool is_paused, is_listened; /* by the program; is_paused with is_polling, seq_cst */
+static atomic_bool has_sockets;            /* the waiter's trigger is events; written by the thread */
+static struct hw_waiter waiter;
+
+/* An exposed window needs the thread only when somebody's message arrives, so it is watched while sockets
+ * tell, and never worth a timer. */
+static bool has_exposure(void)
+{
+    return atomic_load(&exposure_count) > 0 && atomic_load_explicit(&has_sockets, memory_order_relaxed);
+}
+
+static bool has_work(void)
+{
+    if (atomic_load(&is_retired) || atomic_load(&is_paused))
+        return false;
+    if (atomic_load(&is_listened))
+        return true;
+    return (atomic_load(&hw_request_pending) != 0 && hw_overlap_is_on()) || has_exposure();
+}
+
+static void prepare_thread(void)
+{
+    hw_inside_mark_own_thread();
+    prctl(PR_SET_NAME, "headway", 0, 0, 0);
+    hw_agent_prompt();
+}
+
+/* Makes progress as long as each poll moves something. Returns how many operations completed. */
+static int drain(void)
+{
+    int completed = 0, polls = 0;
+    atomic_store(&is_polling, true);
+    for (; has_work(); polls++) {
+        if (polls == MAX_POLLS_PER_LOOK) {
+            if (waiter.uses_events)
+                hw_events_ignore_unread(&waiter.events);
+            break;
+        }
+        bool has_polled;
+        completed += hw_request_poll(&has_polled);
+        if (!has_polled && has_work() && hw_poll_is_open()) {
+            hw_poll();
+            has_polled = true;
+        }
+        if (!has_polled)
+            break;
+        HW_COUNT(polls);
+        if (polls > 0 && !hw_waiter_is_data_waiting(&waiter))
+            break;
+    }
+    atomic_store(&is_polling, false);
+    HW_COUNT_ADD(completed_early, completed);
+    if (polls > 0 || completed > 0)
+        hw_listeners_tell();
+    return completed;
+}
+
+/* Sleeps until a hook wakes it, at most timeout_ns. */
+static void rest(uint32_t state, uint64_t timeout_ns)
+{
+    atomic_store(&sleep_state, state);
+    if (!atomic_load(&is_stopping) && !(state == PARKED && has_work()))
+        hw_futex_wait(&sleep_state, state, timeout_ns);
+    atomic_store(&sleep_state, AWAKE);
+}
+
+/* Lets the program finish a series of posts. A poll in the middle of it would answer the partner's receive
+ * requests before the program's own sends are announced; the partner would then fill the connection with its
+ * data, and our announcement's answer would wait behind it: the two directions one after the other instead of
+ * at once. */
+static void settle(void)
+{
+    static unsigned seen; /* progress thread only */
+    unsigned posted = atomic_load(&post_count);
+    if (atomic_exchange(&is_series_complete, false))
+        seen = posted;
+    for (int naps = 0; posted != seen && naps < MAX_SETTLE_NAPS; naps++) {
+        seen = posted;
+        hw_waiter_nap(&waiter, SETTLE_NS);
+        posted = atomic_load(&post_count);
+    }
+    seen = posted;
+}
+
+/* One busy period: from the first pending operation to none. */
+static void work(void)
+{
+    uint64_t inside_nap_ns = FIRST_INSIDE_NAP_NS;
+    int idle_looks = 0;
+    hw_waiter_begin(&waiter);
+    atomic_store_explicit(&has_sockets, waiter.uses_events, memory_order_relaxed);
+    enum hw_reason reason =
+        HW_REASON_INTERRUPT; /* look at once: what arrived before this had nobody to see it */
+    while (!atomic_load_explicit(&is_stopping, memory_order_relaxed)) {
+        settle();
+        if (atomic_exchange(&has_new_window, false)) {
+            hw_waiter_begin(&waiter);
+            reason = HW_REASON_INTERRUPT;
+        }
+        HW_COUNT(looks);
+        if (!has_work()) {
+            /* Perhaps a door holds everything for the moment. If it completes it all, nobody must wake us. */
+            if (atomic_load(&hw_request_outstanding) == 0 || atomic_load(&is_paused) ||
+                ++idle_looks > IDLE_LOOKS_BEFORE_PARKING)
+                break;
+            rest(NAPPING, IDLE_NAP_NS);
+            continue;
+        }
+        idle_looks = 0;
+        if (hw_inside_any()) {
+            HW_COUNT(looks_inside);
+            rest(NAPPING, inside_nap_ns);
+            if (inside_nap_ns < MAX_INSIDE_NAP_NS)
+                inside_nap_ns *= 2;
+            reason = HW_REASON_TICK;
+            continue;
+        }
+        inside_nap_ns = FIRST_INSIDE_NAP_NS;
+        hw_waiter_polled(&waiter, reason, drain());
+        if (has_work()) {
+            waiter.gap_ns = hw_overlap_gap_ns();
+            waiter.has_rounds = hw_overlap_has_rounds();
+            reason = hw_waiter_wait(&waiter);
+        }
+    }
+    hw_waiter_end(&waiter);
+}
+
+/* How long to park. Many MPIs connect at the first operation only: as long as a window is exposed and there
+ * is no socket to watch, look for one now and then. */
+static uint64_t parking_ns(void)
+{
+    static uint64_t retry_ns = FIRST_SOCKET_RETRY_NS; /* progress thread only */
+    bool lacks_sockets = waiter.has_events && atomic_load(&exposure_count) > 0 &&
+                         !atomic_load(&has_sockets) && !atomic_load(&is_retired);
+    if (!lacks_sockets) {
+        retry_ns = FIRST_SOCKET_RETRY_NS;
+        return UINT64_MAX;
+    }
+    uint64_t parking = retry_ns;
+    if (retry_ns < MAX_SOCKET_RETRY_NS)
+        retry_ns *= 2;
+    return parking;
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    prepare_thread();
+    while (!atomic_load(&is_stopping)) {
+        rest(PARKED, parking_ns());
+        work();
+    }
+    return NULL;
+}
+
+/* True if the thread sleeps at least as deeply as `state`, and is now to be woken by the caller. */
+static bool is_to_wake(uint32_t state)
+{
+    uint32_t found = atomic_load(&sleep_state);
+    return found >= state && atomic_compare_exchange_strong(&sleep_state, &found, AWAKE);
+}
+
+/* Wakes the thread if it sleeps at least as deeply as `state`. The caller is inside a hook but no longer
+ * inside the real MPI: the woken thread may get the caller's core at once, and must not take it to be. */
+static void wake(uint32_t state)
+{
+    if (!is_to_wake(state))
+        return;
+    HW_COUNT(wakes);
+    uint64_t before_ns = hw_clock_now_ns();
+    hw_inside_leave(&hw_inside);
+    hw_futex_wake(&sleep_state, 1);
+    hw_inside_enter(&hw_inside);
+    hw_overlap_add_wake(hw_clock_now_ns() - before_ns);
+}
+
+/* A new window of overlap begins while the thread still waits on the last one's transport: what it believes
+ * of a transfer under way is out of date. */
+static void begin_anew(void)
+{
+    atomic_store(&has_new_window, true);
+    hw_inside_leave(&hw_inside);
+    hw_waiter_interrupt(&waiter);
+    hw_inside_enter(&hw_inside);
+}
+
+static int create(void)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    /* The creator may have been bound to one core meanwhile. */
+    pthread_attr_setaffinity_np(&attributes, sizeof allowed_cores, &allowed_cores);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for our thread */
+    int error = pthread_create(&thread, &attributes, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+/* The thread is made when there is first something to do: a second thread costs every malloc of the process
+ * its short cut for one, which a program that never needs us must not pay. Returns true if it runs. */
+static bool is_created(void)
+{
+    if (__builtin_expect(atomic_load_explicit(&life, memory_order_acquire) != NOT_CREATED, 1))
+        return atomic_load_explicit(&life, memory_order_relaxed) == RUNNING;
+    pthread_mutex_lock(&creation_lock);
+    if (atomic_load(&life) == NOT_CREATED) {
+        int error = create();
+        if (error)
+            hw_log_warn("no progress thread: %s; going on without", strerror(error));
+        else
+            hw_overlap_start(thread, &allowed_cores);
+        atomic_store(&life, error ? FAILED : RUNNING);
+    }
+    pthread_mutex_unlock(&creation_lock);
+    return atomic_load(&life) == RUNNING;
+}
+
+static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
+{
+    bool is_new;
+    if (atomic_load_explicit(&is_retired, memory_order_relaxed) || !is_created())
+        return;
+    atomic_fetch_add_explicit(&post_count, 1, memory_order_relaxed);
+    enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);
+    if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || atomic_load(&is_paused))
+        return;
+    if (post == HW_POLICY_POST_COMPLETE)
+        atomic_store(&is_series_complete, true);
+    if (atomic_load(&sleep_state) != AWAKE)
+        wake(NAPPING);
+    else if (is_new)
+        begin_anew();
+}
+
+static void returned(uint64_t blocked_ns, int still_pending)
+{
+    HW_COUNT(doors);
+    HW_COUNT_ADD(blocked_ns, blocked_ns);
+    hw_overlap_returned(blocked_ns);
+    if (still_pending && hw_overlap_is_on() && !atomic_load(&is_paused))
+        wake(PARKED); /* one that naps looks again by itself: a program that tests in a loop must not pay each
+                         time */
+}
+
+static void wait_for_poll(void)
+{
+    while (atomic_load(&is_polling))
+        sched_yield();
+}
+
+static void retire(void)
+{
+    atomic_store(&is_retired, true);
+    wait_for_poll();
+}
+
+/* The program changed its mind about what the thread may do; outside MPI, so nothing has to be hidden. */
+static void take_up(void)
+{
+    if (has_work() && is_to_wake(NAPPING))
+        hw_futex_wake(&sleep_state, 1);
+}
+
+static void set_paused(bool wants_pause)
+{
+    atomic_store(&is_paused, wants_pause);
+    hw_overlap_interfere(wants_pause, atomic_load(&is_listened));
+    if (wants_pause)
+        wait_for_poll();
+    else
+        take_up();
+}
+
+static void set_listened(bool wants_listening)
+{
+    if (wants_listening && (!is_open || atomic_load(&is_retired) || !is_created()))
+        return;
+    atomic_store(&is_listened, wants_listening);
+    hw_overlap_interfere(atomic_load(&is_paused), wants_listening);
+    take_up();
+}
+
+static void exposed(int change)
+{
+    atomic_fetch_add(&exposure_count, change);
+    if (change > 0 && !atomic_load_explicit(&is_retired, memory_order_relaxed) && is_created())
+        wake(PARKED); /* the thread finds out whether there are sockets to watch */
+}
+
+static enum hw_status start(bool has_world)
+{
+    if (has_world && hw_poll_open() != HW_OK)
+        hw_log_warn("no private receive to poll with: only operations with a request are progressed");
+    if (hw_waiter_open(&waiter) != HW_OK)
+        return HW_NOMEM;
+    if (sched_getaffinity(0, sizeof allowed_cores, &allowed_cores) != 0)
+        memset(&allowed_cores, 0xff, sizeof allowed_cores);
+    atomic_store(&is_stopping, false);
+    atomic_store(&is_retired, false);
+    atomic_store(&is_paused, false);
+    atomic_store(&is_listened, false);
+    hw_overlap_interfere(false, false);
+    atomic_store(&life, NOT_CREATED);
+    is_open = true;
+    return HW_OK;
+}
+
+static uint64_t stopped_cpu_ns; /* what the thread had used when it was stopped */
+
+static uint64_t cpu_ns(void)
+{
+    clockid_t clock;
+    bool is_running = atomic_load(&life) == RUNNING;
+    return is_running && pthread_getcpuclockid(thread, &clock) == 0 ? hw_clock_read(clock) : stopped_cpu_ns;
+}
+
+static void ask_to_stop(void)
+{
+    stopped_cpu_ns = cpu_ns();
+    atomic_store(&life, NOT_CREATED);
+    atomic_store(&is_stopping, true);
+    atomic_store(&sleep_state, AWAKE);
+    hw_futex_wake(&sleep_state, 1);
+    hw_waiter_interrupt(&waiter);
+}
+
+static void abandon(void)
+{
+    if (atomic_load(&life) != RUNNING)
+        return;
+    ask_to_stop();
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_nsec += EXIT_WAIT_MS * (long)HW_NS_PER_MS;
+    deadline.tv_sec += deadline.tv_nsec / (long)HW_NS_PER_S;
+    deadline.tv_nsec %= (long)HW_NS_PER_S;
+    pthread_timedjoin_np(thread, NULL, &deadline);
+}
+
+static void stop(void)
+{
+    if (!is_open)
+        return;
+    is_open = false;
+    if (atomic_load(&life) == RUNNING) {
+        ask_to_stop();
+        pthread_join(thread, NULL);
+    }
+    hw_waiter_close(&waiter);
+    hw_poll_quiesce(hw_world_comm(HW_COMM_WORLD));
+    hw_poll_close();
+}
+
+static void describe(struct hw_record_facts *facts)
+{
+    facts->engine = hw_engine_thread.name;
+    facts->trigger = waiter.uses_events ? "events" : "tick";
+    facts->thread_cpu_ns = cpu_ns();
+}
+
+const struct hw_engine hw_engine_thread = {
+    .name = "thread",
+    .start = start,
+    .stop = stop,
+    .abandon = abandon,
+    .posted = posted,
+    .returned = returned,
+    .retire = retire,
+    .exposed = exposed,
+    .pause = set_paused,
+    .listen = set_listened,
+    .describe = describe,
+};

@@ -1,0 +1,343 @@
+/* Start and end of MPI (MPI-4.1 chapter 11): where the engine is started and stopped.
+ *
+ * An engine needs MPI_THREAD_MULTIPLE, so that is what the real MPI is asked for; the program is told the
+ * level it asked for. World model and sessions may come in any order and number: the engine lives from the
+ * first of them to the last. */
+#include "base/log.h"
+#include "base/options.h"
+#include "engines/engine.h"
+#include "engines/rma/rma.h"
+#include "hooks.h"
+#include "mpi/interface.h"
+#include "mpi/track.h"
+#include "profile/record.h"
+#include "real/constants.h"
+#include "real/detect.h"
+#include "real/eager.h"
+#include "world/comm.h"
+#include "world/world.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Below this the wire time is shorter than what a sleeping thread needs to wake up for it: measured at
+ * 1 Gbit/s, and on faster networks still more so. */
+#define MIN_AUTO_LIMIT_BYTES (128 * 1024)
+
+enum { EXIT_BAD_INPUT = 78 }; /* EX_CONFIG of sysexits.h */
+
+uint64_t hw_track_min_bytes = UINT64_MAX;
+const struct hw_engine *hw_engine_active;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int user_count;       /* world model and sessions alive */
+static int told_level = -1;  /* thread level shown to the program; -1: the real one */
+static uint64_t limit_bytes; /* the eager limit in force */
+static const char *off_reason;
+
+static void turn_off(const char *reason, const char *advice)
+{
+    if (off_reason)
+        return;
+    off_reason = reason;
+    hw_record_declined(reason);
+    hw_log_warn("%s; %s", reason, advice);
+}
+
+/* Before anything else of ours, once: bad input ends the process before any communication. */
+static void prepare_once(void)
+{
+    if (hw_options_load() != HW_OK)
+        _exit(EXIT_BAD_INPUT);
+    hw_record_begin();
+    if (hw_options.engine == HW_OPTION_ENGINE_OFF)
+        off_reason = "HEADWAY_ENGINE=off";
+    else if (!hw_real_is_complete())
+        turn_off("interposition is incomplete", "the progress thread stays off");
+#ifdef OPEN_MPI
+    /* Open MPI 4's osc/pt2pt refuses windows under MPI_THREAD_MULTIPLE. Where it was asked for by name,
+     * the program needs it. */
+    const char *osc = getenv("OMPI_MCA_osc");
+    if (osc && osc[0] != '^' && strstr(osc, "pt2pt"))
+        turn_off("osc/pt2pt refuses windows under MPI_THREAD_MULTIPLE",
+                 "the progress thread stays off; choose another osc component to have it");
+#endif
+}
+
+static void prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, prepare_once);
+}
+
+static void fork_child(void)
+{
+    hw_request_fork_release();
+    hw_request_fork_child();
+    hw_engine_active = NULL; /* the thread stayed in the parent */
+    hw_track_min_bytes = UINT64_MAX;
+}
+
+/* A program may end without MPI_Finalize: the thread must not poll an MPI whose library is being torn down.
+ */
+static void at_exit(void)
+{
+    const struct hw_engine *engine = hw_engine_active;
+    hw_engine_active = NULL;
+    hw_track_min_bytes = UINT64_MAX;
+    if (engine)
+        engine->abandon();
+}
+
+static void find_limit(void)
+{
+    limit_bytes = (uint64_t)hw_options.eager_limit;
+    if (limit_bytes)
+        return;
+    limit_bytes = hw_real_eager_limit();
+    if (limit_bytes < MIN_AUTO_LIMIT_BYTES)
+        limit_bytes = MIN_AUTO_LIMIT_BYTES;
+}
+
+static void print_build(void)
+{
+    hw_log_note("Headway for %s, MPI %s at %s", hw_real_flavour_name(hw_real_flavour_built()),
+                hw_real_detect_version(), hw_real_library_used()->path);
+    hw_log_note("engine %s%s%s, messages from %llu bytes are tracked",
+                hw_engine_active ? hw_engine_active->name : "off: ", hw_engine_active ? "" : off_reason, "",
+                (unsigned long long)limit_bytes);
+    hw_options_print();
+}
+
+static void start_engine(bool has_world)
+{
+    static bool has_handlers;
+    find_limit();
+    if (!HW_REAL_IS_ASKING_SAFE) {
+        hw_request_stop_asking();
+        if (!has_world && !off_reason)
+            turn_off("a program with sessions only cannot be progressed on this MPI",
+                     "the progress thread stays off");
+    }
+    if (!off_reason && hw_engine_thread.start(has_world) == HW_OK) {
+        hw_engine_active = &hw_engine_thread;
+        hw_track_min_bytes = limit_bytes;
+        hw_interface_engine_started();
+        if (!has_handlers) {
+            pthread_atfork(hw_request_fork_prepare, hw_request_fork_release, fork_child);
+            atexit(at_exit);
+            has_handlers = true;
+        }
+    }
+    if (hw_options.verbose)
+        print_build();
+}
+
+static void stop_engine(void)
+{
+    struct hw_record_facts facts = {.rank = hw_log_rank(),
+                                    .size = -1,
+                                    .mpi = hw_real_detect_version(),
+                                    .engine = "off",
+                                    .trigger = "none"};
+    int is_initialized = 0, is_finalized = 0;
+    hw_bottom.Initialized(&is_initialized);
+    hw_bottom.Finalized(&is_finalized);
+    if (is_initialized && !is_finalized)
+        hw_bottom.Comm_size(hw_world_comm(HW_COMM_WORLD), &facts.size);
+    hw_rma_count();
+    facts.eager_limit_bytes = limit_bytes;
+    const struct hw_engine *engine = hw_engine_active;
+    hw_track_min_bytes = UINT64_MAX;
+    hw_engine_active = NULL;
+    if (engine) {
+        engine->describe(&facts);
+        engine->stop();
+    }
+    if (hw_options.record[0])
+        hw_record_write(hw_options.record, &facts);
+}
+
+static void add_user(bool is_world)
+{
+    pthread_mutex_lock(&lock);
+    if (is_world) {
+        int rank;
+        if (hw_bottom.Comm_rank(hw_world_comm(HW_COMM_WORLD), &rank) == MPI_SUCCESS)
+            hw_log_set_rank(rank);
+    }
+    if (user_count++ == 0)
+        start_engine(is_world);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The engine holds a communicator of the world, so it ends with the world at the latest; sessions that are
+ * left get a new start. */
+static void remove_user(bool is_world)
+{
+    pthread_mutex_lock(&lock);
+    if (user_count > 0) {
+        user_count--;
+        if (is_world || user_count == 0)
+            stop_engine();
+        if (is_world && user_count > 0)
+            start_engine(false);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void check_level(int given)
+{
+    if (given < HW_THREAD_MULTIPLE)
+        turn_off("this MPI gives no MPI_THREAD_MULTIPLE", "the progress thread stays off");
+}
+
+static bool is_spawned(void)
+{
+    MPI_Comm parent;
+    return hw_bottom.Comm_get_parent(&parent) == MPI_SUCCESS && parent != HW_COMM_NULL;
+}
+
+/* Right after the real MPI_Init*: a ghost stays here. `level` is the program's thread level. Processes that
+ * were spawned have no ghosts: the program counted them. */
+static void split_world(int level)
+{
+    if (hw_options.ghosts == 0 || is_spawned())
+        return;
+    enum hw_status status = hw_world_split((int)hw_options.ghosts);
+    if (status == HW_OK && hw_world_is_ghost())
+        hw_rma_ghost_run();
+    if (status == HW_OK)
+        status = hw_rma_start(level == HW_THREAD_MULTIPLE);
+    if (status == HW_OK)
+        return;
+    hw_bottom.Finalize();
+    _exit(EXIT_BAD_INPUT);
+}
+
+int hw_init(int *argc, char ***argv)
+{
+    prepare();
+    if (off_reason) {
+        int rc = hw_real.Init(argc, argv);
+        if (rc != MPI_SUCCESS)
+            return rc;
+        split_world(HW_THREAD_SINGLE);
+        add_user(true);
+        return rc;
+    }
+    int given;
+    int rc = hw_real.Init_thread(argc, argv, HW_THREAD_MULTIPLE, &given);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    told_level = HW_THREAD_SINGLE;
+    check_level(given);
+    split_world(told_level);
+    add_user(true);
+    return rc;
+}
+
+int hw_init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    prepare();
+    int given;
+    int rc = hw_real.Init_thread(argc, argv, off_reason ? required : HW_THREAD_MULTIPLE, &given);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    *provided = given;
+    if (!off_reason) {
+        check_level(given);
+        *provided = given < required ? given : required;
+        told_level = *provided;
+    }
+    split_world(*provided);
+    add_user(true);
+    return rc;
+}
+
+int hw_query_thread(int *provided)
+{
+    int rc = hw_real.Query_thread(provided);
+    if (rc == MPI_SUCCESS && told_level >= 0)
+        *provided = told_level;
+    return rc;
+}
+
+int hw_finalize(void)
+{
+    remove_user(true);
+    return hw_real.Finalize();
+}
+
+#ifdef HW_HAVE_Session_init /* Open MPI 4 knows no sessions, not even their type */
+
+/* The program's info with the level an engine needs; HW_INFO_NULL if it cannot be made. */
+static MPI_Info info_for_session(MPI_Info info)
+{
+    MPI_Info copy = HW_INFO_NULL;
+    int rc = info == HW_INFO_NULL ? hw_bottom.Info_create(&copy) : hw_bottom.Info_dup(info, &copy);
+    if (rc != MPI_SUCCESS)
+        return HW_INFO_NULL;
+    if (hw_bottom.Info_set(copy, "thread_level", "MPI_THREAD_MULTIPLE") != MPI_SUCCESS)
+        hw_bottom.Info_free(&copy);
+    return copy;
+}
+
+/* The level the session really got, which only its info tells. */
+static bool is_multiple(MPI_Session session)
+{
+    char value[64] = "";
+    int flag = 0;
+    MPI_Info info;
+    if (hw_bottom.Session_get_info(session, &info) != MPI_SUCCESS)
+        return false;
+    hw_bottom.Info_get(info, "thread_level", sizeof value - 1, value, &flag);
+    hw_bottom.Info_free(&info);
+    return flag && strcmp(value, "MPI_THREAD_MULTIPLE") == 0;
+}
+
+/* Who is a ghost is decided in MPI_Init*; a session before it would show the program all processes. */
+static void refuse_early_session(void)
+{
+    int is_initialized = 0;
+    hw_bottom.Initialized(&is_initialized);
+    if (hw_options.ghosts == 0 || is_initialized)
+        return;
+    if (hw_log_rank() <= 0)
+        hw_log_error(
+            "HEADWAY_GHOSTS=%lld, but this program begins with MPI_Session_init, and ghosts need MPI_Init "
+            "before it; run without HEADWAY_GHOSTS",
+            (long long)hw_options.ghosts);
+    _exit(EXIT_BAD_INPUT);
+}
+
+int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+{
+    prepare();
+    refuse_early_session();
+    int rc = MPI_ERR_OTHER;
+    MPI_Info copy = off_reason ? HW_INFO_NULL : info_for_session(info);
+    if (copy != HW_INFO_NULL) {
+        rc = hw_real.Session_init(copy, errhandler, session);
+        hw_bottom.Info_free(&copy);
+        if (rc == MPI_SUCCESS && !is_multiple(*session))
+            turn_off("this MPI gives a session no MPI_THREAD_MULTIPLE", "the progress thread stays off");
+    } else {
+        rc = hw_real.Session_init(info, errhandler, session);
+        if (!off_reason)
+            turn_off("this MPI takes no thread level for a session", "the progress thread stays off");
+    }
+    if (rc == MPI_SUCCESS)
+        add_user(false);
+    return rc;
+}
+
+int hw_session_finalize(MPI_Session *session)
+{
+    remove_user(false);
+    return hw_real.Session_finalize(session);
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* Nonblocking file access (MPI-4.1 section 14.4). */
+#include "hooks.h"
+#include "mpi/track.h"
+
+void hw_io_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    if (!hw_engine_is_on())
+        return;
+    HW_COUNT(tracked_io);
+    if (!HW_REAL_IS_IO_SAFE)
+        hw_track_retire("nonblocking file access is not safe against a second thread on Open MPI");
+    hw_track_posted(HW_REQUEST_IO, hw_track_bytes(count, datatype), false, *request);
+}

@@ -1,0 +1,72 @@
+/* Nonblocking point-to-point (MPI-4.1 section 3.7): the real call, then the size test. */
+#include "hooks.h"
+#include "mpi/track.h"
+
+/* What follows the real call in every hook; hands its result on. */
+static inline int tracked(int rc, MPI_Count count, MPI_Datatype datatype, int peer, bool is_receive,
+                          const MPI_Request *request)
+{
+    if (rc == MPI_SUCCESS)
+        hw_track_p2p(count, datatype, peer, is_receive, request);
+    return rc;
+}
+
+int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+             MPI_Request *request)
+{
+    return tracked(hw_real_isend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
+                   false, request);
+}
+
+int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    return tracked(hw_real_issend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
+                   false, request);
+}
+
+int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    return tracked(hw_real_irsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
+                   false, request);
+}
+
+int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    return tracked(hw_real_ibsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
+                   false, request);
+}
+
+int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+             MPI_Request *request)
+{
+    return tracked(hw_real_irecv(buf, count, datatype, source, tag, comm, request), count, datatype, source,
+                   true, request);
+}
+
+int hw_imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+{
+    return tracked(hw_real_imrecv(buf, count, datatype, message, request), count, datatype, HW_ANY_SOURCE,
+                   true, request);
+}
+
+int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                 void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                 MPI_Comm comm, MPI_Request *request)
+{
+    int rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                               source, recvtag, comm, request);
+    if (hw_track_is_large(sendcount, sendtype))
+        return tracked(rc, sendcount, sendtype, HW_ANY_SOURCE, false, request);
+    return tracked(rc, recvcount, recvtype, HW_ANY_SOURCE, false, request);
+}
+
+int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                         int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return tracked(
+        hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request), count,
+        datatype, HW_ANY_SOURCE, false, request);
+}

@@ -1,0 +1,60 @@
+/* Persistent and partitioned operations (MPI-4.1 sections 3.9 and 6.13, chapter 4): known from their
+ * definition, pending from each start. */
+#include "hooks.h"
+#include "mpi/track.h"
+
+void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    if (!hw_track_is_large(count, datatype))
+        return;
+    HW_COUNT(tracked_persistent);
+    hw_request_define(*request, HW_REQUEST_P2P, hw_track_bytes(count, datatype));
+}
+
+void hw_persistent_collective_posted(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
+                                     MPI_Request *request)
+{
+    (void)comm;
+    if (!hw_engine_is_on())
+        return;
+    HW_COUNT(tracked_persistent);
+    hw_request_define(*request, HW_REQUEST_COLLECTIVE, hw_track_bytes(count, datatype));
+}
+
+void hw_partitioned_posted(int partitions, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    if (!hw_engine_is_on())
+        return;
+    HW_COUNT(tracked_partitioned);
+    if (!HW_REAL_IS_PARTITIONED_SAFE)
+        hw_track_retire("partitioned operations are not safe against a second thread on Open MPI");
+    hw_request_define(*request, HW_REQUEST_PARTITIONED,
+                      (uint64_t)partitions * hw_track_bytes(count, datatype));
+}
+
+static void started(int count, const MPI_Request *requests)
+{
+    uint64_t bytes;
+    int started_count = hw_request_start(count, requests, &bytes);
+    if (started_count == 0)
+        return;
+    HW_COUNT_ADD(started, started_count);
+    if (hw_engine_is_on())
+        hw_engine_active->posted(HW_REQUEST_P2P, bytes, false);
+}
+
+int hw_start(MPI_Request *request)
+{
+    int rc = hw_real.Start(request);
+    if (rc == MPI_SUCCESS)
+        started(1, request);
+    return rc;
+}
+
+int hw_startall(int count, MPI_Request requests[])
+{
+    int rc = hw_real.Startall(count, requests);
+    if (rc == MPI_SUCCESS)
+        started(count, requests);
+    return rc;
+}

@@ -1,0 +1,27 @@
+/* What a generated entry calls around the real call while profiling is on: requests as handles. Program's
+ * threads, inside an entry. */
+#ifndef HW_MPI_PROFILED_H
+#define HW_MPI_PROFILED_H
+
+#include "profile/calls.h"
+#include "real/real.h"
+
+/* Bytes of a call that names a count and a datatype which are significant on this rank. */
+uint64_t hw_profiled_bytes(MPI_Count count, MPI_Datatype datatype);
+
+/* After a call that may have posted (or defined) *request. */
+void hw_profiled_posted(struct hw_profile_call *call, int rc, const MPI_Request *request, bool is_persistent);
+
+/* After MPI_Start or MPI_Startall. */
+void hw_profiled_started(struct hw_profile_call *call, int rc, int count, const MPI_Request *requests);
+
+/* Around a door (MPI-4.1 section 3.7.5). `is_all_complete` where the call says so itself; otherwise a
+ * request is complete if its handle changed. */
+void hw_profiled_hold(struct hw_profile_call *call, int count, const MPI_Request *requests, bool is_blocking);
+void hw_profiled_release(struct hw_profile_call *call, const MPI_Request *requests, bool is_all_complete,
+                         bool is_blocking);
+
+/* Before MPI_Request_free. */
+void hw_profiled_forget(const MPI_Request *request);
+
+#endif

@@ -1,0 +1,141 @@
+/* One-sided operations (MPI-4.1 section 12.3): on a redirected window the target becomes its ghost.
+ * Request-based ones are tracked at the origin. A window that is not redirected costs one branch. */
+#include "engines/rma/rma.h"
+#include "hooks.h"
+#include "mpi/track.h"
+
+typedef int redirect_fn(struct hw_rma_window *window, int *target_rank, MPI_Aint *target_disp);
+
+/* True if the operation must not be made; *rc is what the program gets. */
+static inline bool is_refused(redirect_fn *redirect, MPI_Win win, int *target_rank, MPI_Aint *target_disp,
+                              int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (__builtin_expect(window == NULL, 1))
+        return false;
+    *rc = redirect(window, target_rank, target_disp);
+    return *rc != MPI_SUCCESS;
+}
+
+/* Passes on what the real call returned. */
+static int tracked(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Request *request)
+{
+    if (rc == MPI_SUCCESS && hw_engine_is_on()) {
+        HW_COUNT(tracked_rma);
+        hw_track_posted(HW_REQUEST_RMA, hw_track_bytes(count, datatype), false, *request);
+    }
+    return rc;
+}
+
+int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+           MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    int rc;
+    if (is_refused(hw_rma_redirect_put, win, &target_rank, &target_disp, &rc))
+        return rc;
+    return hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                       target_datatype, win);
+}
+
+int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+           MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    int rc;
+    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+        return rc;
+    return hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                       target_datatype, win);
+}
+
+int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                  int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
+                  MPI_Op op, MPI_Win win)
+{
+    int rc;
+    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+        return rc;
+    return hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                              target_count, target_datatype, op, win);
+}
+
+int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                      void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+                      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    int rc;
+    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+        return rc;
+    return hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+                                  result_datatype, target_rank, target_disp, target_count, target_datatype,
+                                  op, win);
+}
+
+int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+                    MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+    int rc;
+    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+        return rc;
+    return hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+}
+
+int hw_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
+                        MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+    int rc;
+    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+        return rc;
+    return hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+                                    target_disp, win);
+}
+
+int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+            MPI_Request *request)
+{
+    int rc;
+    if (is_refused(hw_rma_redirect_put, win, &target_rank, &target_disp, &rc))
+        return rc;
+    return tracked(hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                target_count, target_datatype, win, request),
+                   origin_count, origin_datatype, request);
+}
+
+int hw_rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+            MPI_Request *request)
+{
+    int rc;
+    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+        return rc;
+    return tracked(hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                target_count, target_datatype, win, request),
+                   origin_count, origin_datatype, request);
+}
+
+int hw_raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                   int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                   MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    int rc;
+    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+        return rc;
+    return tracked(hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                       target_count, target_datatype, op, win, request),
+                   origin_count, origin_datatype, request);
+}
+
+int hw_rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                       void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    int rc;
+    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+        return rc;
+    return tracked(hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                           result_count, result_datatype, target_rank, target_disp,
+                                           target_count, target_datatype, op, win, request),
+                   result_count, result_datatype, request);
+}

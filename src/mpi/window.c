@@ -1,0 +1,72 @@
+/* Windows (MPI-4.1 section 12.2): made, freed and asked about. One that ghosts serve shows the program what
+ * it asked for; any other is an exposure, whose target side may need progress at any time. */
+#include "engines/rma/rma.h"
+#include "hooks.h"
+#include "mpi/track.h"
+
+#include <string.h>
+
+void hw_win_posted(MPI_Win *win)
+{
+    (void)win;
+    HW_COUNT(exposures);
+    if (hw_engine_is_on())
+        hw_engine_active->exposed(1);
+}
+
+int hw_win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                    MPI_Win *win)
+{
+    int rc = MPI_SUCCESS;
+    if (hw_rma_is_on() &&
+        hw_rma_window_allocate(size, disp_unit, info, comm, baseptr, win, &rc) != HW_DECLINED)
+        return rc;
+    rc = hw_real_win_allocate(size, disp_unit, info, comm, baseptr, win);
+    if (rc == MPI_SUCCESS)
+        hw_win_posted(win);
+    return rc;
+}
+
+int hw_win_free(MPI_Win *win)
+{
+    struct hw_rma_window *window = hw_rma_find(*win);
+    if (window)
+        return hw_rma_window_free(window, win);
+    int rc = hw_real.Win_free(win);
+    if (rc == MPI_SUCCESS && hw_engine_is_on())
+        hw_engine_active->exposed(-1);
+    return rc;
+}
+
+int hw_win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
+{
+    static int allocated = MPI_WIN_FLAVOR_ALLOCATE;
+    int rc = hw_real.Win_get_attr(win, keyval, value, flag);
+    if (rc == MPI_SUCCESS && keyval == MPI_WIN_CREATE_FLAVOR && *flag && hw_rma_find(win)) {
+        int *told = &allocated;
+        memcpy(value, &told, sizeof told);
+    }
+    return rc;
+}
+
+int hw_win_get_group(MPI_Win win, MPI_Group *group)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return hw_real.Win_get_group(win, group);
+    return hw_rma_window_group(window, group);
+}
+
+/* MPI_Win_set_info is collective over the window, and the ghosts know nothing of it. Hints may be ignored
+ * (MPI-4.1 section 12.2.7); what the program gave is what it reads back. */
+int hw_win_set_info(MPI_Win win, MPI_Info info)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    return window ? hw_rma_window_set_info(window, info) : hw_real.Win_set_info(win, info);
+}
+
+int hw_win_get_info(MPI_Win win, MPI_Info *info)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    return window ? hw_rma_window_get_info(window, info) : hw_real.Win_get_info(win, info);
+}

@@ -1,0 +1,116 @@
+/* What tells a program about its world beyond ranks and sizes (MPI-4.1 sections 9.1.2, 9.3, 11.3.2): with
+ * ghosts, the answer for the user processes alone. Communicators come here translated (world/comm.h). */
+#include "world/world.h"
+#include "base/log.h"
+#include "hooks.h"
+#include "real/constants.h"
+#include "world/comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Attributes that MPI itself attaches, some of them to MPI_COMM_WORLD alone. */
+static bool is_predefined(int keyval)
+{
+    return keyval == MPI_TAG_UB || keyval == MPI_HOST || keyval == MPI_IO || keyval == MPI_WTIME_IS_GLOBAL ||
+           keyval == MPI_UNIVERSE_SIZE || keyval == MPI_APPNUM || keyval == MPI_LASTUSEDCODE;
+}
+
+/* There are as many fewer places for the program as there are ghosts. */
+static void correct_universe(void *value)
+{
+    static int told;
+    int *real;
+    memcpy(&real, value, sizeof real);
+    if (real == NULL || *real < hw_world.size)
+        return;
+    told = *real - (hw_world.size - hw_world.user_count);
+    real = &told;
+    memcpy(value, &real, sizeof real);
+}
+
+int hw_comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
+{
+    if (!hw_world_is_user_world(comm) || !is_predefined(keyval))
+        return hw_real.Comm_get_attr(comm, keyval, value, flag);
+    int rc = hw_real.Comm_get_attr(HW_COMM_WORLD, keyval, value, flag);
+    if (rc == MPI_SUCCESS && *flag && keyval == MPI_UNIVERSE_SIZE)
+        correct_universe(value);
+    return rc;
+}
+
+int hw_attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
+{
+    if (hw_world_is_user_world(comm) && is_predefined(keyval))
+        return hw_comm_get_attr(comm, keyval, value, flag);
+    return hw_real.Attr_get(comm, keyval, value, flag);
+}
+
+/* Errors that belong to no communicator are raised at MPI_COMM_WORLD's. */
+int hw_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    int rc = hw_real.Comm_set_errhandler(comm, errhandler);
+    if (rc == MPI_SUCCESS && hw_world_is_user_world(comm))
+        rc = hw_real.Comm_set_errhandler(HW_COMM_WORLD, errhandler);
+    return rc;
+}
+
+int hw_errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    int rc = hw_real.Errhandler_set(comm, errhandler);
+    if (rc == MPI_SUCCESS && hw_world_is_user_world(comm))
+        rc = hw_real.Comm_set_errhandler(HW_COMM_WORLD, errhandler);
+    return rc;
+}
+
+#ifdef HW_HAVE_Session_init /* Open MPI 4 knows no sessions, not even their type */
+
+/* The ghosts, as ranks of the group: those that are in it. */
+static int find_ghosts(MPI_Group world, MPI_Group group, int *ranks)
+{
+    int count = hw_world.node_count * hw_world.ghosts_per_node, found = 0;
+    if (hw_bottom.Group_translate_ranks(world, count, hw_world.ghost_ranks, group, ranks) != MPI_SUCCESS)
+        return 0;
+    for (int i = 0; i < count; i++)
+        if (ranks[i] != HW_UNDEFINED)
+            ranks[found++] = ranks[i];
+    return found;
+}
+
+/* Process sets that hold ghosts lose them. */
+int hw_group_from_session_pset(MPI_Session session, const char *name, MPI_Group *group)
+{
+    int rc = hw_real.Group_from_session_pset(session, name, group);
+    if (rc != MPI_SUCCESS || !hw_world_has_ghosts())
+        return rc;
+    MPI_Group all = *group, world;
+    if (hw_bottom.Group_from_session_pset(session, "mpi://WORLD", &world) != MPI_SUCCESS)
+        return rc;
+    int *ranks = malloc((size_t)hw_world.size * sizeof *ranks);
+    int count = ranks ? find_ghosts(world, all, ranks) : 0;
+    if (count > 0) {
+        rc = hw_bottom.Group_excl(all, count, ranks, group);
+        hw_bottom.Group_free(&all);
+    }
+    free(ranks);
+    hw_bottom.Group_free(&world);
+    return rc;
+}
+
+int hw_session_get_pset_info(MPI_Session session, const char *name, MPI_Info *info)
+{
+    int rc = hw_real.Session_get_pset_info(session, name, info);
+    MPI_Group group;
+    if (rc != MPI_SUCCESS || !hw_world_has_ghosts() ||
+        hw_group_from_session_pset(session, name, &group) != MPI_SUCCESS)
+        return rc;
+    int size = 0;
+    char text[16];
+    hw_bottom.Group_size(group, &size);
+    hw_bottom.Group_free(&group);
+    snprintf(text, sizeof text, "%d", size);
+    return hw_bottom.Info_set(*info, "mpi_size", text);
+}
+
+#endif

@@ -1,0 +1,384 @@
+/* The pending tracker: an open-addressing table of request handles under one lock.
+ *
+ * Lock order: poll_lock, then table_lock. poll_lock is held over the real call of a poll; a door takes it
+ * only when the request it needs is POLLED. No lock is held by a door over a real call. */
+#include "objects/request.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum state { STATE_EMPTY, STATE_INACTIVE, STATE_ACTIVE, STATE_POLLED, STATE_DONE, STATE_TAKEN };
+
+struct slot {
+    MPI_Request handle;
+    uint64_t bytes;
+    uint8_t state;
+    uint8_t kind;
+    bool is_persistent;
+};
+
+enum { INITIAL_SLOT_COUNT = 64, FORGET_WAIT_US = 1000 };
+
+atomic_uint hw_request_known;
+atomic_uint hw_request_pending;
+atomic_uint hw_request_outstanding;
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t poll_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct slot *slots; /* slot_mask + 1 of them; at most half are in use */
+static uint32_t slot_mask;
+static uint32_t poll_cursor;     /* where the next poll looks first; progress thread */
+static atomic_bool must_not_ask; /* see hw_request_stop_asking */
+
+static uint32_t hash(MPI_Request handle)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)handle * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & slot_mask;
+}
+
+static bool counts_as_pending(uint8_t state) { return state == STATE_ACTIVE || state == STATE_POLLED; }
+static bool counts_as_outstanding(uint8_t state) { return state >= STATE_ACTIVE; }
+
+/* Every change of a state goes through here, under table_lock, so the three counters cannot drift. */
+static void set_state(struct slot *slot, uint8_t state)
+{
+    unsigned known = (state != STATE_EMPTY) - (slot->state != STATE_EMPTY);
+    unsigned pending = (unsigned)counts_as_pending(state) - counts_as_pending(slot->state);
+    unsigned outstanding = (unsigned)counts_as_outstanding(state) - counts_as_outstanding(slot->state);
+    slot->state = state;
+    if (known)
+        atomic_fetch_add_explicit(&hw_request_known, known, memory_order_relaxed);
+    if (pending)
+        atomic_fetch_add(&hw_request_pending, pending);
+    if (outstanding)
+        atomic_fetch_add(&hw_request_outstanding, outstanding);
+}
+
+static struct slot *find(MPI_Request handle)
+{
+    if (!slots)
+        return NULL;
+    for (uint32_t i = hash(handle); slots[i].state != STATE_EMPTY; i = (i + 1) & slot_mask)
+        if (slots[i].handle == handle)
+            return &slots[i];
+    return NULL;
+}
+
+/* Removes an entry and closes the gap: later entries of the same probe run move up. */
+static void erase(struct slot *slot)
+{
+    uint32_t hole = (uint32_t)(slot - slots);
+    set_state(slot, STATE_EMPTY);
+    for (uint32_t i = (hole + 1) & slot_mask; slots[i].state != STATE_EMPTY; i = (i + 1) & slot_mask) {
+        uint32_t home = hash(slots[i].handle);
+        if (((i - home) & slot_mask) >= ((i - hole) & slot_mask)) {
+            slots[hole] = slots[i];
+            slots[i].state = STATE_EMPTY; /* moved, not gone: the counters stay */
+            hole = i;
+        }
+    }
+}
+
+static bool grow(void)
+{
+    uint32_t new_count = slots ? 2 * (slot_mask + 1) : INITIAL_SLOT_COUNT;
+    struct slot *new_slots = calloc(new_count, sizeof *new_slots);
+    if (!new_slots)
+        return false;
+    struct slot *old_slots = slots;
+    uint32_t old_count = old_slots ? slot_mask + 1 : 0;
+    slots = new_slots;
+    slot_mask = new_count - 1;
+    for (uint32_t i = 0; i < old_count; i++) {
+        if (old_slots[i].state == STATE_EMPTY)
+            continue;
+        uint32_t j = hash(old_slots[i].handle);
+        while (slots[j].state != STATE_EMPTY)
+            j = (j + 1) & slot_mask;
+        slots[j] = old_slots[i];
+    }
+    free(old_slots);
+    return true;
+}
+
+/* An entry for the handle, new or (a handle the MPI has used again, completed past us) taken over.
+ * The poll in flight finds its entry by handle again, so the table may move under it. */
+static struct slot *insert(MPI_Request handle)
+{
+    struct slot *slot = find(handle);
+    if (slot)
+        return slot;
+    unsigned known = atomic_load_explicit(&hw_request_known, memory_order_relaxed);
+    if ((!slots || 2 * (known + 1) > slot_mask + 1) && !grow())
+        return NULL;
+    uint32_t i = hash(handle);
+    while (slots[i].state != STATE_EMPTY)
+        i = (i + 1) & slot_mask;
+    slots[i].handle = handle;
+    return &slots[i];
+}
+
+static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes, bool is_persistent)
+{
+    pthread_mutex_lock(&table_lock);
+    struct slot *slot = insert(request);
+    if (slot) {
+        slot->kind = (uint8_t)kind;
+        slot->bytes = bytes;
+        slot->is_persistent = is_persistent;
+        set_state(slot, is_persistent ? STATE_INACTIVE : STATE_ACTIVE);
+    }
+    pthread_mutex_unlock(&table_lock);
+    return slot != NULL;
+}
+
+bool hw_request_post(MPI_Request request, enum hw_request_kind kind, uint64_t bytes)
+{
+    return request != HW_REQUEST_NULL && enter(request, kind, bytes, false);
+}
+
+void hw_request_define(MPI_Request request, enum hw_request_kind kind, uint64_t bytes)
+{
+    if (request != HW_REQUEST_NULL)
+        enter(request, kind, bytes, true);
+}
+
+int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
+{
+    int started = 0;
+    *bytes = 0;
+    pthread_mutex_lock(&table_lock);
+    for (int i = 0; i < count; i++) {
+        struct slot *slot = find(requests[i]);
+        if (slot && slot->is_persistent) {
+            set_state(slot, STATE_ACTIVE);
+            *bytes += slot->bytes;
+            started++;
+        }
+    }
+    pthread_mutex_unlock(&table_lock);
+    return started;
+}
+
+static bool remember(struct hw_request_taken *taken, int index, MPI_Request handle)
+{
+    if (taken->count == taken->capacity) {
+        int capacity = 4 * taken->capacity;
+        bool is_inline = taken->items == taken->inline_items;
+        struct hw_request_item *items =
+            realloc(is_inline ? NULL : taken->items, (size_t)capacity * sizeof *items);
+        if (!items)
+            return false;
+        if (is_inline)
+            memcpy(items, taken->inline_items, sizeof taken->inline_items);
+        taken->items = items;
+        taken->capacity = capacity;
+    }
+    taken->items[taken->count++] = (struct hw_request_item){.index = index, .handle = handle};
+    return true;
+}
+
+/* Takes what is free. Returns false, with the rest untaken, at the first request that is POLLED. */
+static bool take_from(int count, const MPI_Request *requests, int *next, struct hw_request_taken *taken)
+{
+    bool is_free = true;
+    pthread_mutex_lock(&table_lock);
+    for (; *next < count; ++*next) {
+        MPI_Request handle = requests[*next];
+        struct slot *slot = handle == HW_REQUEST_NULL ? NULL : find(handle);
+        if (!slot || slot->state < STATE_ACTIVE)
+            continue;
+        if (slot->state == STATE_POLLED) {
+            is_free = false;
+            break;
+        }
+        if (remember(taken, *next, handle))
+            set_state(slot, STATE_TAKEN);
+        else
+            erase(slot); /* no memory to follow it: untracked from here on, never polled */
+    }
+    pthread_mutex_unlock(&table_lock);
+    return is_free;
+}
+
+bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_taken *taken)
+{
+    taken->count = 0;
+    taken->capacity = (int)(sizeof taken->inline_items / sizeof taken->inline_items[0]);
+    taken->items = taken->inline_items;
+    int next = 0;
+    if (!take_from(count, requests, &next, taken)) {
+        pthread_mutex_lock(&poll_lock); /* the poll ends, and no other begins */
+        take_from(count, requests, &next, taken);
+        pthread_mutex_unlock(&poll_lock);
+    }
+    return taken->count != 0;
+}
+
+void hw_request_mark_complete(struct hw_request_taken *taken, int index)
+{
+    int low = 0, high = taken->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (taken->items[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < taken->count && taken->items[low].index == index)
+        taken->items[low].is_complete = true;
+}
+
+void hw_request_mark_all_complete(struct hw_request_taken *taken)
+{
+    for (int i = 0; i < taken->count; i++)
+        taken->items[i].is_complete = true;
+}
+
+int hw_request_return(struct hw_request_taken *taken, const MPI_Request *requests)
+{
+    int returned = 0;
+    pthread_mutex_lock(&table_lock);
+    for (int i = 0; i < taken->count; i++) {
+        const struct hw_request_item *item = &taken->items[i];
+        struct slot *slot = find(item->handle);
+        /* Not TAKEN any more: the MPI gave the handle to another thread's new request meanwhile. */
+        if (!slot || slot->state != STATE_TAKEN)
+            continue;
+        bool is_complete = item->is_complete || requests[item->index] != item->handle;
+        if (!is_complete) {
+            set_state(slot, STATE_ACTIVE);
+            returned++;
+        } else if (slot->is_persistent && requests[item->index] == item->handle) {
+            set_state(slot, STATE_INACTIVE);
+        } else {
+            erase(slot);
+        }
+    }
+    pthread_mutex_unlock(&table_lock);
+    if (taken->items != taken->inline_items)
+        free(taken->items);
+    return returned;
+}
+
+static int drop_known(int count, const MPI_Request *requests, bool wants_taken)
+{
+    int dropped = 0;
+    pthread_mutex_lock(&table_lock);
+    for (int i = 0; i < count; i++) {
+        struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
+        if (slot && (wants_taken || slot->state != STATE_TAKEN)) {
+            erase(slot);
+            dropped++;
+        }
+    }
+    pthread_mutex_unlock(&table_lock);
+    return dropped;
+}
+
+void hw_request_drop(int count, const MPI_Request *requests)
+{
+    pthread_mutex_lock(&poll_lock);
+    drop_known(count, requests, true);
+    pthread_mutex_unlock(&poll_lock);
+}
+
+void hw_request_forget(int count, const MPI_Request *requests)
+{
+    if (!hw_request_is_any_known() || drop_known(count, requests, false) == 0)
+        return;
+    hw_request_stop_asking();
+    for (int waited_us = 0; waited_us < FORGET_WAIT_US; waited_us += 50) {
+        if (pthread_mutex_trylock(&poll_lock) == 0) {
+            pthread_mutex_unlock(&poll_lock);
+            return;
+        }
+        usleep(50);
+    }
+}
+
+/* Kinds whose handle only the program's own thread may ask about: a status call on ROMIO's generalized
+ * requests runs its callbacks, partitions may be marked ready at the same time, and MPICH 5 and Intel MPI
+ * lose the status of a complete persistent request once MPI_Request_get_status has seen it. */
+static bool is_pollable(const struct slot *slot)
+{
+    return slot->state == STATE_ACTIVE && !slot->is_persistent && slot->kind != HW_REQUEST_PARTITIONED &&
+           slot->kind != HW_REQUEST_IO;
+}
+
+/* The next request to ask about, marked POLLED. */
+static bool choose(MPI_Request *handle)
+{
+    bool is_found = false;
+    pthread_mutex_lock(&table_lock);
+    uint32_t count = slots ? slot_mask + 1 : 0;
+    for (uint32_t i = 0; i < count && !is_found; i++) {
+        struct slot *slot = &slots[(poll_cursor + i) & slot_mask];
+        if (!is_pollable(slot))
+            continue;
+        poll_cursor = (uint32_t)(slot - slots);
+        set_state(slot, STATE_POLLED);
+        *handle = slot->handle;
+        is_found = true;
+    }
+    pthread_mutex_unlock(&table_lock);
+    return is_found;
+}
+
+/* Ends a poll of `handle`. It may have been forgotten meanwhile. */
+static void conclude(MPI_Request handle, bool is_complete)
+{
+    pthread_mutex_lock(&table_lock);
+    struct slot *slot = find(handle);
+    if (slot && slot->state == STATE_POLLED)
+        set_state(slot, is_complete ? STATE_DONE : STATE_ACTIVE);
+    pthread_mutex_unlock(&table_lock);
+}
+
+int hw_request_poll(bool *has_polled)
+{
+    int completed = 0;
+    *has_polled = false;
+    if (atomic_load_explicit(&must_not_ask, memory_order_relaxed))
+        return 0;
+    pthread_mutex_lock(&poll_lock);
+    MPI_Request handle;
+    while (choose(&handle)) {
+        int flag = 0;
+        int rc = hw_bottom.Request_get_status(handle, &flag, HW_STATUS_IGNORE);
+        /* An error belongs to the program: it will see it at its own door. Nothing left to progress. */
+        bool is_complete = rc != MPI_SUCCESS || flag;
+        conclude(handle, is_complete);
+        if (!is_complete) {
+            *has_polled = true;
+            break;
+        }
+        completed++;
+    }
+    pthread_mutex_unlock(&poll_lock);
+    return completed;
+}
+
+void hw_request_stop_asking(void) { atomic_store_explicit(&must_not_ask, true, memory_order_relaxed); }
+
+void hw_request_fork_prepare(void)
+{
+    pthread_mutex_lock(&poll_lock);
+    pthread_mutex_lock(&table_lock);
+}
+
+void hw_request_fork_release(void)
+{
+    pthread_mutex_unlock(&table_lock);
+    pthread_mutex_unlock(&poll_lock);
+}
+
+void hw_request_fork_child(void)
+{
+    for (uint32_t i = 0; slots && i <= slot_mask; i++)
+        slots[i].state = STATE_EMPTY;
+    atomic_store(&hw_request_known, 0);
+    atomic_store(&hw_request_pending, 0);
+    atomic_store(&hw_request_outstanding, 0);
+}

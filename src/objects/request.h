@@ -1,0 +1,110 @@
+/* The pending tracker: every operation of the program that may need software progress.
+ *
+ * A tracked request is known by its MPI handle from the call that posted (or defined) it until a door
+ * finds it complete or frees it. Requests too small to matter are never entered, and while nothing is
+ * known a door pays one relaxed load (hw_request_is_any_known).
+ *
+ *   INACTIVE  persistent or partitioned, defined but not started
+ *   ACTIVE    posted or started, in nobody's hands: the progress thread may ask the MPI about it
+ *   POLLED    the progress thread is asking right now
+ *   DONE      the progress thread saw it complete; the program has not asked yet
+ *   TAKEN     a door of the program has it
+ *
+ * The program and the progress thread never touch one request at the same time (two threads must not:
+ * MPI-4.1 section 3.7.3 and 11.6.1): a door takes its requests out of the progress thread's reach
+ * (hw_request_take), makes the real call, and hands back what is still pending (hw_request_return).
+ *
+ * Any thread of the program may call, unless a function says otherwise. */
+#ifndef HW_OBJECTS_REQUEST_H
+#define HW_OBJECTS_REQUEST_H
+
+#include "real/constants.h"
+#include "real/real.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hw_request_kind {
+    HW_REQUEST_P2P,         /* nonblocking point-to-point at or above the eager limit */
+    HW_REQUEST_COLLECTIVE,  /* nonblocking collective of any size */
+    HW_REQUEST_PARTITIONED, /* MPI-4.1 chapter 4; never polled through its own handle */
+    HW_REQUEST_RMA,         /* Rput, Rget, Raccumulate, Rget_accumulate */
+    HW_REQUEST_IO,          /* nonblocking file access; never polled through its own handle */
+    HW_REQUEST_KIND_COUNT
+};
+
+/* Requests in the table, in any state: zero means every door goes straight on. */
+extern atomic_uint hw_request_known;
+/* ACTIVE and POLLED requests: what the progress thread has to do. */
+extern atomic_uint hw_request_pending;
+/* ACTIVE, POLLED, DONE and TAKEN requests: what the program still has to complete. */
+extern atomic_uint hw_request_outstanding;
+
+static inline bool hw_request_is_any_known(void)
+{
+    return atomic_load_explicit(&hw_request_known, memory_order_relaxed) != 0;
+}
+
+/* Enters a request that has just been posted. `bytes` is an estimate (a receive may get less).
+ * Returns false if there was no memory for it: it then stays untracked. */
+bool hw_request_post(MPI_Request request, enum hw_request_kind kind, uint64_t bytes);
+
+/* Enters an inactive persistent or partitioned request. */
+void hw_request_define(MPI_Request request, enum hw_request_kind kind, uint64_t bytes);
+
+/* Marks the known ones of `requests` as started. Returns how many are known; *bytes is what they are about.
+ */
+int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes);
+
+/* What a door took: the position of each known request in the door's array, and its handle there. */
+struct hw_request_taken {
+    int count;
+    int capacity;
+    struct hw_request_item {
+        int index;
+        bool is_complete;
+        MPI_Request handle;
+    } * items, inline_items[32];
+};
+
+/* Takes the known, active requests of the array out of the progress thread's reach. Waits for a poll
+ * of one of them to end. Returns true if it took any; only then must hw_request_return follow. */
+bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_taken *taken);
+
+/* The door found the request at `index` complete (needed where the handle does not change: persistent
+ * requests and Request_get_status). */
+void hw_request_mark_complete(struct hw_request_taken *taken, int index);
+void hw_request_mark_all_complete(struct hw_request_taken *taken);
+
+/* Ends what hw_request_take began. `requests` is the same array after the real call: an entry that
+ * changed there, or was marked, is complete; the rest goes back to ACTIVE. Returns the number of
+ * requests that went back. */
+int hw_request_return(struct hw_request_taken *taken, const MPI_Request *requests);
+
+/* Forgets requests that are about to be freed, in any state (MPI_Request_free). */
+void hw_request_drop(int count, const MPI_Request *requests);
+
+/* As hw_request_drop, for a door reached from inside MPI (a user's callback). Such a thread may hold the
+ * MPI's lock, for which a poll in flight waits: so it waits for that poll only briefly, and from the
+ * first such call on, polls no longer go through the program's requests. Requests that a door has TAKEN stay:
+ * this is then that door's own call, come back through a tool below us. Generated doors call it. */
+void hw_request_forget(int count, const MPI_Request *requests);
+
+/* Progress thread only: asks the MPI about pending requests, in turn, until one is found incomplete (that
+ * call made progress) or none is left to ask. Returns the number of requests seen complete; sets
+ * *has_polled if a call that makes progress was made. */
+int hw_request_poll(bool *has_polled);
+
+/* From now on hw_request_poll asks about nothing: this MPI answers another thread's questions with side
+ * effects (real/quirks.h), or the program completes requests in ways the tracker cannot see. The private
+ * receive still polls. */
+void hw_request_stop_asking(void);
+
+/* Holds every lock of the tracker across fork(2), and releases it in parent and child. */
+void hw_request_fork_prepare(void);
+void hw_request_fork_release(void);
+/* In the child: the table belongs to the parent's MPI; forget it. */
+void hw_request_fork_child(void);
+
+#endif

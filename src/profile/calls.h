@@ -1,0 +1,85 @@
+/* Where the program spends its time in MPI: every outermost call, summed by call site, function and power of
+ * two of its bytes; and for requests, how long the program computed while they were pending and how long it
+ * then waited.
+ *
+ * Nothing of this runs unless HEADWAY_PROFILE is set: entries of a thread come here only while its mark in
+ * hw_inside says so (progress/inside.h). A profiled call takes two clock reads, a look-up and, if it posts or
+ * completes requests, one short lock each: some 100 ns.
+ *
+ * Any thread may call. Requests are known by their handle as a number; no MPI is needed here. */
+#ifndef HW_PROFILE_CALLS_H
+#define HW_PROFILE_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+extern bool hw_profile_is_on;
+
+/* What this process has sent and received over the network so far, as far as its transport tells. */
+struct hw_profile_wire {
+    uint64_t sent_bytes;
+    uint64_t received_bytes;
+};
+
+/* Reads HEADWAY_PROFILE and makes the table, before the process's first call; later calls do nothing. `read`
+ * is asked now and then: what moved while the program computed, and what only while it waited? It returns
+ * false where there is nothing to read; looks that follow one with is_first are compared with it. */
+void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first));
+
+/* Requests a door holds, out of everybody else's reach while it does. */
+struct hw_profile_request;
+struct hw_profile_held {
+    int index; /* in the door's array */
+    bool is_complete;
+    struct hw_profile_request *request;
+};
+
+enum { HW_PROFILE_INLINE_HELD_COUNT = 16 };
+
+/* One call in progress; on the stack of the entry. */
+struct hw_profile_call {
+    const char *function; /* a literal: its address is part of the key */
+    const void *site;     /* where the program goes on after the call */
+    uint64_t bytes;
+    uint64_t entered_ns;
+    uint64_t began_ns; /* of the real call; later than entered_ns if the wire was looked at */
+    uint64_t took_ns;
+    int held_count, held_capacity;
+    bool is_sampled;
+    struct hw_profile_held *held, inline_held[HW_PROFILE_INLINE_HELD_COUNT];
+};
+
+/* Before and after the real call. One of the functions below follows and counts it. */
+void hw_profile_enter(struct hw_profile_call *call, const char *function, const void *site, uint64_t bytes);
+void hw_profile_leave(struct hw_profile_call *call);
+
+/* A call that leaves nothing pending. */
+void hw_profile_count(struct hw_profile_call *call);
+
+/* A call that posted this request, or (is_persistent) defined it. */
+void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_persistent);
+
+/* A call that started these persistent requests: hw_profile_start for each, then hw_profile_count. */
+void hw_profile_start(struct hw_profile_call *call, uint64_t handle);
+
+/* A door: after hw_profile_enter, hw_profile_hold for each of its requests and then, if it blocks,
+ * hw_profile_wait. After hw_profile_leave it marks what is complete in call->held, and releases. */
+void hw_profile_hold(struct hw_profile_call *call, int index, uint64_t handle);
+void hw_profile_wait(struct hw_profile_call *call);
+uint64_t hw_profile_handle(const struct hw_profile_held *held);
+void hw_profile_release(struct hw_profile_call *call, bool is_blocking);
+
+/* The request is about to be freed. */
+void hw_profile_forget(uint64_t handle);
+
+/* True while any request is followed: a door need not look otherwise. */
+bool hw_profile_is_any_pending(void);
+
+/* Time in MPI of all threads so far. */
+uint64_t hw_profile_mpi_ns(void);
+
+/* Writes the member "profile" of the record, with its comma. Nothing if profiling is off. */
+void hw_profile_write(FILE *file);
+
+#endif

@@ -1,0 +1,136 @@
+#include "profile/phases.h"
+
+#include "base/clock.h"
+#include "profile/calls.h"
+#include "profile/counters.h"
+#include "profile/record.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* name, what it is the difference of */
+#define FIGURES(X)                                                                                           \
+    X(wall_ns)                                                                                               \
+    X(tracked)                                                                                               \
+    X(blocked_ns)                                                                                            \
+    X(overlapped_ns)                                                                                         \
+    X(mpi_ns)
+
+struct figures {
+#define FIGURE_FIELD(name) uint64_t name;
+    FIGURES(FIGURE_FIELD)
+#undef FIGURE_FIELD
+};
+
+struct phase {
+    char name[HW_PHASE_NAME_BYTES];
+    uint64_t count;
+    unsigned open_count; /* how often it is on the stack: only the outermost counts time */
+    struct figures sum;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct phase phases[HW_PHASE_NAME_COUNT];
+static int phase_count;
+static struct {
+    struct phase *phase;
+    struct figures begin;
+} stack[HW_PHASE_DEPTH];
+static int depth;
+
+static struct figures read_figures(void)
+{
+    return (struct figures){
+        .wall_ns = hw_clock_now_ns(),
+        .tracked = hw_counters_tracked(),
+        .blocked_ns = atomic_load(&hw_counters.blocked_ns),
+        .overlapped_ns = atomic_load(&hw_counters.overlapped_ns),
+        .mpi_ns = hw_profile_mpi_ns(),
+    };
+}
+
+/* Cuts at a whole character: what follows the record must be readable as UTF-8. */
+static void copy_name(char *to, const char *name)
+{
+    size_t length = strnlen(name, HW_PHASE_NAME_BYTES);
+    if (length == HW_PHASE_NAME_BYTES)
+        for (length--; length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80;)
+            length--;
+    memcpy(to, name, length);
+    to[length] = '\0';
+}
+
+/* The phase of this name, made if it is new; NULL if there is no room for it. Under lock. */
+static struct phase *find(const char *name)
+{
+    char wanted[HW_PHASE_NAME_BYTES];
+    copy_name(wanted, name);
+    for (int i = 0; i < phase_count; i++)
+        if (strcmp(phases[i].name, wanted) == 0)
+            return &phases[i];
+    if (phase_count == HW_PHASE_NAME_COUNT)
+        return NULL;
+    memcpy(phases[phase_count].name, wanted, sizeof wanted);
+    return &phases[phase_count++];
+}
+
+enum hw_phase_result hw_phase_begin(const char *name)
+{
+    if (!name || !*name)
+        return HW_PHASE_MISUSE;
+    enum hw_phase_result result = HW_PHASE_FULL;
+    pthread_mutex_lock(&lock);
+    struct phase *phase = depth < HW_PHASE_DEPTH ? find(name) : NULL;
+    if (phase) {
+        phase->count++;
+        phase->open_count++;
+        stack[depth].phase = phase;
+        stack[depth++].begin = read_figures();
+        result = HW_PHASE_OK;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* Under lock. */
+static void end_last(void)
+{
+    struct phase *phase = stack[--depth].phase;
+    if (--phase->open_count > 0)
+        return;
+    struct figures now = read_figures();
+#define ADD_FIGURE(name) phase->sum.name += now.name - stack[depth].begin.name;
+    FIGURES(ADD_FIGURE)
+#undef ADD_FIGURE
+}
+
+enum hw_phase_result hw_phase_end(void)
+{
+    pthread_mutex_lock(&lock);
+    bool is_open = depth > 0;
+    if (is_open)
+        end_last();
+    pthread_mutex_unlock(&lock);
+    return is_open ? HW_PHASE_OK : HW_PHASE_MISUSE;
+}
+
+void hw_phase_write(FILE *file)
+{
+    pthread_mutex_lock(&lock);
+    while (depth > 0)
+        end_last();
+    for (int i = 0; i < phase_count; i++) {
+        const struct phase *phase = &phases[i];
+        fputs(i ? ",\n    {\"name\": " : "  \"phases\": [\n    {\"name\": ", file);
+        hw_record_write_string(file, phase->name);
+        fprintf(file, ", \"count\": %llu", (unsigned long long)phase->count);
+#define WRITE_FIGURE(name) fprintf(file, ", \"" #name "\": %llu", (unsigned long long)phase->sum.name);
+        FIGURES(WRITE_FIGURE)
+#undef WRITE_FIGURE
+        fputc('}', file);
+    }
+    if (phase_count)
+        fputs("\n  ],\n", file);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,116 @@
+/* Writes the record. A half-written file never carries the final name: it is renamed into place. */
+#include "profile/record.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "profile/calls.h"
+#include "profile/counters.h"
+#include "profile/phases.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_REASON_COUNT = 16 };
+
+struct hw_counters hw_counters;
+
+static uint64_t began_ns;
+static struct {
+    _Atomic(const char *) text;
+    atomic_uint_fast64_t count;
+} reasons[MAX_REASON_COUNT];
+
+void hw_record_begin(void) { began_ns = hw_clock_now_ns(); }
+
+void hw_record_declined(const char *reason)
+{
+    for (int i = 0; i < MAX_REASON_COUNT; i++) {
+        const char *seen = NULL;
+        if (atomic_compare_exchange_strong(&reasons[i].text, &seen, reason) || seen == reason) {
+            atomic_fetch_add_explicit(&reasons[i].count, 1, memory_order_relaxed);
+            return;
+        }
+    }
+}
+
+void hw_record_write_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(file, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(file, "\\u%04x", c);
+        else
+            fputc(c, file);
+    }
+    fputc('"', file);
+}
+
+static void write_member(FILE *file, const char *name, const char *text)
+{
+    fprintf(file, "  \"%s\": ", name);
+    hw_record_write_string(file, text);
+    fputs(",\n", file);
+}
+
+static void write_body(FILE *file, const struct hw_record_facts *facts)
+{
+    fprintf(file, "{\n  \"schema\": %d,\n  \"rank\": %d,\n  \"size\": %d,\n", HW_RECORD_SCHEMA_VERSION,
+            facts->rank, facts->size);
+    write_member(file, "mpi", facts->mpi);
+    write_member(file, "engine", facts->engine);
+    write_member(file, "trigger", facts->trigger);
+    fprintf(file, "  \"eager_limit_bytes\": %llu,\n", (unsigned long long)facts->eager_limit_bytes);
+    fprintf(file, "  \"wall_s\": %.6f,\n", (double)(hw_clock_now_ns() - began_ns) / (double)HW_NS_PER_S);
+    fprintf(file, "  \"process_cpu_s\": %.6f,\n",
+            (double)hw_clock_read(CLOCK_PROCESS_CPUTIME_ID) / (double)HW_NS_PER_S);
+    fprintf(file, "  \"thread_cpu_s\": %.6f,\n", (double)facts->thread_cpu_ns / (double)HW_NS_PER_S);
+    fprintf(file, "  \"mpi_wait_s\": %.6f,\n",
+            (double)atomic_load(&hw_counters.blocked_ns) / (double)HW_NS_PER_S);
+#define WRITE_COUNTER(name, meaning)                                                                         \
+    fprintf(file, "  \"" #name "\": %llu,\n", (unsigned long long)atomic_load(&hw_counters.name));
+    HW_COUNTERS(WRITE_COUNTER)
+#undef WRITE_COUNTER
+    hw_profile_write(file);
+    hw_phase_write(file);
+    fputs("  \"declined\": {", file);
+    for (int i = 0; i < MAX_REASON_COUNT && atomic_load(&reasons[i].text); i++) {
+        fputs(i ? ", " : "", file);
+        hw_record_write_string(file, atomic_load(&reasons[i].text));
+        fprintf(file, ": %llu", (unsigned long long)atomic_load(&reasons[i].count));
+    }
+    fputs("}\n}\n", file);
+}
+
+enum hw_status hw_record_write(const char *directory, const struct hw_record_facts *facts)
+{
+    char path[PATH_MAX], scratch[PATH_MAX];
+    int length = facts->rank >= 0
+                     ? snprintf(path, sizeof path, "%s/headway.%d.json", directory, facts->rank)
+                     : snprintf(path, sizeof path, "%s/headway.pid%ld.json", directory, (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof path ||
+        (size_t)snprintf(scratch, sizeof scratch, "%s/.headway.%ld.tmp", directory, (long)getpid()) >=
+            sizeof scratch) {
+        hw_log_warn("HEADWAY_RECORD is too long a path; no record is written");
+        return HW_NOMEM;
+    }
+    FILE *file = fopen(scratch, "we");
+    if (!file)
+        goto err_open;
+    write_body(file, facts);
+    if (fclose(file) != 0 || rename(scratch, path) != 0)
+        goto err_write;
+    return HW_OK;
+
+err_write:
+    unlink(scratch);
+err_open:
+    hw_log_warn("cannot write the record %s: %s; make the directory of HEADWAY_RECORD writable", path,
+                strerror(errno));
+    return HW_NOMEM;
+}

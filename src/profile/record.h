@@ -1,0 +1,38 @@
+/* The record: one JSON file per process, written once, at MPI_Finalize (or when the last session ends).
+ * Schema: doc/schema/record.json. */
+#ifndef HW_PROFILE_RECORD_H
+#define HW_PROFILE_RECORD_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { HW_RECORD_SCHEMA_VERSION = 2 };
+
+/* Facts for the record that only upper layers know. Strings are owned by the caller and static. */
+struct hw_record_facts {
+    int rank; /* in MPI_COMM_WORLD; -1 if there is no world */
+    int size;
+    const char *mpi;     /* version string of the real MPI, first line */
+    const char *engine;  /* "thread" or "off" */
+    const char *trigger; /* "events", "tick" or "none" */
+    uint64_t eager_limit_bytes;
+    uint64_t thread_cpu_ns; /* CPU time of the progress thread */
+};
+
+/* Starts the wall clock of the record. */
+void hw_record_begin(void);
+
+/* Counts a reason for which an engine declined. `reason` is a string literal; at most 16 different ones
+ * are kept. Any thread. */
+void hw_record_declined(const char *reason);
+
+/* Writes a JSON string. */
+void hw_record_write_string(FILE *file, const char *text);
+
+/* Writes headway.<rank>.json (headway.pid<pid>.json without a rank) into the directory. HW_NOMEM if it
+ * cannot be written; one line says why. */
+enum hw_status hw_record_write(const char *directory, const struct hw_record_facts *facts);
+
+#endif

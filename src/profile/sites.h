@@ -1,0 +1,56 @@
+/* The table of call sites: fixed in size, filled as calls come, never emptied. Internal to src/profile. */
+#ifndef HW_PROFILE_SITES_H
+#define HW_PROFILE_SITES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* name, what it sums up (the record's schema repeats the names). A door is a call that completes requests;
+ * sampled doors are those around which the wire was looked at. */
+#define HW_SITE_COUNTERS(X)                                                                                  \
+    X(calls, "calls")                                                                                        \
+    X(bytes, "bytes they were about; of a door, of the requests it completed")                               \
+    X(call_ns, "time in them")                                                                               \
+    X(max_ns, "the longest of them")                                                                         \
+    X(completed, "of a post: of its requests, those completed; of a door: requests completed by it")         \
+    X(computed_ns, "of a post: time outside MPI between it and the door; of a door: the longest of its own") \
+    X(blocked_ns, "of a post: its share, by bytes, of the time in the doors that completed its requests")    \
+    X(sampled, "doors around which the wire was looked at")                                                  \
+    X(sampled_blocked_ns, "time in these")                                                                   \
+    X(sampled_computed_ns, "time outside MPI between the first post and these")                              \
+    X(moved_computing, "bytes on the wire (the busier direction) before these doors were entered")           \
+    X(moved_waiting, "bytes on the wire while the program was in them")
+
+struct hw_profile_site {
+    _Atomic(const void *) address; /* NULL: free. Written last, released, under the table's lock */
+    const char *function;
+    unsigned size_class; /* 0: no bytes; n: from 2^(n-1) bytes */
+#define HW_SITE_FIELD(name, meaning) atomic_uint_fast64_t name;
+    HW_SITE_COUNTERS(HW_SITE_FIELD)
+#undef HW_SITE_FIELD
+};
+
+#define HW_SITE_ADD(site, name, amount)                                                                      \
+    atomic_fetch_add_explicit(&(site)->name, (uint_fast64_t)(amount), memory_order_relaxed)
+
+/* Makes the table. False if there is no memory. */
+bool hw_sites_open(void);
+
+/* The entry of this key; when the table is full, one entry for all that came too late. */
+struct hw_profile_site *hw_sites_find(const void *address, const char *function, uint64_t bytes);
+
+/* One more call. */
+void hw_sites_count(struct hw_profile_site *site, uint64_t bytes, uint64_t took_ns);
+
+/* Sum of a counter over the table. */
+uint64_t hw_sites_call_ns(void);
+
+/* Writes the entries as elements of a JSON array. */
+void hw_sites_write(FILE *file);
+
+/* Position of an entry in what hw_sites_write writes is its position in the table; the table says which. */
+unsigned hw_sites_index(const struct hw_profile_site *site);
+
+#endif

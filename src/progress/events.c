@@ -1,0 +1,174 @@
+#include "progress/events.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Without a cheap count of descriptors, list again this often. */
+#define RELIST_NS (20 * HW_NS_PER_MS)
+
+/* Handshakes of all transports at hand are shorter, segments of a bulk transfer longer. */
+enum { BULK_BYTES = 8 * 1024 };
+
+enum hw_status hw_events_open(struct hw_events *events)
+{
+    events->socket_count = 0;
+    events->descriptor_count = -1;
+    events->listed_ns = 0;
+    events->edge_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (events->edge_fd < 0)
+        return HW_NOMEM;
+    events->level_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (events->level_fd < 0)
+        goto err_level;
+    events->interrupt_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (events->interrupt_fd < 0)
+        goto err_interrupt;
+    struct epoll_event interrupt = {.events = EPOLLIN | EPOLLET, .data.fd = events->interrupt_fd};
+    if (epoll_ctl(events->edge_fd, EPOLL_CTL_ADD, events->interrupt_fd, &interrupt) != 0)
+        goto err_add;
+    return HW_OK;
+
+err_add:
+    close(events->interrupt_fd);
+err_interrupt:
+    close(events->level_fd);
+err_level:
+    close(events->edge_fd);
+    return HW_NOMEM;
+}
+
+void hw_events_close(struct hw_events *events)
+{
+    close(events->interrupt_fd);
+    close(events->level_fd);
+    close(events->edge_fd);
+}
+
+void hw_events_interrupt(struct hw_events *events)
+{
+    uint64_t one = 1;
+    ssize_t written = write(events->interrupt_fd, &one, sizeof one);
+    (void)written; /* full means that an interrupt is already under way */
+}
+
+static bool is_watched(const struct hw_events *events, const struct hw_socket *socket)
+{
+    for (int i = 0; i < events->socket_count; i++)
+        if (events->sockets[i].fd == socket->fd && events->sockets[i].inode == socket->inode)
+            return true;
+    return false;
+}
+
+static void watch(const struct hw_events *events, int fd)
+{
+    struct epoll_event edge = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.fd = fd};
+    struct epoll_event level = {.events = EPOLLIN, .data.fd = fd};
+    epoll_ctl(events->edge_fd, EPOLL_CTL_ADD, fd, &edge);
+    epoll_ctl(events->level_fd, EPOLL_CTL_ADD, fd, &level);
+}
+
+void hw_events_add(struct hw_events *events, int fd)
+{
+    struct epoll_event edge = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
+    epoll_ctl(events->edge_fd, EPOLL_CTL_ADD, fd, &edge);
+}
+
+/* A closed socket has left the epoll sets by itself; a number used again counts as new by its inode. */
+static void list_again(struct hw_events *events)
+{
+    struct hw_socket found[HW_EVENTS_MAX_SOCKETS];
+    int count = hw_sockets_list(found, HW_EVENTS_MAX_SOCKETS);
+    for (int i = 0; i < count; i++)
+        if (!is_watched(events, &found[i]))
+            watch(events, found[i].fd);
+    for (int i = 0; i < count; i++) {
+        events->sockets[i] = found[i];
+        events->unread_bytes[i] = -1;
+    }
+    events->socket_count = count;
+}
+
+int hw_events_refresh(struct hw_events *events)
+{
+    long descriptor_count = hw_sockets_descriptor_count();
+    uint64_t now_ns = hw_clock_now_ns();
+    bool is_due = descriptor_count < 0 ? now_ns - events->listed_ns > RELIST_NS
+                                       : descriptor_count != events->descriptor_count;
+    if (is_due) {
+        list_again(events);
+        events->descriptor_count = descriptor_count;
+        events->listed_ns = now_ns;
+    }
+    return events->socket_count;
+}
+
+static int wait_ns(int epoll_fd, struct epoll_event *ready, int capacity, uint64_t timeout_ns)
+{
+#ifdef SYS_epoll_pwait2
+    static _Thread_local bool is_missing;
+    if (!is_missing) {
+        struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / HW_NS_PER_S),
+                                   .tv_nsec = (long)(timeout_ns % HW_NS_PER_S)};
+        int count = (int)syscall(SYS_epoll_pwait2, epoll_fd, ready, capacity, &timeout, NULL, 0);
+        if (count >= 0 || errno != ENOSYS)
+            return count;
+        is_missing = true;
+    }
+#endif
+    return epoll_wait(epoll_fd, ready, capacity, (int)((timeout_ns + HW_NS_PER_MS - 1) / HW_NS_PER_MS));
+}
+
+/* A socket becomes writable (as an edge) only after it was full. */
+static enum hw_event classify(const struct epoll_event *ready)
+{
+    int unread_bytes = 0;
+    if (!(ready->events & EPOLLIN))
+        return HW_EVENT_BULK;
+    if (ioctl(ready->data.fd, FIONREAD, &unread_bytes) != 0 || unread_bytes >= BULK_BYTES)
+        return HW_EVENT_BULK;
+    return HW_EVENT_MESSAGE;
+}
+
+enum hw_event hw_events_wait(struct hw_events *events, uint64_t timeout_ns)
+{
+    struct epoll_event ready[16];
+    int count = wait_ns(events->edge_fd, ready, 16, timeout_ns);
+    enum hw_event event = HW_EVENT_NONE;
+    for (int i = 0; i < count; i++) {
+        enum hw_event one = ready[i].data.fd == events->interrupt_fd ? HW_EVENT_NONE : classify(&ready[i]);
+        if (one > event)
+            event = one;
+    }
+    return event;
+}
+
+bool hw_events_is_data_waiting(struct hw_events *events)
+{
+    struct epoll_event ready;
+    return epoll_wait(events->level_fd, &ready, 1, 0) > 0;
+}
+
+void hw_events_ignore_unread(struct hw_events *events)
+{
+    struct epoll_event ready[16];
+    int count = epoll_wait(events->level_fd, ready, 16, 0);
+    for (int i = 0; i < count; i++) {
+        int fd = ready[i].data.fd, unread_bytes = 0;
+        if (ioctl(fd, FIONREAD, &unread_bytes) != 0)
+            continue;
+        for (int j = 0; j < events->socket_count; j++) {
+            if (events->sockets[j].fd != fd)
+                continue;
+            if (events->unread_bytes[j] == unread_bytes)
+                epoll_ctl(events->level_fd, EPOLL_CTL_DEL, fd, NULL);
+            events->unread_bytes[j] = unread_bytes;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+#include "progress/inside.h"
+
+#include "profile/calls.h"
+#include "progress/wire.h"
+#include "real/real.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+_Thread_local struct hw_inside hw_inside = {.depth = HW_INSIDE_UNREGISTERED};
+
+/* Guards the list below. Taken by a thread at its first MPI call and at its end, and by the progress
+ * thread when it looks; never held across an MPI call. */
+static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct hw_inside *registry;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t exit_key;
+
+/* The mark lives in the thread's own memory, which is gone after this. */
+static void unregister(void *argument)
+{
+    struct hw_inside *inside = argument;
+    pthread_mutex_lock(&registry_mutex);
+    for (struct hw_inside **link = &registry; *link != NULL; link = &(*link)->next) {
+        if (*link == inside) {
+            *link = inside->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&registry_mutex);
+    /* Another destructor of this thread may still call MPI: it registers again. */
+    __atomic_store_n(&inside->depth, HW_INSIDE_UNREGISTERED, __ATOMIC_RELAXED);
+}
+
+static void before_fork(void) { pthread_mutex_lock(&registry_mutex); }
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&registry_mutex); }
+
+/* Only the forking thread lives on in the child. */
+static void after_fork_in_child(void)
+{
+    registry = NULL;
+    if (hw_inside.depth == HW_INSIDE_NO || pthread_getspecific(exit_key) == &hw_inside) {
+        hw_inside.next = NULL;
+        registry = &hw_inside;
+    }
+    pthread_mutex_unlock(&registry_mutex);
+}
+
+static void initialise(void)
+{
+    hw_profile_prepare(hw_wire_read);
+    pthread_key_create(&exit_key, unregister);
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+bool hw_inside_register(struct hw_inside *inside)
+{
+    int depth = hw_inside_depth(inside);
+    if (depth != HW_INSIDE_UNREGISTERED)
+        return depth == HW_INSIDE_PROFILED;
+    hw_real_load_or_exit();
+    pthread_once(&once, initialise);
+    pthread_mutex_lock(&registry_mutex);
+    inside->next = registry;
+    registry = inside;
+    pthread_mutex_unlock(&registry_mutex);
+    pthread_setspecific(exit_key, inside);
+    __atomic_store_n(&inside->depth, HW_INSIDE_NO, __ATOMIC_RELAXED);
+    return true;
+}
+
+bool hw_inside_any(void)
+{
+    bool is_inside = false;
+    pthread_mutex_lock(&registry_mutex);
+    for (const struct hw_inside *inside = registry; inside != NULL && !is_inside; inside = inside->next)
+        is_inside = hw_inside_depth(inside) == HW_INSIDE_YES;
+    pthread_mutex_unlock(&registry_mutex);
+    return is_inside;
+}
+
+void hw_inside_mark_own_thread(void) { __atomic_store_n(&hw_inside.depth, HW_INSIDE_YES, __ATOMIC_RELAXED); }

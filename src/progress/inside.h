@@ -1,0 +1,56 @@
+/* Who is inside MPI.
+ *
+ * Every generated entry marks its thread as inside MPI for the time of the real call. The mark does
+ * two things: MPI's calls to itself are recognised (depth is not 0) and passed straight through, and
+ * the progress thread sees that the program is inside MPI and stays asleep (papers/001).
+ *
+ * One `struct hw_inside` per thread, written by that thread alone, read by the progress thread
+ * (relaxed: a stale answer costs one poll too many or too few, never an answer). */
+#ifndef HW_PROGRESS_INSIDE_H
+#define HW_PROGRESS_INSIDE_H
+
+#include <stdbool.h>
+
+/* PROFILED is NO while profiling is on: a thread outside MPI whose next entry takes the profiled way. So
+ * profiling costs nothing where it is off. */
+enum { HW_INSIDE_PROFILED = -2, HW_INSIDE_UNREGISTERED = -1, HW_INSIDE_NO = 0, HW_INSIDE_YES = 1 };
+
+struct hw_inside {
+    int depth;              /* HW_INSIDE_*; owner writes relaxed, progress thread reads relaxed */
+    struct hw_inside *next; /* list of registered threads, under the registry's lock */
+};
+
+extern _Thread_local struct hw_inside hw_inside
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline int hw_inside_depth(const struct hw_inside *inside)
+{
+    return __atomic_load_n(&inside->depth, __ATOMIC_RELAXED);
+}
+static inline void hw_inside_enter(struct hw_inside *inside)
+{
+    __atomic_store_n(&inside->depth, HW_INSIDE_YES, __ATOMIC_RELAXED);
+}
+static inline void hw_inside_leave(struct hw_inside *inside)
+{
+    __atomic_store_n(&inside->depth, HW_INSIDE_NO, __ATOMIC_RELAXED);
+}
+
+/* The same at the end of the profiled way. */
+static inline void hw_inside_leave_profiled(struct hw_inside *inside)
+{
+    __atomic_store_n(&inside->depth, HW_INSIDE_PROFILED, __ATOMIC_RELAXED);
+}
+
+/* Called by an entry whose depth is not HW_INSIDE_NO. Registers a thread seen for the first time and
+ * returns true (the entry goes on as an outermost call); returns false when the thread is already
+ * inside MPI (the entry forwards to hw_bottom). */
+bool hw_inside_register(struct hw_inside *inside);
+
+/* True if any registered thread of the program is inside MPI now. Progress thread only. */
+bool hw_inside_any(void);
+
+/* Marks the calling thread as one of ours: every MPI call it makes is passed straight through. */
+void hw_inside_mark_own_thread(void);
+
+#endif

@@ -1,0 +1,53 @@
+#include "progress/poll.h"
+
+#include "base/clock.h"
+#include "real/constants.h"
+#include "real/quirks.h"
+#include "real/real.h"
+
+#define QUIESCE_NS HW_NS_PER_MS
+
+static MPI_Comm comm;
+static MPI_Request request;
+static char byte;
+static bool is_open;
+
+enum hw_status hw_poll_open(void)
+{
+    if (hw_bottom.Comm_dup(HW_COMM_SELF, &comm) != MPI_SUCCESS)
+        return HW_MPI;
+    if (hw_bottom.Irecv(&byte, 1, HW_BYTE, 0, 0, comm, &request) != MPI_SUCCESS) {
+        hw_bottom.Comm_free(&comm);
+        return HW_MPI;
+    }
+    is_open = true;
+    return HW_OK;
+}
+
+bool hw_poll_is_open(void) { return is_open; }
+
+void hw_poll(void)
+{
+    int flag;
+    hw_bottom.Test(&request, &flag, HW_STATUS_IGNORE);
+}
+
+void hw_poll_quiesce(MPI_Comm world)
+{
+    if (!is_open || !hw_real_needs_quiescence())
+        return;
+    hw_bottom.Barrier(world);
+    for (uint64_t end_ns = hw_clock_now_ns() + QUIESCE_NS; hw_clock_now_ns() < end_ns;)
+        hw_poll();
+    hw_bottom.Barrier(world);
+}
+
+void hw_poll_close(void)
+{
+    if (!is_open)
+        return;
+    is_open = false;
+    hw_bottom.Cancel(&request);
+    hw_bottom.Wait(&request, HW_STATUS_IGNORE);
+    hw_bottom.Comm_free(&comm);
+}

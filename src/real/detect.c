@@ -1,0 +1,272 @@
+#include "real/detect.h"
+
+#include "real/real.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum hw_real_flavour hw_real_flavour_built(void)
+{
+#ifdef OPEN_MPI
+    return HW_REAL_FLAVOUR_OMPI;
+#else
+    return HW_REAL_FLAVOUR_MPICH;
+#endif
+}
+
+const char *hw_real_flavour_name(enum hw_real_flavour flavour)
+{
+    switch (flavour) {
+    case HW_REAL_FLAVOUR_MPICH:
+        return "MPICH";
+    case HW_REAL_FLAVOUR_OMPI:
+        return "Open MPI";
+    case HW_REAL_FLAVOUR_ABI:
+        return "the MPI standard ABI";
+    case HW_REAL_FLAVOUR_NONE:
+        break;
+    }
+    return "no MPI";
+}
+
+const char *hw_real_flavour_library(enum hw_real_flavour flavour)
+{
+    return flavour == HW_REAL_FLAVOUR_OMPI ? "libheadway-ompi.so" : "libheadway-mpich.so";
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* True if the object itself, and not a library it needs, defines `symbol`. */
+static bool defines(const struct hw_real_library *library, const char *symbol)
+{
+    Dl_info info;
+    void *address = dlsym(library->handle, symbol);
+    return address != NULL && dladdr(address, &info) != 0 && (uintptr_t)info.dli_fbase == library->base;
+}
+
+/* Names alone do not tell: libmpi.so.12 and libmpi.so.40 share a stem, and Fortran libraries carry it too. */
+static enum hw_real_flavour flavour_of(const struct hw_real_library *library)
+{
+    if (!defines(library, "PMPI_Init"))
+        return HW_REAL_FLAVOUR_NONE;
+    if (defines(library, "ompi_mpi_comm_world_addr") || defines(library, "ompi_request_null"))
+        return HW_REAL_FLAVOUR_OMPI;
+    if (strncmp(base_name(library->path), "libmpi_abi", strlen("libmpi_abi")) == 0)
+        return HW_REAL_FLAVOUR_ABI;
+    return HW_REAL_FLAVOUR_MPICH;
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct hw_real_library *found = context;
+    const char *name = base_name(info->dlpi_name);
+    if (strncmp(name, "libmpi", strlen("libmpi")) != 0 || strlen(info->dlpi_name) >= sizeof found->path)
+        return 0;
+    struct hw_real_library one = {.handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD)};
+    if (one.handle == NULL)
+        return 0;
+    struct link_map *map = one.handle;
+    one.base = map->l_addr;
+    snprintf(one.path, sizeof one.path, "%s", info->dlpi_name);
+    one.flavour = flavour_of(&one);
+    bool is_better = one.flavour != HW_REAL_FLAVOUR_NONE &&
+                     (found->flavour == HW_REAL_FLAVOUR_NONE || one.flavour == hw_real_flavour_built());
+    if (!is_better) {
+        dlclose(one.handle);
+        return 0;
+    }
+    *found = one;
+    return one.flavour == hw_real_flavour_built();
+}
+
+enum hw_status hw_real_detect(struct hw_real_library *library)
+{
+    *library = (struct hw_real_library){.flavour = HW_REAL_FLAVOUR_NONE};
+    dl_iterate_phdr(look_at_object, library);
+    return library->flavour == HW_REAL_FLAVOUR_NONE ? HW_AGAIN : HW_OK;
+}
+
+static char version_text[MPI_MAX_LIBRARY_VERSION_STRING];
+
+const char *hw_real_detect_version(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    if (version_text[0] == '\0' && hw_bottom.Get_library_version(text, &length) == MPI_SUCCESS) {
+        text[strcspn(text, "\n")] = '\0';
+        snprintf(version_text, sizeof version_text, "%s", text);
+    }
+    return version_text;
+}
+
+bool hw_real_is_node_rma_direct(void)
+{
+    /* MPICH 4.0: operations within a node wait for the target all the same (tests/mpi/ghosts.c). */
+    int major = 0;
+    return sscanf(hw_real_detect_version(), "MPICH Version: %d", &major) != 1 || major > 4;
+}
+
+struct transport {
+    const char *object; /* how the name of the loaded object starts */
+    const char *name;
+};
+
+static const struct transport transports[] = {
+    {"libucp.so", "ucx"},
+    {"libfabric.so", "ofi"},
+    {"mca_btl_tcp", "tcp"},
+    {"mca_btl_vader", "vader"},
+    {"mca_btl_sm", "sm"},
+    {"mca_btl_ofi", "btl-ofi"},
+    {"libtcp-fi.so", "ofi-tcp"},
+    {"libsockets-fi.so", "ofi-sockets"},
+    {"libverbs-fi.so", "ofi-verbs"},
+    {"libpsm3-fi.so", "ofi-psm3"},
+    {"libpsmx2-fi.so", "ofi-psm2"},
+    {"libcxi-fi.so", "ofi-cxi"},
+};
+enum { TRANSPORT_COUNT = sizeof transports / sizeof transports[0] };
+
+static int note_transport(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    bool *is_seen = context;
+    for (size_t i = 0; i < TRANSPORT_COUNT; i++)
+        if (strncmp(base_name(info->dlpi_name), transports[i].object, strlen(transports[i].object)) == 0)
+            is_seen[i] = true;
+    return 0;
+}
+
+void hw_real_detect_transports(char *names, size_t size)
+{
+    bool is_seen[TRANSPORT_COUNT] = {false};
+    size_t used = 0;
+    dl_iterate_phdr(note_transport, is_seen);
+    if (size > 0)
+        names[0] = '\0';
+    for (size_t i = 0; i < TRANSPORT_COUNT; i++) {
+        if (!is_seen[i] || used >= size)
+            continue;
+        int added = snprintf(names + used, size - used, "%s%s", used ? "," : "", transports[i].name);
+        used += added > 0 ? (size_t)added : 0;
+    }
+}
+
+/* The number of dynamic symbols, which ELF tells only through the hash table. */
+static size_t symbol_count(const uint32_t *hash)
+{
+    uint32_t bucket_count = hash[0], first = hash[1], bloom_count = hash[2], last = 0;
+    const uint32_t *buckets = hash + 4 + bloom_count * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+    const uint32_t *chains = buckets + bucket_count;
+    for (uint32_t i = 0; i < bucket_count; i++)
+        if (buckets[i] > last)
+            last = buckets[i];
+    if (last < first)
+        return first;
+    while ((chains[last - first] & 1) == 0)
+        last++;
+    return last + 1;
+}
+
+/* What the dynamic section of a loaded object tells about its symbols. */
+struct symbols {
+    const ElfW(Sym) * table;
+    const char *strings;
+    size_t strings_size;
+    size_t count;
+    const void *relocations;
+    size_t relocations_size;
+};
+
+static bool find_symbols(const struct link_map *map, struct symbols *symbols)
+{
+    const uint32_t *gnu_hash = NULL;
+    *symbols = (struct symbols){0};
+    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
+        /* glibc has already added the load address to these pointers. */
+        if (entry->d_tag == DT_SYMTAB)
+            symbols->table = (const ElfW(Sym) *)entry->d_un.d_ptr;
+        else if (entry->d_tag == DT_STRTAB)
+            symbols->strings = (const char *)entry->d_un.d_ptr;
+        else if (entry->d_tag == DT_STRSZ)
+            symbols->strings_size = entry->d_un.d_val;
+        else if (entry->d_tag == DT_RELA)
+            symbols->relocations = (const void *)entry->d_un.d_ptr;
+        else if (entry->d_tag == DT_RELASZ)
+            symbols->relocations_size = entry->d_un.d_val;
+        else if (entry->d_tag == DT_GNU_HASH)
+            gnu_hash = (const uint32_t *)entry->d_un.d_ptr;
+    }
+    if (symbols->table == NULL || symbols->strings == NULL || gnu_hash == NULL)
+        return false;
+    symbols->count = symbol_count(gnu_hash);
+    return true;
+}
+
+void hw_real_detect_exports(const struct hw_real_library *library,
+                            void (*visit)(const char *name, void *context), void *context)
+{
+    struct symbols symbols;
+    if (!find_symbols(library->handle, &symbols))
+        return;
+    for (size_t i = 0; i < symbols.count; i++) {
+        const ElfW(Sym) *symbol = &symbols.table[i];
+        const char *name = symbols.strings + symbol->st_name;
+        bool is_function = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF;
+        if (is_function && strncmp(name, "MPI_", 4) == 0)
+            visit(name, context);
+    }
+}
+
+/* The pages that lie wholly within. Once an object is loaded nobody writes there, so nothing is lost with
+ * them. */
+static void release_pages(const void *start, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = ((uintptr_t)start + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)start + size) & ~(page - 1);
+    if (first < end)
+        madvise((void *)first, end - first, MADV_DONTNEED);
+}
+
+static void release_tables(const struct link_map *map)
+{
+    struct symbols symbols;
+    if (!find_symbols(map, &symbols) || (uintptr_t)symbols.relocations < map->l_addr)
+        return;
+    release_pages(symbols.table, symbols.count * sizeof *symbols.table);
+    release_pages(symbols.strings, symbols.strings_size);
+    release_pages(symbols.relocations, symbols.relocations_size);
+}
+
+void hw_real_detect_release_tables(const struct hw_real_library *library)
+{
+    Dl_info ours;
+    void *map = NULL;
+    release_tables(library->handle);
+    if (dladdr1((void *)&hw_real_detect_release_tables, &ours, &map, RTLD_DL_LINKMAP) != 0 && map != NULL)
+        release_tables(map);
+}
+
+bool hw_real_is_flush_remote(void)
+{
+    char names[256];
+    hw_real_detect_transports(names, sizeof names);
+    return hw_real_flavour_built() == HW_REAL_FLAVOUR_OMPI || strstr(names, "ofi") == NULL;
+}
+
+bool hw_real_is_window_sound(void)
+{
+    int major = 0;
+    return sscanf(hw_real_detect_version(), "Open MPI v%d", &major) != 1 || major > 4;
+}

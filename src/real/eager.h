@@ -1,0 +1,12 @@
+/* The largest message that the MPI sends without waiting for the receiver. */
+#ifndef HW_REAL_EAGER_H
+#define HW_REAL_EAGER_H
+
+#include <stdint.h>
+
+/* Asks the real MPI (its control variables: MPI-4.1 section 15.3.6, on Open MPI the registry behind them)
+ * for the eager limit of its network transport. Returns 0 if it does not tell. After MPI_Init*; one thread.
+ */
+uint64_t hw_real_eager_limit(void);
+
+#endif

@@ -1,0 +1,38 @@
+/* What an MPI gets wrong when a second thread makes progress, each found by a test of ours. */
+#ifndef HW_REAL_QUIRKS_H
+#define HW_REAL_QUIRKS_H
+
+#include "real/real.h"
+
+#include <stdbool.h>
+
+#ifdef OPEN_MPI
+
+enum {
+    /* Another thread may ask MPI_Request_get_status about the program's requests. */
+    HW_REAL_IS_ASKING_SAFE = 1,
+    /* part/persist (5.0) fails or hangs when another thread makes progress: tests/mpi/persistent.c, 8 of 8
+       runs. */
+    HW_REAL_IS_PARTITIONED_SAFE = 0,
+    /* OMPIO (4.1) crashed once in mpi4py's nonblocking collective file access under a second thread's
+       progress. */
+    HW_REAL_IS_IO_SAFE = 0,
+};
+
+#else
+
+enum {
+    /* MPICH and Intel MPI raise the error of a failed receive from MPI_Request_get_status, through the error
+     * handler of MPI_COMM_WORLD: the program would see it twice, or be aborted. tests/mpi/truncation.c. */
+    HW_REAL_IS_ASKING_SAFE = 0,
+    HW_REAL_IS_PARTITIONED_SAFE = 1,
+    HW_REAL_IS_IO_SAFE = 1,
+};
+
+#endif
+
+/* True where the processes must all poll before MPI_Finalize (progress/poll.h): MPICH 4.0 over UCX. It is
+ * false for a job on one node, which uses no UCX. */
+bool hw_real_needs_quiescence(void);
+
+#endif

@@ -1,0 +1,46 @@
+/* The only way out: every call of ours to the MPI underneath goes through one of two tables.
+ *
+ * hw_real holds, for MPI_X, the next MPI_X in the chain after us: another preloaded tool, else the MPI
+ * itself. hw_bottom holds PMPI_X of the MPI itself; it serves MPI's calls to itself and our own polls.
+ * Both are empty until the first entry of any thread fills them (hw_inside_register), so the hot path has no
+ * check, nothing needs MPI to be loaded before the program uses it, and no order of libraries matters.
+ * Entries of class leaf register nobody: their members in hw_real start out at functions that fill the tables
+ * and go on. A unit test may overwrite a member to inject a failure.
+ *
+ * Any thread may call, before MPI_Init too. Members are named without the MPI_ prefix. */
+#ifndef HW_REAL_REAL_H
+#define HW_REAL_REAL_H
+
+#include "base/status.h"
+
+#pragma GCC visibility push(default)
+#include <mpi.h>
+#pragma GCC visibility pop
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "real_table.h"
+
+extern struct hw_real_table hw_real;
+extern struct hw_real_table hw_bottom;
+
+/* Fills both tables, once. HW_OK, or HW_BAD_INPUT after one line when the process holds no MPI of this
+ * library's ABI. The first entry a thread makes calls it: nobody else has to. */
+enum hw_status hw_real_load(void);
+
+/* The same, and ends the process (exit code 78, before any communication) where there is none. */
+void hw_real_load_or_exit(void);
+
+/* False for a function that the running MPI lacks: its members then log once and return an MPI error. */
+bool hw_real_has(size_t offset);
+#define HW_REAL_HAS(function) hw_real_has(offsetof(struct hw_real_table, function))
+
+/* False when the running MPI completes requests through a function we do not stand in front of, or when
+ * our entry points are not the ones the program reaches; one line said so. Then no engine may run. */
+bool hw_real_is_complete(void);
+
+#include "real/constants.h"
+#include "real_inline.h"
+
+#endif
