@@ -1,0 +1,305 @@
+"""`headway demo`: the halo program on a two-node cluster, plain and with Headway, in a minute.
+
+Builds nothing. The program is an ordinary MPI solver of the heat equation; its answer is compared
+between the two, its time is shown in a table, and its phases with the bytes on the wire in a
+picture.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich import box
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from headway import console, preload, records
+from headway.cluster import Cluster, LocalNode, open_cluster
+from headway.cluster.options import ClusterOptions, parse_rate
+from headway.errors import HeadwayError
+from headway.mpis import Mpi, find_mpis, repository_root
+
+MODES = ("plain", "Headway")
+#: of the payload in a full frame: 1514 bytes carry 1448
+FRAMING = 1514 / 1448
+#: the order in which an MPI is chosen when none is asked for
+PREFERRED = ("mpich4", "ompi4", "ompi5", "impi", "mpich5")
+TIMELINE_STEPS = 6
+
+
+@dataclass
+class Launched:
+    """One launch: the program's object, the thread's CPU time, and samples of the wire."""
+
+    result: dict
+    thread_cpu_s: float
+    samples: list[tuple[float, list[int]]] = field(default_factory=list)
+
+    @property
+    def step_s(self) -> float:
+        """Wall time of a step. Ranks may drift by a step, so no single step's time says it."""
+        return self.result["wall_s"] / self.result["steps"]
+
+    def phase(self, name: str) -> float:
+        """Median of a phase over the steps, mean over the ranks."""
+        return statistics.fmean(r[name]["median"] for r in self.result["by_rank"])
+
+
+@dataclass
+class Demo:
+    """What is fixed for all launches."""
+
+    mpi: Mpi
+    program: Path
+    cluster: Cluster | LocalNode
+    steps: int
+    rows: int = 32
+
+    def launch(self, mode: str, *, steps: int | None = None, is_sampled: bool = False) -> Launched:
+        argv = [str(self.program), "--rows", str(self.rows), "--steps", str(steps or self.steps)]
+        if is_sampled:
+            argv += ["--timeline", str(TIMELINE_STEPS)]
+        with tempfile.TemporaryDirectory(prefix="headway-demo-") as folder, ExitStack() as stack:
+            env = {}
+            if mode != "plain":
+                env = preload.rank_environment(self.mpi.flavour, {"HEADWAY_RECORD": folder})
+            samples = stack.enter_context(sampled(self.cluster)) if is_sampled else []
+            done = self.cluster.run(self.mpi, argv, env=env, timeout=60)
+            stack.close()
+            thread_cpu_s = records.total(records.read(Path(folder)), "thread_cpu_s")
+        result = find_object(done.stdout)
+        if result is None:
+            lines = (done.stderr or done.stdout).strip().splitlines()
+            why = (
+                "ran out of its 60 s" if done.timed_out else f"ended with status {done.returncode}"
+            )
+            raise HeadwayError(
+                f"halo ({mode}, {self.mpi.title}) {why}: {(lines or ['no message'])[-1]}",
+                "try another MPI: --mpi",
+                status=1,
+            )
+        return Launched(result, thread_cpu_s / result["ranks"], samples)
+
+    def fit_rows(self, wire_s: float) -> None:
+        """As many rows as take the wire's time to update."""
+        for _ in range(2):
+            probe = self.launch("plain", steps=2).result
+            row_s = probe["compute"]["compute_alone_s"]["median"] / (self.rows - 2)
+            self.rows = max(4, min(4096, 2 + round(wire_s / row_s)))
+
+
+def find_object(text: str) -> dict | None:
+    for line in text.splitlines():
+        at = line.find('{"program"')
+        if at >= 0:
+            try:
+                return json.loads(line[at:])
+            except ValueError:
+                return None
+    return None
+
+
+@contextmanager
+def sampled(cluster: Cluster | LocalNode) -> Iterator[list[tuple[float, list[int]]]]:
+    """(monotonic time, bytes sent by each node), every millisecond while the body runs."""
+    samples: list[tuple[float, list[int]]] = []
+    stop = threading.Event()
+
+    def sample() -> None:
+        while not stop.wait(0.001):
+            samples.append((time.monotonic(), [n.sent for n in cluster.counters()]))
+
+    if not cluster.is_wire:
+        yield samples
+        return
+    thread = threading.Thread(target=sample, daemon=True)
+    thread.start()
+    try:
+        yield samples
+    finally:
+        stop.set()
+        thread.join()
+
+
+@contextmanager
+def machine_to_ourselves() -> Iterator[None]:
+    """Timed runs on one machine take turns."""
+    path = Path(tempfile.gettempdir()) / "headway.timing"
+    try:
+        lock = path.open("a")
+    except OSError:
+        yield
+        return
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            console.say("waiting for another measurement on this machine")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    default = ClusterOptions()
+    parser = commands.add_parser(
+        "demo",
+        help="the halo program, plain and with Headway, on a two-node test cluster",
+        description="Ends in a table and a picture. Needs the programs of ./dev build.",
+    )
+    parser.add_argument("--mpi", metavar="NAME", help="mpich4, mpich5, impi, ompi4 or ompi5")
+    parser.add_argument(
+        "--launches", type=int, default=3, help="of each mode (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--steps", type=int, default=40, help="of the solver (default: %(default)s)"
+    )
+    parser.add_argument("--rate", default=default.rate, help="of the links (default: %(default)s)")
+    parser.add_argument(
+        "--sockbuf",
+        default=default.sockbuf,
+        help="socket buffer limit: default, small or bytes (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--picture",
+        type=Path,
+        metavar="FILE",
+        help="default: build/run/timeline.png of the source tree",
+    )
+    parser.set_defaults(call=demo)
+
+
+def choose(name: str | None, build: Path) -> tuple[Mpi, Path]:
+    """An MPI that has the program, and the program."""
+    mpis = {m.name: m for m in find_mpis() if (build / "bench" / m.name / "halo").is_file()}
+    if not mpis:
+        raise HeadwayError(f"no halo program in {build / 'bench'}", "build it: ./dev build")
+    if name and name not in mpis:
+        raise HeadwayError(
+            f"no halo program for {name!r} (there is: {', '.join(mpis)})",
+            "choose one of these with --mpi",
+        )
+    chosen = name or next((n for n in PREFERRED if n in mpis), next(iter(mpis)))
+    return mpis[chosen], build / "bench" / chosen / "halo"
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    root = repository_root()
+    if root is None:
+        raise HeadwayError("the demo needs the source tree", "run it there: ./dev run")
+    if arguments.launches < 1 or arguments.steps < TIMELINE_STEPS:
+        raise HeadwayError(
+            "too few launches or steps", f"ask for 1 launch, {TIMELINE_STEPS} steps or more"
+        )
+    mpi, program = choose(arguments.mpi, root / "build")
+    preload.library(mpi.flavour)
+    picture = arguments.picture or root / "build" / "run" / "timeline.png"
+    with (
+        machine_to_ourselves(),
+        open_cluster(2, rate=arguments.rate, sockbuf=arguments.sockbuf) as cluster,
+    ):
+        return show(Demo(mpi, program, cluster, arguments.steps), arguments, picture)
+
+
+def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
+    console.say(f"halo, unmodified, {demo.mpi.title}, {demo.cluster.describe()}")
+    probe = demo.launch("plain", steps=2).result
+    bit_per_s = parse_rate(arguments.rate) if demo.cluster.is_wire else 0
+    wire_s = probe["bytes"] * FRAMING * 8 / bit_per_s if bit_per_s else 0.0
+    if wire_s:
+        demo.fit_rows(wire_s)
+    launched: dict[str, list[Launched]] = {mode: [] for mode in MODES}
+    timelines: dict[str, Launched] = {}
+    is_terminal = console.stderr.is_terminal
+
+    def begin(mode: str, what: str) -> None:
+        progress.update(task, description=f"{mode}, {what}")
+        if not is_terminal:
+            console.say(f"{mode}, {what}")
+
+    columns = (
+        TextColumn("{task.description:<22}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console.stderr, disable=not is_terminal) as progress:
+        task = progress.add_task("", total=2 * arguments.launches + 2)
+        for turn in range(arguments.launches):
+            for mode in MODES if turn % 2 == 0 else reversed(MODES):
+                begin(mode, f"launch {turn + 1} of {arguments.launches}")
+                launched[mode].append(demo.launch(mode))
+                progress.advance(task)
+        for mode in MODES:
+            begin(mode, "timeline")
+            timelines[mode] = demo.launch(mode, steps=2 * TIMELINE_STEPS, is_sampled=True)
+            progress.advance(task)
+    print_table(launched, wire_s)
+    is_same = len({one.result["checksum"] for runs in launched.values() for one in runs}) == 1
+    console.say(
+        "every launch gave the same answer"
+        if is_same
+        else "the answers differ: this is a bug; report it with the output of HEADWAY_VERBOSE=1"
+    )
+    from headway import timeline  # matplotlib takes its time to load
+
+    timeline.draw(
+        timelines, picture, f"halo on two nodes, {demo.mpi.title}, {demo.cluster.describe()}"
+    )
+    console.say(f"timeline: {picture}")
+    return 0 if is_same else 1
+
+
+def print_table(launched: dict[str, list[Launched]], wire_s: float) -> None:
+    def median(mode: str, name: str) -> float:
+        return 1e3 * statistics.median(one.phase(name) for one in launched[mode])
+
+    def total_ms(mode: str) -> float:
+        return 1e3 * statistics.median(one.step_s for one in launched[mode])
+
+    compute_ms = 1e3 * statistics.median(
+        one.result["compute"]["compute_alone_s"]["median"] for one in launched["plain"]
+    )
+    ideal_ms = max(compute_ms, 1e3 * wire_s)
+    gain = total_ms("plain") - total_ms("Headway")
+    room = total_ms("plain") - ideal_ms
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        title=f"one step in ms, median of {len(launched['plain'])} launches "
+        f"(compute alone {compute_ms:.2f}, wire {1e3 * wire_s:.2f})",
+    )
+    for heading in (
+        "",
+        "total",
+        "spread",
+        "post",
+        "compute",
+        "wait",
+        "boundary",
+        "thread CPU",
+        "recovered",
+    ):
+        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+    for mode in MODES:
+        totals = sorted(1e3 * one.step_s for one in launched[mode])
+        cpu = statistics.median(one.thread_cpu_s / one.result["wall_s"] for one in launched[mode])
+        share = f"{gain / room:.2f}" if mode != "plain" and wire_s and room > 0 else ""
+        table.add_row(
+            mode,
+            f"{total_ms(mode):.2f}",
+            f"{totals[0]:.1f}-{totals[-1]:.1f}",
+            *(f"{median(mode, n):.2f}" for n in ("post_s", "compute_s", "wait_s", "boundary_s")),
+            "" if mode == "plain" else f"{100 * cpu:.1f} %",
+            share,
+        )
+    console.stderr.print(table)

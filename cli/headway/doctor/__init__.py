@@ -1,0 +1,1 @@
+"""`headway doctor`: what this machine, its MPIs and a program let Headway do, and why not more."""

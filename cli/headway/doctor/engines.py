@@ -1,0 +1,45 @@
+"""What each engine there is can do on this machine, and why not more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
+from headway.doctor.probe import Answer
+from headway.options_table import OPTIONS
+
+
+def examine(answers: Sequence[Answer]) -> list[Finding]:
+    """One finding for each engine of the option table."""
+    engines = next(option.values for option in OPTIONS if option.name == "HEADWAY_ENGINE")
+    found = []
+    if "thread" in engines:
+        found.append(thread(answers))
+    found.append(trigger())
+    return found
+
+
+def thread(answers: Sequence[Answer]) -> Finding:
+    working = [answer.mpi.name for answer in answers if answer.can_progress]
+    others = [answer.mpi.name for answer in answers if not answer.can_progress]
+    if not working:
+        return Finding(PROBLEM, "thread", "works with no MPI found here", "see the table of MPIs")
+    text = f"works with {', '.join(working)}"
+    if others:
+        return Finding(NOTE, "thread", f"{text}; not with {', '.join(others)}", "see the table")
+    if len(os.sched_getaffinity(0)) < 2:
+        return Finding(
+            NOTE,
+            "thread",
+            f"{text}, on the program's own core",
+            "about a tenth of a window of overlap cannot be won back there",
+        )
+    return Finding(OK, "thread", text)
+
+
+def trigger() -> Finding:
+    """Events need /proc/self/fd to find the transport's sockets."""
+    if not os.access("/proc/self/fd", os.R_OK):
+        return Finding(NOTE, "events", "/proc is not there: ticks only", "mount /proc")
+    return Finding(OK, "events", "sockets of the transport can be watched (TCP); ticks elsewhere")

@@ -1,0 +1,17 @@
+"""One line of the diagnosis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+OK, NOTE, PROBLEM = "ok", "note", "problem"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`level` says how bad; `remedy` what to do about it, empty where there is nothing to do."""
+
+    level: str
+    subject: str
+    text: str
+    remedy: str = ""

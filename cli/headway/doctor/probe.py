@@ -1,0 +1,203 @@
+"""Asks each MPI here, by starting one rank of it with the library preloaded."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headway import elf, launch, preload, program, records
+from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
+from headway.errors import HeadwayError
+from headway.mpis import Mpi
+
+TIMEOUT_S = 30.0
+LEVELS = ("single", "funneled", "serialized", "multiple")
+#: MPI_THREAD_* of the MPICH family; Open MPI has the same four
+MULTIPLE = 3
+
+#: One rank. Symbols come from the global scope, so that a preloaded library is asked first.
+RANK = f"""
+import ctypes, json, os, sys
+mpi = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+names = ctypes.CDLL(None)
+given, length = ctypes.c_int(), ctypes.c_int()
+text = ctypes.create_string_buffer(1 << 16)
+mpi.MPI_Get_library_version(text, ctypes.byref(length))
+names.MPI_Init_thread(None, None, {MULTIPLE}, ctypes.byref(given))
+names.MPI_Finalize()
+with open(sys.argv[2], "w") as file:
+    json.dump({{"level": given.value, "version": text.value.decode(errors="replace")}}, file)
+"""
+
+
+@dataclass
+class Answer:
+    """What one MPI said. `error` is empty when its rank ran."""
+
+    mpi: Mpi
+    level: str = ""
+    transport: str = ""
+    abi: str = ""
+    library: str = ""  # of Headway; empty: none built for this ABI
+    record: dict = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def can_progress(self) -> bool:
+        return self.record.get("engine") == "thread" and not records.declined([self.record])
+
+    @property
+    def engine(self) -> str:
+        """What the thread engine said of itself in this rank."""
+        if self.error:
+            return "?"
+        if not self.library:
+            return "no library built"
+        if self.can_progress:
+            limit = records.size_text(records.number(self.record, "eager_limit_bytes"))
+            return f"works, from {limit} on"
+        reasons = [*records.declined([self.record])] or ["it did not start"]
+        return "off: " + ", ".join(reasons)
+
+
+def ask(mpi: Mpi) -> Answer:
+    """One rank of this MPI, with the library of its ABI where there is one."""
+    library = loadable(mpi)
+    answer = Answer(mpi, abi=soname(library))
+    try:
+        answer.library = str(preload.library(mpi.flavour))
+    except HeadwayError:
+        answer.library = ""
+    with tempfile.TemporaryDirectory(prefix="headway-doctor-") as name:
+        folder = Path(name)
+        answer.error = run_rank(answer, library, folder)
+        said = records.load(folder / "said.json") or {}
+        level = int(records.number(said, "level"))
+        answer.level = LEVELS[level] if said and 0 <= level < len(LEVELS) else "?"
+        answer.transport = transport(mpi, str(said.get("version", "")))
+        answer.record = (records.read(folder) or [{}])[0]
+    return answer
+
+
+def run_rank(answer: Answer, library: Path, folder: Path) -> str:
+    """Runs it; what went wrong in one line, empty if nothing."""
+    forward = {"HEADWAY_RECORD": str(folder)} if answer.library else {}
+    if answer.library:
+        forward |= {"LD_PRELOAD": answer.library}
+    argv = [sys.executable, "-c", RANK, str(library), str(folder / "said.json")]
+    made = launch.build(answer.mpi, argv, ranks=1, forward=forward)
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY_", "LD_PRELOAD"))}
+    try:
+        done = subprocess.run(
+            made.argv,
+            env=env | made.env,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=TIMEOUT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error).splitlines()[0]
+    if (folder / "said.json").exists():
+        return ""
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip(" -=")]
+    telling = [line for line in lines if re.search(r"error|cannot|fail|not found", line, re.I)]
+    return next(iter(telling + lines[-1:]), f"status {done.returncode}").strip()
+
+
+def loadable(mpi: Mpi) -> Path:
+    """The library itself: in wheels, libmpi.so may be a linker script that names it."""
+    for path in (mpi.library, *sorted(mpi.library.parent.glob("libmpi*.so.*"))):
+        if program.flavour_of(soname(path)) == mpi.flavour:
+            return path
+    return mpi.library
+
+
+def soname(library: Path) -> str:
+    try:
+        return elf.read(library).soname or library.name
+    except (elf.NotElf, OSError):
+        return library.name
+
+
+def transport(mpi: Mpi, version: str) -> str:
+    """What it can send over, as far as it tells without a partner."""
+    if mpi.flavour == "ompi":
+        return ompi_transports(mpi)
+    if match := re.search(r"MPICH Device:\s*(\S+)", version):
+        return match[1]
+    return "ofi" if mpi.is_intel else "?"
+
+
+def ompi_transports(mpi: Mpi) -> str:
+    """Its components, from ompi_info."""
+    info = mpi.mpiexec.with_name("ompi_info" + mpi.mpiexec.name.removeprefix("mpiexec"))
+    try:
+        done = subprocess.run(
+            [info if info.exists() else info.with_name("ompi_info"), "--parsable"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            env=mpi.environment(),
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "?"
+    found = dict.fromkeys(re.findall(r"^mca:((?:pml|mtl|btl):\w+):version", done.stdout, re.M))
+    kinds: dict[str, list[str]] = {}
+    for word in found:
+        kind, _, name = word.partition(":")
+        if name not in ("self", "monitoring", "v"):
+            kinds.setdefault(kind, []).append(name)
+    return ", ".join(f"{kind} {'/'.join(names)}" for kind, names in sorted(kinds.items())) or "?"
+
+
+def findings(answers: list[Answer]) -> list[Finding]:
+    """What of it needs somebody's attention."""
+    found = []
+    if not answers:
+        found.append(
+            Finding(PROBLEM, "MPI", "none found", "install one, or put its mpicc into PATH")
+        )
+    for answer in answers:
+        found += judge(answer)
+    return found
+
+
+def judge(answer: Answer) -> list[Finding]:
+    title = answer.mpi.title
+    if answer.error:
+        remedy = f"does {answer.mpi.mpiexec} -n 1 PROGRAM work alone?"
+        return [Finding(PROBLEM, title, f"a rank of it does not run: {answer.error}", remedy)]
+    if not answer.library:
+        text = f"no libheadway-{answer.mpi.flavour}.so here"
+        return [Finding(PROBLEM, title, text, "build it: ./dev build")]
+    if answer.level != LEVELS[MULTIPLE]:
+        text = f"gives MPI_THREAD_{answer.level.upper()}"
+        return [Finding(NOTE, title, text, "the thread engine needs multiple; calls are forwarded")]
+    if not answer.can_progress:
+        remedy = "HEADWAY_VERBOSE=1 says more"
+        return [Finding(NOTE, title, f"the thread engine is {answer.engine}", remedy)]
+    return [Finding(OK, title, "runs, and the thread engine starts")]
+
+
+def as_json(answer: Answer) -> dict:
+    return {
+        "name": answer.mpi.name,
+        "title": answer.mpi.title,
+        "abi": answer.abi,
+        "transport": answer.transport,
+        "thread_level": answer.level,
+        "library": answer.library,
+        "engine": answer.engine,
+        "works": answer.can_progress,
+        "error": answer.error,
+        "record": answer.record,
+    }

@@ -1,0 +1,179 @@
+"""The classic mistakes, looked for in one program without running it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from headway import elf, options, preload, program
+from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
+from headway.errors import HeadwayError
+from headway.mpis import Mpi
+from headway.run import is_ompi_launcher
+
+#: calls that leave something pending; a program with none of them has nothing to overlap
+NONBLOCKING = re.compile(
+    rb"\0P?MPI_(I[a-z]\w*|R(?:put|get|accumulate|get_accumulate)|Start|Startall|Win_create"
+    rb"|Win_allocate(?:_shared)?|Win_create_dynamic)\0"
+)
+#: of these some are nonblocking in name only, or no communication
+NOT_PENDING = {b"Initialized", b"Init", b"Init_thread", b"Iprobe", b"Improbe", b"Is_thread_main"}
+INTERPOSES = re.compile(rb"\0P?MPI_(?:Init|Isend|Waitall)(?:_thread)?\0")
+
+
+def examine(name: str, mpis: list[Mpi]) -> list[Finding]:
+    """Everything that can be said about one program."""
+    found = [environment(), *preloads()]
+    try:
+        path = program.find_executable(name)
+        target = program.inspect(name)
+    except HeadwayError as error:
+        cause, _, remedy = str(error).partition("; ")
+        return [*found, Finding(PROBLEM, name, cause, remedy)]
+    found.append(which_mpi(name, target))
+    found += [*privileges(path), *library(target), *launcher(target, mpis)]
+    if path.read_bytes()[:4] == b"\x7fELF" and not re.fullmatch(r"python[\d.]*", path.name):
+        found += linked(path, target)
+    return found
+
+
+def environment() -> Finding:
+    try:
+        options.check_environment(os.environ)
+    except HeadwayError as error:
+        cause, _, remedy = str(error).partition("; ")
+        return Finding(PROBLEM, "environment", cause, remedy)
+    given = sorted(name for name in os.environ if name.startswith(options.FAMILY))
+    return Finding(OK, "environment", "set: " + " ".join(given) if given else "no HEADWAY_* set")
+
+
+def preloads(environ: Mapping[str, str] = os.environ) -> list[Finding]:
+    """What else is preloaded into every program started from here."""
+    names = environ.get("LD_PRELOAD", "").replace(":", " ").split()
+    system = Path("/etc/ld.so.preload")
+    if system.exists():
+        names += system.read_text(errors="replace").split()
+    found = []
+    for name in names:
+        path = Path(name)
+        if "/" in name and not path.exists():
+            text = f"{name} in LD_PRELOAD is not there"
+            found.append(Finding(PROBLEM, "preload", text, "unset LD_PRELOAD"))
+        elif re.match(r"libheadway-\w+\.so", path.name):
+            text = f"{name} is in LD_PRELOAD already"
+            remedy = "headway run adds it itself; in other shells every program would load it"
+            found.append(Finding(NOTE, "preload", text, remedy))
+        elif "/" in name and INTERPOSES.search(contents(path)):
+            remedy = "it sees Headway's calls; without it there is less to go wrong"
+            found.append(Finding(NOTE, "preload", f"{path.name} stands before MPI too", remedy))
+        else:
+            found.append(Finding(OK, "preload", f"{path.name} is preloaded, and leaves MPI alone"))
+    return found
+
+
+def which_mpi(name: str, target: program.Target) -> Finding:
+    if target.library is None and target.path:
+        return Finding(
+            PROBLEM,
+            name,
+            f"needs {target.title}, but the loader does not find its library",
+            "set LD_LIBRARY_PATH as when it was built, or load its module",
+        )
+    return Finding(OK, name, f"uses {target.title} ({target.library})")
+
+
+def privileges(path: Path) -> list[Finding]:
+    """The loader ignores LD_PRELOAD for programs that gain privileges."""
+    mode = path.stat().st_mode
+    has_capability = False
+    try:
+        has_capability = "security.capability" in os.listxattr(path)
+    except OSError:
+        has_capability = False
+    if not mode & (stat.S_ISUID | stat.S_ISGID) and not has_capability:
+        return []
+    what = "has capabilities" if has_capability else "is set-uid or set-gid"
+    text = f"{what}: nothing can be preloaded into it"
+    return [Finding(PROBLEM, path.name, text, "remove that, or link Headway before the MPI")]
+
+
+def library(target: program.Target) -> list[Finding]:
+    try:
+        return [Finding(OK, "library", str(preload.library(target.flavour)))]
+    except HeadwayError as error:
+        cause, _, remedy = str(error).partition("; ")
+        return [Finding(PROBLEM, "library", cause, remedy)]
+
+
+def launcher(target: program.Target, mpis: list[Mpi]) -> list[Finding]:
+    """Is the mpiexec that the shell finds the one of the program's MPI?"""
+    own = [m for m in mpis if target.library and m.owns(target.library, target.flavour)]
+    found = shutil.which("mpiexec")
+    if found is None:
+        if own:
+            return [Finding(OK, "launcher", f"headway run -n N takes {own[0].mpiexec}")]
+        text = "no mpiexec in PATH"
+        return [Finding(NOTE, "launcher", text, "headway run -- LAUNCHER ... PROGRAM")]
+    flavour = "ompi" if is_ompi_launcher(Path(found)) else "mpich"
+    if flavour != target.flavour:
+        text = f"{found} is not {target.title}'s: every rank would be alone in its world"
+        remedy = f"headway run -n N takes {own[0].mpiexec}" if own else "put its own into PATH"
+        return [Finding(NOTE, "launcher", text, remedy)]
+    return [Finding(OK, "launcher", f"{found} is of the same family")]
+
+
+def contents(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def linked(path: Path, target: program.Target) -> list[Finding]:
+    """Which libraries come with it: a second MPI, another tool, anything nonblocking at all."""
+    found: list[Finding] = []
+    calls: set[bytes] = set()
+    flavours: dict[str, str] = {}
+    pieces: dict[str, Path | None] = {path.name: path, **elf.libraries(path)}
+    for soname, where in pieces.items():
+        if flavour := program.flavour_of(soname):
+            flavours[flavour] = soname
+        elif where is None:
+            text = f"{soname} is not found"
+            found.append(Finding(PROBLEM, path.name, text, "set LD_LIBRARY_PATH"))
+        elif not is_of_mpi(where, target) and not re.match(r"(lib[cm]|ld-)\b", soname):
+            data = contents(where)
+            calls |= {match[1] for match in NONBLOCKING.finditer(data)} - NOT_PENDING
+    if len(flavours) > 1:
+        text = f"loads two MPIs: {' and '.join(sorted(flavours.values()))}"
+        remedy = "one of its libraries was built with another MPI: build it anew"
+        found.append(Finding(PROBLEM, path.name, text, remedy))
+    if calls:
+        names = ", ".join(sorted("MPI_" + call.decode() for call in calls)[:4])
+        more = f" and {len(calls) - 4} more" if len(calls) > 4 else ""
+        found.append(Finding(OK, "calls", f"{names}{more}"))
+    else:
+        text = "nothing nonblocking is called: there is nothing to overlap"
+        remedy = "headway profile shows where it waits"
+        found.append(Finding(NOTE, "calls", text, remedy))
+    return found
+
+
+def is_of_mpi(where: Path, target: program.Target) -> bool:
+    """Lies in the folder of the MPI's own libraries, and is one by its name."""
+    name = where.name
+    own = (
+        "libmpi",
+        "libmpich",
+        "libopen-",
+        "libpmix",
+        "libprrte",
+        "libuc",
+        "libfabric",
+        "libhwloc",
+    )
+    return bool(target.library) and name.startswith(own)

@@ -1,0 +1,63 @@
+"""The command line: parses, calls, and turns a HeadwayError into one line."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+
+from headway import __version__, bench, console, demo, profile, run
+from headway.cluster import commands as cluster_commands
+from headway.doctor import command as doctor_command
+from headway.errors import HeadwayError
+from headway.report import command as report_command
+from headway.tune import command as tune_command
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with errors of one line like every other."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise HeadwayError(message, f"see {self.prog} --help")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="headway",
+        description="Overlap of communication and computation for unmodified MPI programs.",
+        epilog=run.options_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"headway {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    run.add_parser(commands)
+    profile.add_parser(commands)
+    report_command.add_parser(commands)
+    doctor_command.add_parser(commands)
+    cluster_commands.add_parser(commands)
+    tune_command.add_parser(commands)
+    bench.add_parser(commands)
+    demo.add_parser(commands)
+    return parser
+
+
+def end_on_signal(signum: int, _frame: object) -> None:
+    """Leave through every `with` and `finally`, so that what we started ends with us."""
+    raise SystemExit(128 + signum)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    signal.signal(signal.SIGTERM, end_on_signal)
+    signal.signal(signal.SIGHUP, end_on_signal)
+    try:
+        arguments = build_parser().parse_args(argv)
+        return arguments.call(arguments)
+    except HeadwayError as error:
+        console.say(str(error))
+        return error.status
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141

@@ -1,0 +1,61 @@
+"""The library's options as the command sees them, checked before a launch.
+
+The same rules as src/base/options.c, from the same table: one line names the variable, the value
+and what is accepted.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+
+from headway.errors import HeadwayError
+from headway.options_table import OPTIONS, Option
+
+FAMILY = "HEADWAY_"
+PATH_MAX = 4096
+BOOL_WORDS = {"0", "1", "no", "yes", "off", "on", "false", "true"}
+FACTORS = {
+    "": {"": 1},
+    "us": {"": 1, "us": 1, "ms": 1000},
+    "bytes": {"": 1, "b": 1}
+    | {
+        letter + tail: 1 << shift
+        for letter, shift in (("k", 10), ("m", 20), ("g", 30))
+        for tail in ("", "ib")
+    },
+}
+
+
+def is_accepted(option: Option, text: str) -> bool:
+    """True if the library takes this value for this option."""
+    if option.type == "enum":
+        return text.lower() in option.values
+    if option.type == "bool":
+        return text.lower() in BOOL_WORDS
+    if option.type == "path":
+        return len(text.encode()) < PATH_MAX
+    if option.auto is not None and text.lower() == "auto":
+        return True
+    match = re.fullmatch(r"([0-9]+)([A-Za-z]*)", text)
+    factor = match and FACTORS[option.unit].get(match[2].lower())
+    if not match or not factor:
+        return False
+    value = int(match[1]) * factor
+    return option.min <= value <= option.max or value == option.auto
+
+
+def check_environment(environ: Mapping[str, str]) -> None:
+    """Raise HeadwayError for the first HEADWAY_* variable (or alias) the library would refuse."""
+    known = {name: option for option in OPTIONS for name in (option.name, *option.aliases)}
+    for name, text in environ.items():
+        option = known.get(name)
+        if option is not None and not is_accepted(option, text):
+            raise HeadwayError(
+                f"{name}={text}: not a value of this option", f"accepted: {option.accepted}"
+            )
+        if option is None and name.startswith(FAMILY):
+            near = difflib.get_close_matches(name, known, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"accepted are {' '.join(known)}"
+            raise HeadwayError(f"{name}={text}: Headway has no such option", remedy)

@@ -1,0 +1,63 @@
+"""Where the library to preload is: the source tree's build, or next to the installed command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from headway import options
+from headway.errors import HeadwayError
+from headway.mpis import repository_root
+from headway.options_table import OPTIONS
+
+
+def folders() -> list[Path]:
+    """Folders that may hold libheadway-*.so, the nearest first."""
+    found = []
+    if root := repository_root():
+        found.append(root / "build" / "lib")
+    package = Path(__file__).resolve().parent
+    found += [
+        package / "lib",
+        package.parents[1],  # where cmake --install puts them
+        Path(sys.prefix) / "lib" / "headway",
+        Path(sys.prefix) / "lib",
+        Path("/usr/local/lib/headway"),
+        Path("/usr/lib/headway"),
+        Path("/usr/local/lib"),
+    ]
+    return found
+
+
+def library(flavour: str, folder: Path | None = None) -> Path:
+    """libheadway-<flavour>.so, or HeadwayError saying how to get it."""
+    name = f"libheadway-{flavour}.so"
+    searched = [folder] if folder else folders()
+    for candidate in searched:
+        if (candidate / name).is_file():
+            found = (candidate / name).resolve()
+            if any(letter in str(found) for letter in " :\t\n"):
+                raise HeadwayError(
+                    f"{found} cannot be preloaded: LD_PRELOAD ends a name at a blank or a colon",
+                    "move the installation",
+                )
+            return found
+    raise HeadwayError(f"{name} is not in {searched[0]}", "build it: ./dev build")
+
+
+def rank_environment(
+    flavour: str, settings: Mapping[str, str], folder: Path | None = None
+) -> dict[str, str]:
+    """What the ranks need: the library, and every option of the caller's environment.
+
+    `settings` (from the command line) win over the environment; both are checked.
+    """
+    chosen = {**os.environ, **settings}
+    options.check_environment(chosen)
+    known = {name for option in OPTIONS for name in (option.name, *option.aliases)}
+    env = {name: chosen[name] for name in sorted(known) if name in chosen}
+    others = os.environ.get("LD_PRELOAD", "")
+    preloads = [str(library(flavour, folder)), *others.replace(":", " ").split()]
+    return env | {"LD_PRELOAD": ":".join(preloads)}

@@ -1,0 +1,36 @@
+"""`headway profile`: a run without acceleration whose records say where it waits, and why."""
+
+from __future__ import annotations
+
+import argparse
+
+from headway import console, run
+from headway.errors import HeadwayError
+from headway.report import command as report
+from headway.report.runs import Run
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser(
+        "profile",
+        help="run an MPI program unaccelerated, and say where it waits and why",
+        usage=run.USAGE.replace("headway run", "headway profile"),
+        description="Runs the program with the library only watching (unless --engine says "
+        "otherwise), then prints the report on its call sites. Ends with the program's status.",
+    )
+    run.add_arguments(parser)
+    parser.set_defaults(call=profile)
+
+
+def profile(arguments: argparse.Namespace) -> int:
+    if arguments.quiet:
+        raise HeadwayError("--quiet leaves nothing of a profile", "headway run --quiet")
+    settings = {"HEADWAY_PROFILE": "yes", "HEADWAY_ENGINE": arguments.engine or "off"}
+    return run.launch_and_tell(arguments, settings, tell)
+
+
+def tell(found: list[dict]) -> None:
+    if not found:
+        console.say("no records (did the program reach MPI_Finalize?); headway doctor PROGRAM")
+        return
+    report.show([Run("profile", found)])

@@ -1,0 +1,185 @@
+"""Which MPI a program uses, found without running the program itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from headway import elf
+from headway.errors import HeadwayError
+
+#: soname -> flavour of the library to preload
+SONAMES = (
+    (r"libmpi\.so\.40", "ompi"),
+    (r"libmpi\.so\.12", "mpich"),
+    (r"libmpich\.so\.12", "mpich"),
+)
+STANDARD_ABI = r"libmpi_abi\.so\.\d+"
+
+#: run by the script's own interpreter: which libmpi does mpi4py load?
+MPI4PY_PROBE = """
+import mpi4py
+mpi4py.rc.initialize = mpi4py.rc.finalize = False
+from mpi4py import MPI
+for line in open('/proc/self/maps'):
+    path = line.split(None, 5)[5].strip() if line.count('/') else ''
+    if '/libmpi' in path and '.so' in path:
+        print(path)
+"""
+
+#: run by our own interpreter: the version string, which MPI gives before MPI_Init
+VERSION_PROBE = """
+import ctypes, sys
+mpi = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+text, length = ctypes.create_string_buffer(1 << 15), ctypes.c_int()
+mpi.MPI_Get_library_version(text, ctypes.byref(length))
+print(text.value.decode(errors='replace'))
+"""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A program, the flavour of its MPI, and the MPI library it loads."""
+
+    path: str
+    flavour: str
+    library: Path | None
+    title: str
+
+
+def strip_dashes(words: list[str]) -> list[str]:
+    """A command after `--`: argparse leaves the dashes in."""
+    return words[1:] if words[:1] == ["--"] else words
+
+
+def find_executable(name: str) -> Path:
+    found = shutil.which(name)
+    if found is None:
+        if Path(name).exists():
+            raise HeadwayError(f"{name} is not executable", "is it a program? chmod +x it")
+        raise HeadwayError(f"there is no program {name!r}", "check the path")
+    return Path(found)
+
+
+def flavour_of(soname: str) -> str | None:
+    return next(
+        (flavour for pattern, flavour in SONAMES if re.match(pattern + r"(\.|$)", soname)), None
+    )
+
+
+def inspect(name: str, arguments: list[str] | None = None) -> Target:
+    """Which MPI does this program use? HeadwayError if none, or one that cannot be preloaded."""
+    path = find_executable(name)
+    head = path.read_bytes()[:256]
+    if head.startswith(b"#!"):
+        words = head.splitlines()[0][2:].decode(errors="replace").split()
+        interpreter = words[1] if len(words) > 1 and words[0].endswith("/env") else words[0]
+        if "python" not in Path(interpreter).name:
+            raise HeadwayError(
+                f"{name} is a script, so its MPI cannot be seen",
+                "name it: headway run --abi mpich|ompi ...",
+            )
+        return inspect_python(str(path), interpreter)
+    if re.fullmatch(r"python[\d.]*", path.name):
+        return inspect_python(str(path), str(path))
+    return inspect_elf(name, path)
+
+
+def inspect_elf(name: str, path: Path) -> Target:
+    try:
+        header = elf.read(path)
+    except elf.NotElf as error:
+        raise HeadwayError(
+            f"{name} is neither an ELF program nor a script", "name the MPI program itself"
+        ) from error
+    if not header.is_dynamic:
+        raise HeadwayError(
+            f"{name} is statically linked, nothing can be preloaded into it",
+            "link it with the shared MPI library",
+        )
+    libraries = elf.libraries(path)
+    for soname, where in libraries.items():
+        if flavour := flavour_of(soname):
+            return Target(str(path), flavour, where and where.resolve(), title(where, flavour))
+    if any(re.match(STANDARD_ABI, soname) for soname in libraries):
+        raise HeadwayError(
+            f"{name} uses the MPI standard ABI, for which there is no library here",
+            "build it with mpicc instead of mpicc_abi",
+        )
+    raise HeadwayError(
+        f"{name} does not link an MPI library",
+        "headway run is for MPI programs (for one that loads MPI later: --abi)",
+    )
+
+
+def inspect_python(path: str, interpreter: str) -> Target:
+    found = shutil.which(interpreter)
+    if found is None:
+        raise HeadwayError(
+            f"{path} wants the interpreter {interpreter!r}, which is not here",
+            "install it or edit the first line",
+        )
+    try:
+        done = subprocess.run(
+            [found, "-c", MPI4PY_PROBE],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise HeadwayError(
+            f"{found} did not load mpi4py within 60 s", "does it work alone?"
+        ) from None
+    for line in done.stdout.splitlines():
+        library = Path(line.strip())
+        if flavour := library_flavour(library):
+            return Target(path, flavour, library.resolve(), title(library, flavour))
+    if "libmpi_abi" in done.stdout:
+        raise HeadwayError(
+            f"mpi4py of {found} uses the MPI standard ABI, which is not supported",
+            "set MPI4PY_MPIABI=mpich or openmpi",
+        )
+    raise HeadwayError(f"{found} has no usable mpi4py", "install mpi4py beside an MPI library")
+
+
+def library_flavour(library: Path) -> str | None:
+    """Of a loaded libmpi, by its own name: it may have been opened as plain libmpi.so."""
+    try:
+        soname = elf.read(library).soname
+    except (elf.NotElf, OSError):
+        soname = ""
+    names = (soname, library.name, library.resolve().name)
+    return next((flavour for name in names if (flavour := flavour_of(name))), None)
+
+
+def title(library: Path | None, flavour: str) -> str:
+    """Name and version of an MPI library, asked from the library itself."""
+    fallback = {"mpich": "an MPI of the MPICH ABI", "ompi": "Open MPI"}[flavour]
+    if library is None:
+        return fallback
+    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", VERSION_PROBE, str(library)],
+            text=True,
+            timeout=30,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        return fallback
+    for pattern, vendor in (
+        (r"Intel\(R\) MPI Library (\S+)", "Intel MPI"),
+        (r"MPICH Version:\s*(\S+)", "MPICH"),
+        (r"Open MPI v([\w.]+)", "Open MPI"),
+    ):
+        if match := re.search(pattern, done.stdout):
+            return f"{vendor} {match[1]}"
+    return fallback

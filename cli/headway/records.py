@@ -1,0 +1,162 @@
+"""The records the library writes, headway.<rank>.json, read with care and summed up.
+
+A record may be damaged, or written by an older or newer library: what it lacks, or what is no
+number, is left out; nothing here raises for it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+NS = 1e-9
+#: no figure of a record is larger: nanoseconds of thirty years
+MOST = 1e18
+#: below this share of the run a figure is noise
+SMALL_SHARE = 0.001
+
+
+def read(folder: Path) -> list[dict]:
+    """Every readable record of a run, by rank."""
+    records = [record for path in folder.glob("headway.*.json") if (record := load(path))]
+    return sorted(records, key=lambda r: str(r.get("rank", "")).zfill(8))
+
+
+def load(path: Path) -> dict | None:
+    """One record, or None if the file is not one."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def number(record: dict, key: str) -> float:
+    """A figure of a record; 0 where it has none. What no library counts to is cut off."""
+    value = record.get(key)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):
+        return 0.0
+    return min(max(float(value), -1.0), MOST)
+
+
+def total(records: list[dict], key: str) -> float:
+    return sum(number(r, key) for r in records)
+
+
+def mean(records: list[dict], key: str) -> float:
+    return total(records, key) / len(records) if records else 0.0
+
+
+def size_text(count: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def tracked_count(record: dict) -> int:
+    """Operations followed: each post, and each start of a persistent one."""
+    names = ("tracked_p2p", "tracked_collective", "tracked_rma", "tracked_io", "started")
+    return int(sum(number(record, name) for name in names))
+
+
+def declined(records: list[dict]) -> dict[str, tuple[int, int]]:
+    """Reason -> how often, and in how many ranks."""
+    reasons: dict[str, tuple[int, int]] = {}
+    for record in records:
+        found = record.get("declined")
+        for reason in found if isinstance(found, dict) else {}:
+            count, ranks = reasons.get(reason, (0, 0))
+            reasons[reason] = (count + int(number(found, reason)), ranks + 1)
+    return reasons
+
+
+def summarise(records: list[dict]) -> list[str]:
+    """The closing paragraph of a run; its first line stands by itself."""
+    if not records:
+        return [
+            "no records (the program did not reach MPI_Finalize, or its MPI was not this one); "
+            "headway doctor PROGRAM looks for the cause"
+        ]
+    lines = [headline(records), *overlap_lines(records), *policy_lines(records)]
+    for reason, (_, ranks) in sorted(declined(records).items()):
+        lines.append(f"declined: {reason} ({plural(ranks, 'rank')})")
+    sizes = {int(number(r, "size")) for r in records if number(r, "size") > 0}
+    if sizes and max(sizes) > len(records):
+        lines.append(f"only {len(records)} of {max(sizes)} ranks left a record that can be read")
+    return lines
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %"
+
+
+def headline(records: list[dict]) -> str:
+    parts = [plural(len(records), "rank")]
+    engines = sorted({str(r["engine"]) for r in records if r.get("engine")})
+    if engines:
+        parts.append("engine " + "/".join(engines))
+    wall = max(number(r, "wall_s") for r in records)
+    if wall:
+        parts.append(f"{wall:.2f} s from MPI_Init to MPI_Finalize")
+        if any("mpi_s" in r for r in records):
+            inside = mean(records, "mpi_s")
+            parts.append(f"{inside:.2f} s of it in MPI ({share(inside, wall)})")
+        cpu = mean(records, "thread_cpu_s")
+        parts.append(f"progress took {cpu:.3f} CPU s a rank ({share(cpu, wall)})")
+    return ", ".join(parts)
+
+
+def overlap_lines(records: list[dict]) -> list[str]:
+    """What was followed, what was overlapped, what was waited for."""
+    tracked = sum(tracked_count(r) for r in records)
+    if not any("tracked_p2p" in r and r.get("engine") != "off" for r in records):
+        return []
+    exposures = int(total(records, "exposures"))
+    if not tracked and exposures:
+        looks = int(total(records, "polls"))
+        windows = plural(exposures, "window")
+        return [f"0 operations tracked; {windows} exposed, {looks} looks for what others do there"]
+    if not tracked:
+        limit = max(number(r, "eager_limit_bytes") for r in records)
+        above = f" (messages from {size_text(limit)} on are)" if limit else ""
+        return [f"0 operations tracked: nothing was pending that needs progress{above}"]
+    line = f"{tracked} operations tracked, {size_text(total(records, 'tracked_bytes'))}: waited "
+    waited = mean(records, "blocked_ns") * NS
+    worst = max(records, key=lambda r: number(r, "blocked_ns"))
+    line += f"{waited:.2f} s a rank for them"
+    if number(worst, "blocked_ns") * NS > 1.2 * waited > 0.01:
+        line += f" (rank {worst.get('rank', '?')}: {number(worst, 'blocked_ns') * NS:.2f} s)"
+    if any("overlapped_ns" in r for r in records):
+        line += f", did other things for {mean(records, 'overlapped_ns') * NS:.2f} s meanwhile"
+    early = int(total(records, "completed_early"))
+    if early:
+        line += f"; {early} were complete before the program asked"
+    return [line]
+
+
+def policy_lines(records: list[dict]) -> list[str]:
+    """What the thread brought, and where it was left out, as the library measured in this run."""
+    lines = []
+    judged = int(total(records, "judged_windows"))
+    wall = max(number(r, "wall_s") for r in records)
+    on, off = mean(records, "judged_on_ns") * NS, mean(records, "judged_off_ns") * NS
+    if judged and wall and max(on, off) > SMALL_SHARE * wall:
+        verb = "saved" if off >= on else "cost"
+        lines.append(
+            f"the thread {verb} about {abs(off - on):.2f} s a rank ({off:.2f} s lost without it, "
+            f"{on:.2f} s with it; from {judged} windows of overlap beside a few without it)"
+        )
+    windows = int(total(records, "overlap_windows"))
+    left_out = int(total(records, "overlap_windows_off"))
+    if windows and left_out:
+        why = "as a control, or where it gained nothing" if windows > left_out else "gained nothing"
+        lines.append(f"{left_out} of {windows} windows of overlap without the thread: {why}")
+    return lines

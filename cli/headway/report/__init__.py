@@ -1,0 +1,1 @@
+"""`headway report`: records in whatever state, as tables, a page, a table file, a trace."""

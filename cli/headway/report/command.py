@@ -1,0 +1,68 @@
+"""The command line of the report."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+
+from headway import console
+from headway.errors import HeadwayError
+from headway.report import export, page, text
+from headway.report.runs import Run, load
+
+ROWS = 12
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser(
+        "report",
+        help="what the records of a run say, as tables, a page or a trace",
+        description="Reads the records of one run or several (each a directory, or one record), "
+        "also damaged and older ones, and prints tables; several are compared with the first.",
+    )
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RECORDS")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="one page with everything")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="a line for each site and rank")
+    parser.add_argument(
+        "--trace", type=Path, metavar="FILE", help="first calls, for chrome://tracing or Perfetto"
+    )
+    parser.add_argument(
+        "--rows", type=int, default=ROWS, metavar="N", help="rows of a table (default: %(default)s)"
+    )
+    parser.set_defaults(call=report)
+
+
+def report(arguments: argparse.Namespace) -> int:
+    runs = [load(path) for path in arguments.runs]
+    rows = max(arguments.rows, 1)
+    show(runs, rows)
+    writers: list[tuple[Path | None, Callable[[TextIO], object]]] = [
+        (arguments.html, lambda file: file.write(page.write(runs))),
+        (arguments.csv, lambda file: export.write_csv(runs, file)),
+        (arguments.trace, lambda file: export.write_trace(runs, file)),
+    ]
+    for path, write in writers:
+        if path:
+            try:
+                with path.open("w", encoding="utf-8", newline="") as file:
+                    write(file)
+            except OSError as error:
+                raise HeadwayError(
+                    f"cannot write {path}: {error.strerror}", "name another"
+                ) from error
+            console.say(f"wrote {path}")
+    return 0
+
+
+def show(runs: Sequence[Run], rows: int = ROWS) -> None:
+    out = Console(highlight=False)
+    if not out.is_terminal:
+        out.width = 120
+    if len(runs) == 1:
+        text.show(runs[0], out, rows)
+    else:
+        text.compare(runs, out, rows)

@@ -1,0 +1,86 @@
+"""Records for other programs: a CSV table, a trace for chrome://tracing and Perfetto."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from typing import TextIO
+
+from headway.records import number
+from headway.report.runs import Run, profile_of, sites_of
+
+COUNTERS = (
+    "calls",
+    "bytes",
+    "call_ns",
+    "max_ns",
+    "completed",
+    "computed_ns",
+    "blocked_ns",
+    "sampled",
+    "sampled_blocked_ns",
+    "sampled_computed_ns",
+    "moved_computing",
+    "moved_waiting",
+)
+
+
+def write_csv(runs: Sequence[Run], file: TextIO) -> None:
+    """One line for each call site of each rank."""
+    writer = csv.writer(file)
+    writer.writerow(
+        ["run", "rank", "called_from", "file", "line", "mpi_function", "size_class", *COUNTERS]
+    )
+    for run in runs:
+        for site in run.sites:
+            place = site.place
+            for rank, one in sorted(site.ranks.items()):
+                writer.writerow(
+                    [run.name, rank, place.function, place.file, place.line, site.function]
+                    + [site.size_class, *(int(number(one, counter)) for counter in COUNTERS)]
+                )
+
+
+def write_trace(runs: Sequence[Run], file: TextIO) -> None:
+    """The first calls of every rank in the trace event format; a run is a process, a rank a thread.
+
+    Clocks of ranks are those of their machines: ranks of different machines are not aligned.
+    """
+    events: list[dict] = []
+    for process, run in enumerate(runs):
+        events.append(name_event("process_name", process, 0, run.name))
+        begins = [number(profile_of(r), "began_monotonic_s") for r in run.records]
+        for record, begin in zip(run.records, begins, strict=True):
+            rank = int(number(record, "rank"))
+            events.append(name_event("thread_name", process, rank, f"rank {rank}"))
+            events += call_events(record, process, rank, (begin - min(begins)) * 1e6)
+    json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)
+
+
+def name_event(kind: str, process: int, thread: int, name: str) -> dict:
+    return {"ph": "M", "name": kind, "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def call_events(record: dict, process: int, rank: int, shift_us: float) -> list[dict]:
+    functions = {one.get("id"): str(one.get("function", "?")) for one in sites_of(record)}
+    found = []
+    for start_us, took_us, site, size in timeline(record):
+        event = {"ph": "X", "name": f"MPI_{functions.get(site, '?')}", "cat": "mpi"}
+        event |= {"pid": process, "tid": rank, "ts": round(start_us + shift_us, 3), "dur": took_us}
+        found.append({**event, "args": {"bytes": size}})
+    return found
+
+
+def timeline(record: dict) -> list[tuple[float, float, int, int]]:
+    """The calls of the record's sample: start and length in microseconds, site, bytes."""
+    rows = profile_of(record).get("events")
+    found = []
+    for row in rows if isinstance(rows, list) else []:
+        if isinstance(row, list) and len(row) == 4 and all(is_number(value) for value in row):
+            found.append((float(row[0]), float(row[1]), int(row[2]), int(row[3])))
+    return found
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and abs(value) < 1e300

@@ -1,0 +1,73 @@
+"""Where a call was made from: function and line, looked up when the report is made."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from headway import elf
+
+TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """One call site. `line` is 0 where there is no debugging information."""
+
+    function: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        where = f"{Path(self.file).name}:{self.line}" if self.line else self.file
+        return f"{self.function} ({where})" if self.function else where
+
+
+def look_up(sites: Iterable[dict]) -> dict[tuple[str, int], Place]:
+    """(module, offset) -> place, for every site that has one; each module is asked once."""
+    wanted: dict[str, dict[int, str]] = {}
+    for site in sites:
+        module, offset = site.get("module"), site.get("offset")
+        if isinstance(module, str) and isinstance(offset, int):
+            symbol = site.get("symbol")
+            wanted.setdefault(module, {})[offset] = symbol if isinstance(symbol, str) else ""
+    found: dict[tuple[str, int], Place] = {}
+    for module, offsets in wanted.items():
+        lines = ask(Path(module), list(offsets))
+        for offset, symbol in offsets.items():
+            place = Place(symbol, f"{Path(module).name}+{offset:#x}", 0)
+            found[module, offset] = lines.get(offset, place)
+    return found
+
+
+def ask(module: Path, offsets: list[int]) -> dict[int, Place]:
+    """What the module's debugging information says; nothing where there is none."""
+    tool = shutil.which("addr2line")
+    try:
+        base = elf.read(module).base
+    except (elf.NotElf, OSError):
+        return {}
+    if tool is None:
+        return {}
+    try:
+        done = subprocess.run(
+            [tool, "-f", "-C", "-e", str(module)],
+            input="".join(f"{base + offset:#x}\n" for offset in offsets),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    answers = done.stdout.splitlines()
+    found = {}
+    for index, offset in enumerate(offsets):
+        function, where = (answers[2 * index : 2 * index + 2] + ["??", "??"])[:2]
+        file, _, line = where.split(" (")[0].rpartition(":")
+        if function != "??" and line.isdigit() and int(line):
+            found[offset] = Place(function, file, int(line))
+    return found

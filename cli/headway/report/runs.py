@@ -1,0 +1,247 @@
+"""One run: its records, merged over ranks by call site."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from headway import records
+from headway.errors import HeadwayError
+from headway.records import NS, number
+from headway.report.places import Place, look_up
+
+#: the schema this command was written with; newer records are read as far as they are alike
+KNOWN_SCHEMA = 2
+TEXTS = ("module", "symbol", "function")
+#: of the bytes a door completed, at least this part must have been seen on the wire to judge by it
+SEEN_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Seconds of waiting, by cause, summed over ranks; `looks` at the wire they are known from."""
+
+    no_progress: float = 0.0  # moved only in the wait, though the wire was idle before
+    bandwidth: float = 0.0  # the wire was busy all the time
+    late: float = 0.0  # nothing moved: the partner was late, or too little to fill the wire
+    unknown: float = 0.0
+    looks: int = 0
+
+    def plus(self, other: Reasons) -> Reasons:
+        return Reasons(
+            self.no_progress + other.no_progress,
+            self.bandwidth + other.bandwidth,
+            self.late + other.late,
+            self.unknown + other.unknown,
+            self.looks + other.looks,
+        )
+
+
+@dataclass
+class Site:
+    """One call site, MPI function and size class, over all ranks."""
+
+    place: Place
+    function: str
+    size_class: int
+    ranks: dict[int, dict] = field(default_factory=dict)
+
+    def total(self, counter: str) -> float:
+        return sum(number(site, counter) for site in self.ranks.values())
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return str(self.place), self.function, self.size_class
+
+    @property
+    def calls(self) -> int:
+        return int(self.total("calls"))
+
+    @property
+    def seconds(self) -> float:
+        """Time in these calls, summed over ranks."""
+        return self.total("call_ns") * NS
+
+    @property
+    def is_door(self) -> bool:
+        return self.function.startswith(("Wait", "Test"))
+
+    @property
+    def size(self) -> str:
+        """The power of two of its bytes, as text."""
+        return records.size_text(1 << (self.size_class - 1)) if self.size_class else "-"
+
+    @property
+    def overlap(self) -> float | None:
+        """Of the time its requests were pending, the part the program computed."""
+        computed, blocked = self.total("computed_ns"), self.total("blocked_ns")
+        return computed / (computed + blocked) if computed + blocked else None
+
+    def spread(self, size: int) -> tuple[float, float]:
+        """Least and most time of any rank; a rank that never came here has none."""
+        each = [number(site, "call_ns") * NS for site in self.ranks.values()]
+        return (min(each) if len(each) >= size else 0.0), max(each, default=0.0)
+
+
+@dataclass
+class Run:
+    """What one launch left behind."""
+
+    name: str
+    records: list[dict]
+    unreadable: int = 0
+
+    @property
+    def wall(self) -> float:
+        return max((number(r, "wall_s") for r in self.records), default=0.0)
+
+    @property
+    def size(self) -> int:
+        return len(self.records)
+
+    @property
+    def mpi_seconds(self) -> float:
+        """Mean time in MPI of a rank."""
+        return records.mean(self.records, "mpi_s")
+
+    @property
+    def is_profiled(self) -> bool:
+        return any(sites_of(record) for record in self.records)
+
+    @property
+    def title(self) -> str:
+        texts = [records.plural(self.size, "rank")]
+        for key in ("mpi", "engine"):
+            values = {str(r[key]) for r in self.records if r.get(key)}
+            if values:
+                texts.append(f"{'engine ' if key == 'engine' else ''}{sorted(values)[0][:60]}")
+        return f"{self.name}: {', '.join(texts)}, {self.wall:.2f} s"
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """Merged over ranks, the most time first."""
+        places = look_up(site for record in self.records for site in sites_of(record))
+        merged: dict[tuple, Site] = {}
+        for index, record in enumerate(self.records):
+            rank = int(number(record, "rank")) if "rank" in record else index
+            for one in sites_of(record):
+                where = places.get((one.get("module"), one.get("offset")), Place("", "others", 0))
+                name = one["function"].removesuffix("_c")
+                site = Site(where, name, one["size_class"])
+                site = merged.setdefault(site.key, site)
+                site.ranks[rank] = add(site.ranks.get(rank, {}), one)
+        return sorted(merged.values(), key=lambda s: -s.seconds)
+
+    @cached_property
+    def wire_rate(self) -> float:
+        """Bytes a second one way: the most any rank saw while it waited."""
+        return max((number(profile_of(r), "wire_bytes_per_s") for r in self.records), default=0.0)
+
+    def reasons(self, site: Site) -> Reasons:
+        """Why the program waited in this door, over all ranks."""
+        found = Reasons()
+        for one in site.ranks.values():
+            found = found.plus(reasons_of(one, self.wire_rate))
+        return found
+
+    @cached_property
+    def all_reasons(self) -> Reasons:
+        found = Reasons()
+        for site in self.sites:
+            if site.function.startswith("Wait") and site.total("completed"):
+                found = found.plus(self.reasons(site))
+        return found
+
+
+def profile_of(record: dict) -> dict:
+    profile = record.get("profile")
+    return profile if isinstance(profile, dict) else {}
+
+
+def sites_of(record: dict) -> list[dict]:
+    """The call sites of a record; of each only what is of the right kind."""
+    sites = profile_of(record).get("sites")
+    return [clean(s) for s in sites if isinstance(s, dict)] if isinstance(sites, list) else []
+
+
+def clean(site: dict) -> dict:
+    texts = {key: site[key] for key in TEXTS if isinstance(site.get(key), str)}
+    figures = {
+        key: int(max(number(site, key), 0.0))
+        for key in site
+        if isinstance(key, str) and key not in TEXTS
+    }
+    kept = {"function": "?", **texts, **figures}
+    return kept | {"size_class": min(figures.get("size_class", 0), 64)}
+
+
+def add(one: dict, other: dict) -> dict:
+    """Counters of two entries of the same place: a call inlined twice, MPI_X and MPI_X_c."""
+    if not one:
+        return dict(other)
+    both = {key: number(one, key) + number(other, key) for key in {*one, *other}}
+    return both | {"max_ns": max(number(one, "max_ns"), number(other, "max_ns"))}
+
+
+def reasons_of(site: dict, rate: float) -> Reasons:
+    """The time one rank waited in one door, divided by cause.
+
+    Known from looks at the byte counters of the process's TCP connections: at the first post,
+    when the door was entered, and when it was left. What moved inside took at least
+    bytes / rate; the rest of the wait nothing moved (late). Of what moved inside, as much as the
+    wire was idle while the program computed could have moved then (no progress); the rest had
+    no room (bandwidth).
+    """
+    seconds, looks = number(site, "call_ns") * NS, int(number(site, "sampled"))
+    blocked = number(site, "sampled_blocked_ns") * NS
+    waiting, computing = number(site, "moved_waiting"), number(site, "moved_computing")
+    calls = number(site, "calls")
+    expected = number(site, "bytes") / 2 * (looks / calls if calls else 0)
+    if not looks or not rate or not blocked or waiting + computing < SEEN_SHARE * expected:
+        return Reasons(unknown=seconds)
+    moving = min(blocked, waiting / rate)
+    idle = max(0.0, number(site, "sampled_computed_ns") * NS - computing / rate)
+    no_progress = min(moving, idle)
+    scale = seconds / blocked
+    return Reasons(
+        no_progress * scale,
+        (moving - no_progress) * scale,
+        (blocked - moving) * scale,
+        0.0,
+        looks,
+    )
+
+
+def load(path: Path) -> Run:
+    """A run from a directory of records, or one record; HeadwayError if nothing there is one."""
+    if path.is_dir():
+        files = sorted(path.glob("headway.*.json"))
+    elif path.exists():
+        files = [path]
+    else:
+        raise HeadwayError(f"there is no {path}", "name a directory of records, or one record")
+    read = [record for file in files if (record := records.load(file))]
+    if not read:
+        raise HeadwayError(
+            f"{path} holds no record that can be read", "records are headway.<rank>.json"
+        )
+    read.sort(key=lambda r: number(r, "rank"))
+    return Run(path.name or str(path.absolute().name), read, len(files) - len(read))
+
+
+def complaints(run: Run) -> Sequence[str]:
+    """What is wrong with the records of a run."""
+    said = []
+    if run.unreadable:
+        said.append(f"{run.unreadable} of its records cannot be read")
+    sizes = [int(number(r, "size")) for r in run.records]
+    if max(sizes, default=0) > run.size:
+        said.append(f"{run.size} of {max(sizes)} ranks left a record")
+    schemas = {int(number(r, "schema")) for r in run.records}
+    if schemas and max(schemas) > KNOWN_SCHEMA:
+        said.append(
+            f"records of schema {max(schemas)}, newer than this command: read as far as known"
+        )
+    return said

@@ -1,0 +1,235 @@
+"""The report as tables on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from headway import records
+from headway.report import phases
+from headway.report.runs import Reasons, Run, Site, complaints
+
+#: a cause below this part of a wait is not worth a word
+WORTH_NAMING = 0.03
+REASON_NAMES = {
+    "no_progress": "no progress",
+    "bandwidth": "bandwidth",
+    "late": "late partner",
+    "unknown": "not known",
+}
+
+
+def show(run: Run, console: Console, rows: int) -> None:
+    """Everything about one run."""
+    console.print(f"[bold]{run.title}[/bold]", soft_wrap=True)
+    for complaint in complaints(run):
+        console.print(f"note: {complaint}", soft_wrap=True)
+    for line in records.summarise(run.records):
+        console.print(line, soft_wrap=True)
+    if marked := phases.phases_of(run):
+        console.print(phases_table(run, marked[:rows]))
+    if not run.is_profiled:
+        console.print("no call sites: recorded without HEADWAY_PROFILE (headway profile)")
+        return
+    console.print(calls_table(run, rows))
+    if posts := [s for s in run.sites if not s.is_door and s.total("completed")]:
+        console.print(posts_table(posts[:rows]))
+    if waits := waits_of(run):
+        console.print(waits_table(run, waits[:rows]))
+    for line in conclusion(run):
+        console.print(line, soft_wrap=True)
+
+
+def phases_table(run: Run, marked: Sequence[phases.Phase]) -> Table:
+    title = "Phases the program named, a rank's mean; operations that are tracked"
+    table = Table(title=title, title_justify="left")
+    table.add_column("phase", overflow="fold")
+    for heading in phases.HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for phase in marked:
+        table.add_row(Text(phase.name), *phases.row(phase, run))
+    return table
+
+
+def waits_of(run: Run) -> list[Site]:
+    return [s for s in run.sites if s.function.startswith("Wait") and s.total("completed")]
+
+
+def calls_table(run: Run, rows: int) -> Table:
+    table = Table(title="Time in MPI, a rank's mean", title_justify="left")
+    table.add_column("called from", overflow="fold")
+    table.add_column("MPI_", no_wrap=True)
+    for heading in ("size", "calls", "bytes", "seconds", "of run", "least..most"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for site in run.sites[:rows]:
+        mean = site.seconds / run.size
+        least, most = site.spread(run.size)
+        table.add_row(
+            str(site.place),
+            site.function,
+            site.size,
+            str(site.calls),
+            records.size_text(site.total("bytes")),
+            f"{mean:.3f}",
+            percent(mean, run.wall),
+            f"{least:.2f}..{most:.2f}",
+        )
+    rest = sum(site.seconds for site in run.sites[rows:]) / run.size
+    if rest:
+        count = len(run.sites) - rows
+        words = [f"{count} more", "", "", "", "", f"{rest:.3f}", percent(rest, run.wall), ""]
+        table.add_row(*words)
+    return table
+
+
+def posts_table(posts: Sequence[Site]) -> Table:
+    title = "Overlap: what the program did while a request was pending, a request's mean"
+    table = Table(title=title, title_justify="left")
+    table.add_column("posted at", overflow="fold")
+    table.add_column("MPI_", no_wrap=True)
+    for heading in ("size", "requests", "posting", "computed", "waited", "overlap"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for site in posts:
+        count = site.total("completed")
+        table.add_row(
+            str(site.place),
+            site.function,
+            site.size,
+            str(int(count)),
+            time_text(site.total("call_ns") / max(site.calls, 1)),
+            time_text(site.total("computed_ns") / count),
+            time_text(site.total("blocked_ns") / count),
+            "-" if site.overlap is None else f"{100 * site.overlap:.0f} %",
+        )
+    return table
+
+
+def waits_table(run: Run, waits: Sequence[Site]) -> Table:
+    table = Table(title="Why it waited", title_justify="left")
+    table.add_column("waited at", overflow="fold")
+    table.add_column("MPI_", no_wrap=True)
+    for heading in ("size", "seconds", "of run"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("cause", overflow="fold")
+    for site in waits:
+        mean = site.seconds / run.size
+        table.add_row(
+            str(site.place),
+            site.function,
+            site.size,
+            f"{mean:.3f}",
+            percent(mean, run.wall),
+            cause(run.reasons(site)),
+        )
+    return table
+
+
+def cause(reasons: Reasons) -> str:
+    """The causes in words, the largest first."""
+    parts = {key: getattr(reasons, key) for key in REASON_NAMES}
+    whole = sum(parts.values())
+    if not whole:
+        return "-"
+    named = sorted(parts.items(), key=lambda item: -item[1])
+    words = [
+        f"{REASON_NAMES[key]} {percent(value, whole)}"
+        for key, value in named
+        if value > WORTH_NAMING * whole
+    ]
+    return ", ".join(words) + (f" ({reasons.looks} looks)" if reasons.looks else "")
+
+
+def conclusion(run: Run) -> list[str]:
+    """What to do about it, and how that is known."""
+    reasons = run.all_reasons
+    waited = sum((reasons.no_progress, reasons.bandwidth, reasons.late, reasons.unknown)) / run.size
+    if not waited:
+        return ["The program waited for no request: progress in the background has nothing to win."]
+    lines = []
+    gain = reasons.no_progress / run.size
+    if reasons.looks:
+        lines.append(
+            f"An engine that makes progress can win back up to {gain:.2f} s a rank, "
+            f"{percent(gain, run.wall)} of the run (headway run): bytes that moved only while the "
+            f"program waited, though the wire was idle while it computed. Known from "
+            f"{reasons.looks} looks at the byte counters of TCP connections; the wire carried at "
+            f"most {run.wire_rate / 1e6:.0f} MB/s one way."
+        )
+    if reasons.unknown > WORTH_NAMING * waited * run.size:
+        lines.append(
+            f"Why it waited {reasons.unknown / run.size:.2f} s of that is not known: too small, or "
+            "not sent over TCP, the only transport whose bytes can be watched. headway run shows "
+            "what is to be won there."
+        )
+    return lines
+
+
+def compare(runs: Sequence[Run], console: Console, rows: int) -> None:
+    """Runs side by side, the first as the measure."""
+    table = Table(title="Runs", title_justify="left")
+    for heading in (
+        "run",
+        "ranks",
+        "engine",
+        "seconds",
+        "of first",
+        "in MPI",
+        "waited",
+        "progress",
+    ):
+        table.add_column(heading, justify="left" if heading in ("run", "engine") else "right")
+    for run in runs:
+        engines = sorted({str(r.get("engine", "?")) for r in run.records})
+        table.add_row(
+            run.name,
+            str(run.size),
+            "/".join(engines),
+            f"{run.wall:.2f}",
+            percent(run.wall, runs[0].wall),
+            f"{run.mpi_seconds:.2f}" if run.mpi_seconds else "-",
+            f"{waited(run):.2f}",
+            f"{records.mean(run.records, 'thread_cpu_s'):.3f}",
+        )
+    console.print(table)
+    if all(run.is_profiled for run in runs):
+        console.print(differences(runs, rows))
+
+
+def waited(run: Run) -> float:
+    """Mean time a rank waited for requests: all of them if profiled, else those tracked."""
+    if run.is_profiled:
+        return sum(site.seconds for site in waits_of(run)) / run.size
+    return records.mean(run.records, "blocked_ns") * records.NS
+
+
+def differences(runs: Sequence[Run], rows: int) -> Table:
+    """Call sites by how much their time differs."""
+    each = [{site.key: site.seconds / run.size for site in run.sites} for run in runs]
+    keys = {key for times in each for key in times}
+    first = each[0]
+
+    def change(key: tuple[str, str, int]) -> float:
+        return max(abs(times.get(key, 0.0) - first.get(key, 0.0)) for times in each)
+
+    table = Table(title="Seconds in MPI by call site, a rank's mean", title_justify="left")
+    table.add_column("called from", overflow="fold")
+    table.add_column("MPI_", no_wrap=True)
+    for run in runs:
+        table.add_column(run.name, justify="right")
+    for key in sorted(keys, key=lambda key: -change(key))[:rows]:
+        table.add_row(key[0], key[1], *(f"{times.get(key, 0.0):.3f}" for times in each))
+    return table
+
+
+def percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def time_text(nanoseconds: float) -> str:
+    for unit, factor in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= factor:
+            return f"{nanoseconds / factor:.2f} {unit}"
+    return f"{nanoseconds:.0f} ns"

@@ -1,0 +1,1 @@
+"""`headway tune`: settings tried on runs of the program itself."""

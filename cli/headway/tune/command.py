@@ -1,0 +1,252 @@
+"""The command line of tune, and the runs it makes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from headway import console, program, records, run, settings_file
+from headway.errors import HeadwayError
+from headway.options_table import OPTIONS
+from headway.tune.search import LEAST_PAIRS, Race, Settings, Timed, search
+
+DEFAULT_PAIRS = 8
+DEFAULT_LIMIT_S = 900.0
+DEFAULT_OUTPUT = "headway.toml"
+#: a run is given up after this many times the first one's time, and this much more
+SLOWEST, SPARE_S = 10, 60.0
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    tuned = [option.name.removeprefix("HEADWAY_") for option in OPTIONS if option.tune]
+    parser = commands.add_parser(
+        "tune",
+        help="try settings on short runs, and keep what was measured better",
+        usage=run.USAGE.replace("headway run", "headway tune"),
+        description="Runs the program again and again, without Headway and with settings of it, "
+        "paired and alternating, and writes those that won to a file for headway run --settings. "
+        "Make the run short (some seconds) but like the real ones: same ranks, same sizes.",
+    )
+    run.add_program_arguments(parser)
+    run.add_transport_argument(parser)
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path(DEFAULT_OUTPUT),
+        metavar="FILE",
+        help="where the settings go (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--pairs",
+        type=int,
+        default=DEFAULT_PAIRS,
+        metavar="N",
+        help=f"runs of each way in a comparison, {LEAST_PAIRS} or more (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=DEFAULT_LIMIT_S,
+        metavar="SECONDS",
+        help="begin no new comparison after this time, but the last (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="OPTIONS",
+        help=f"try these alone, a comma between them (default: {','.join(tuned)})",
+    )
+    parser.add_argument(
+        "--measure",
+        metavar="REGEX",
+        help="the program prints its own time in seconds: where group 1 of this first matches in "
+        "its output (default: the time of the whole launch)",
+    )
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND")
+    parser.set_defaults(call=tune)
+
+
+class Runner:
+    """Runs the program, plain or with settings, and times it."""
+
+    def __init__(self, arguments: argparse.Namespace, folder: Path) -> None:
+        self.arguments = arguments
+        self.folder = folder
+        self.count = 0
+        self.limit_s: float | None = None
+        self.plain = run.make_plan(arguments, {})
+        self.plans: dict[tuple, tuple[run.Plan, Path]] = {}
+        try:
+            self.pattern = re.compile(arguments.measure) if arguments.measure else None
+        except re.error as error:
+            raise HeadwayError(
+                f"--measure {arguments.measure}: {error}", "see re of Python"
+            ) from error
+        if self.pattern and self.pattern.groups < 1:
+            raise HeadwayError(f"--measure {arguments.measure} has no group", r'"took ([0-9.]+) s"')
+
+    def __call__(self, wanted: Settings) -> Timed:
+        self.count += 1
+        env = {n: v for n, v in os.environ.items() if not n.startswith("HEADWAY_")}
+        if wanted is None:
+            # What headway run chooses for the transport is part of what is compared with plain.
+            launcher = self.plain.launcher_env.items() - self.plain.transport_env.items()
+            return Timed(self.execute(self.plain.plain_argv, env | dict(launcher)))
+        plan, kept = self.plan(wanted)
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir()
+        seconds = self.execute(plan.argv, env | plan.env)
+        found = records.read(kept)
+        counts = [records.tracked_count(r) + int(records.number(r, "exposures")) for r in found]
+        return Timed(seconds, sum(counts) if counts else None)
+
+    def plan(self, wanted: dict[str, str]) -> tuple[run.Plan, Path]:
+        """How to run it with these, and where its records go; found out once."""
+        key = tuple(sorted(wanted.items()))
+        if key not in self.plans:
+            kept = self.folder / f"settings-{len(self.plans)}"
+            settings = {**wanted, "HEADWAY_RECORD": str(kept)}
+            self.plans[key] = run.make_plan(self.arguments, settings), kept
+        return self.plans[key]
+
+    def execute(self, argv: list[str], env: dict[str, str]) -> float:
+        """Seconds it took; HeadwayError if it failed."""
+        began = time.perf_counter()
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+            process = subprocess.Popen(
+                argv,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+            try:
+                status = process.wait(self.limit_s)
+            except subprocess.TimeoutExpired:
+                raise HeadwayError(
+                    f"run {self.count} did not end in {self.limit_s:.0f} s, the first one did",
+                    f"try it alone: {shlex.join(argv)}",
+                ) from None
+            finally:
+                end_group(process)
+            took = time.perf_counter() - began
+            if status != 0:
+                errors.seek(0)
+                last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+                raise HeadwayError(
+                    f"run {self.count} ended with status {status}: {''.join(last)}",
+                    f"try it alone: {shlex.join(argv)}",
+                )
+            output.seek(0)
+            return self.time_told(output.read().decode(errors="replace")) if self.pattern else took
+
+    def time_told(self, text: str) -> float:
+        match = self.pattern.search(text) if self.pattern else None
+        try:
+            seconds = float(match[1]) if match else 0.0
+        except ValueError:
+            seconds = 0.0
+        if seconds <= 0:
+            raise HeadwayError(
+                f"no time in seconds matches --measure {self.arguments.measure}",
+                "try it on the program's output",
+            )
+        return seconds
+
+
+def end_group(process: subprocess.Popen) -> None:
+    """Whatever is left of a launch that did not end by itself."""
+    if process.poll() is not None:
+        return
+    for signum, patience_s in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(process.pid, signum)
+            process.wait(patience_s)
+            return
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+
+
+def check(arguments: argparse.Namespace) -> list[str]:
+    """The options to try, by their full names; refuses what cannot be meant."""
+    if arguments.pairs < LEAST_PAIRS:
+        raise HeadwayError(
+            f"with {arguments.pairs} pairs nothing can be shown", f"--pairs {LEAST_PAIRS} or more"
+        )
+    if set_already := [n for n in sorted(os.environ) if n.startswith("HEADWAY_")]:
+        raise HeadwayError(
+            f"{set_already[0]} is set, and would be in every run", f"unset {' '.join(set_already)}"
+        )
+    if not arguments.output.absolute().parent.is_dir():
+        raise HeadwayError(f"there is no directory for {arguments.output}", "name another")
+    tuned = [option.name for option in OPTIONS if option.tune]
+    wanted = [word.strip().upper() for word in arguments.only.split(",") if word.strip()]
+    names = [word if word.startswith("HEADWAY_") else f"HEADWAY_{word}" for word in wanted]
+    for name in names:
+        if name not in tuned:
+            raise HeadwayError(
+                f"--only {name}: nothing to try there", f"there are {' '.join(sorted(tuned))}"
+            )
+    return names
+
+
+def title(of: Settings) -> str:
+    if of is None:
+        return "without Headway"
+    changed = [f"{n.removeprefix('HEADWAY_')}={v}" for n, v in sorted(of.items())]
+    return " ".join(changed) or "Headway as it comes"
+
+
+def tell(race: Race) -> None:
+    verdict = "better" if race.is_won else "not better"
+    console.say(
+        f"{title(race.candidate)} against {title(race.base)}: {verdict}, faster in {race.wins} of "
+        f"{race.pairs} pairs, median gain {100 * race.gain:+.1f} %"
+    )
+
+
+def tune(arguments: argparse.Namespace) -> int:
+    only = check(arguments)
+    words = program.strip_dashes(arguments.words)
+    with tempfile.TemporaryDirectory(prefix="headway-tune-") as folder:
+        measure = Runner(arguments, Path(folder))
+        run.announce(run.make_plan(arguments, {}))
+        began = time.monotonic()
+        measure(None)  # reads programs and data into memory; timed for the limit alone
+        first_s = time.monotonic() - began
+        measure.limit_s = SLOWEST * first_s + SPARE_S
+        console.say(f"the first run, without Headway, took {first_s:.2f} s")
+
+        def has_time() -> bool:
+            return time.monotonic() - began < arguments.limit
+
+        last = search(measure, arguments.pairs, tell, has_time, only)
+    if last is None:
+        console.say(
+            f"nothing was measured better than the program without Headway ({measure.count} runs); "
+            "no settings are written"
+        )
+        return 0
+    measured: dict[str, object] = {
+        "command": words,
+        "test": "one-sided sign test over pairs of alternating runs",
+        "pairs": last.pairs,
+        "wins": last.wins,
+        "chance_of_a_coin": last.chance,
+        "median_gain": last.gain,
+        "without_headway_s": last.base_s,
+        "with_settings_s": last.candidate_s,
+    }
+    settings_file.write(arguments.output, last.candidate or {}, measured)
+    console.say(f"{title(last.candidate)}: wrote {arguments.output} ({measure.count} runs)")
+    console.say(f"use it: headway run --settings {arguments.output} ...")
+    return 0
