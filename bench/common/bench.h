@@ -1,0 +1,145 @@
+/* What every benchmark program shares: options, fixed work, samples, one JSON object on rank 0.
+ *
+ * The programs are plain MPI programs. They know nothing of Headway and are never built against it:
+ * what is measured is an unmodified program. All functions here are called by the main thread only,
+ * outside MPI calls; those that communicate say so. */
+#ifndef HEADWAY_BENCH_H
+#define HEADWAY_BENCH_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+enum bench_option_kind {
+    BENCH_INTEGER, /* int64_t */
+    BENCH_NUMBER,  /* double */
+    BENCH_FLAG,    /* bool; takes no value */
+    BENCH_TEXT,    /* const char * */
+    BENCH_LIST,    /* struct bench_list: comma-separated integers; k and m suffixes are KiB and MiB */
+};
+
+#define BENCH_LIST_MAX 64
+
+struct bench_list {
+    int count;
+    int64_t values[BENCH_LIST_MAX];
+};
+
+struct bench_option {
+    const char *name; /* without the leading dashes */
+    enum bench_option_kind kind;
+    void *value; /* holds the default before parsing, the given value after */
+    const char *help;
+};
+
+/* A default for a BENCH_LIST option; TEXT must be well formed. */
+struct bench_list bench_list_make(const char *text);
+
+/* The value for the point AT: a list of one value holds for every point. */
+int64_t bench_list_at(const struct bench_list *list, int at);
+
+/* Whether LIST has one value, or one for each of POINTS points, and none of them is below LEAST. */
+bool bench_list_fits(const struct bench_list *list, int points, int64_t least);
+
+/* ---- start and end --------------------------------------------------------------------------- */
+
+struct bench {
+    const char *program;
+    int rank;
+    int ranks;
+    int nodes; /* how many different host names the ranks see */
+};
+
+/* Parses the command line, calls MPI_Init (or MPI_Init_thread with --thread-level), fills BENCH.
+ * A bad option prints one line on rank 0 and ends every rank with status 2 before any communication.
+ * OPTIONS ends with a zero entry. */
+void bench_start(struct bench *bench, const char *program, int argc, char **argv,
+                 const struct bench_option *options);
+
+/* Ends every rank with status 2 and one line on rank 0; for option values that do not fit together. */
+_Noreturn void bench_refuse(const struct bench *bench, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Calls MPI_Finalize. Collective. */
+void bench_finish(struct bench *bench);
+
+/* Aligned memory, written once so that its pages exist. Never NULL: ends the job when out of memory. */
+void *bench_allocate(size_t bytes);
+
+/* Fills a buffer with bytes that depend on SEED, so that a digest tells one message from another. */
+void bench_fill(void *buffer, size_t bytes, uint64_t seed);
+
+/* Digest of a buffer, to be compared between modes of the same run. */
+uint64_t bench_digest(const void *buffer, size_t bytes);
+
+/* ---- time and CPU ---------------------------------------------------------------------------- */
+
+double bench_now_s(void);         /* monotonic */
+double bench_process_cpu_s(void); /* every thread of this process, user and system */
+double bench_thread_cpu_s(void);  /* the calling thread only */
+int64_t bench_pss_bytes(void);    /* proportional set size of this process, -1 when unknown */
+
+/* ---- fixed work ------------------------------------------------------------------------------ */
+
+/* Real floating-point work: UNITS sweeps of a five-point stencil over a 64 x 64 grid that stays in
+ * the cache. The amount is what is fixed, never the time: a mode that slows the computation shows. */
+void bench_work(int64_t units);
+
+/* A number that depends on all work done so far; printed so that no compiler can drop the work. */
+double bench_work_checksum(void);
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+struct bench_summary {
+    double median, minimum, maximum, first_quartile, third_quartile;
+};
+
+/* Sorts VALUES in place. COUNT is at least 1. */
+struct bench_summary bench_summarize(double *values, int count);
+
+/* Per-iteration samples of named phases on each rank. */
+#define BENCH_PHASES_MAX 8
+
+struct bench_phases {
+    int count;
+    int iterations;
+    const char *names[BENCH_PHASES_MAX]; /* the last one is the whole iteration */
+    double *samples[BENCH_PHASES_MAX];   /* [iterations] */
+};
+
+void bench_phases_init(struct bench_phases *phases, int count, const char *const *names, int iterations);
+void bench_phases_free(struct bench_phases *phases);
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+struct bench_json {
+    FILE *stream; /* NULL on ranks other than 0: every function is then a no-op */
+    char *text;
+    size_t length;
+    bool wants_comma;
+};
+
+/* Opens the object and writes program, schema, ranks, nodes and the MPI's version string. */
+void bench_json_begin(struct bench_json *json, const struct bench *bench);
+void bench_json_open(struct bench_json *json, const char *key,
+                     char bracket);                           /* '{' or '['; key may be NULL */
+void bench_json_close(struct bench_json *json, char bracket); /* '}' or ']' */
+void bench_json_integer(struct bench_json *json, const char *key, int64_t value);
+void bench_json_number(struct bench_json *json, const char *key, double value);
+void bench_json_text(struct bench_json *json, const char *key, const char *value);
+void bench_json_hex(struct bench_json *json, const char *key, uint64_t value);
+void bench_json_list(struct bench_json *json, const char *key, const struct bench_list *list);
+void bench_json_summary(struct bench_json *json, const char *key, struct bench_summary summary);
+
+/* Collective over MPI_COMM_WORLD. Writes, for the last phase, the summary of the slowest rank of each
+ * iteration, and under "by_rank" the summary of every phase on every rank. */
+void bench_json_phases(struct bench_json *json, const struct bench_phases *phases);
+
+/* Closes the object and prints it as one line on standard output. */
+void bench_json_end(struct bench_json *json);
+
+#endif

@@ -1,0 +1,1 @@
+"""Drives the benchmark programs: suites, launches, what follows from them, tables and plots."""

@@ -1,0 +1,253 @@
+"""From launches to rows: medians and spread over launches, and what is derived from them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+
+Values = dict[str, float]
+
+
+def summarize(values: list[float]) -> dict[str, float]:
+    """Median, extremes and quartiles of a few launches."""
+    ordered = sorted(values)
+    if len(ordered) > 1:
+        first, _, third = statistics.quantiles(ordered, n=4, method="inclusive")
+    else:
+        first = third = ordered[0]
+    return {
+        "median": statistics.median(ordered),
+        "min": ordered[0],
+        "max": ordered[-1],
+        "q1": first,
+        "q3": third,
+    }
+
+
+def rank_mean(phase_set: dict, name: str) -> float:
+    return statistics.fmean(rank[name]["median"] for rank in phase_set["by_rank"])
+
+
+def window_values(point: dict) -> Values:
+    """What one launch says about one window of overlap."""
+    values = {"total_s": point["total_s"]["median"]}
+    if "compute" in point:
+        values["compute_alone_s"] = point["compute"]["compute_alone_s"]["median"]
+    if "transfer" in point:
+        values["transfer_alone_s"] = point["transfer"]["transfer_alone_s"]["median"]
+    for name in ("post_s", "compute_s", "wait_s", "boundary_s", "cpu_s"):
+        if name in point["by_rank"][0]:
+            values[name] = rank_mean(point, name)
+    return values
+
+
+def progression_values(point: dict) -> Values:
+    values = {"latency_s": point["latency_s"], "overlap_ratio": point["overlap_ratio"]}
+    for step in point["progression"]:
+        factor = step["delay_s"] / point["base_latency_s"]
+        values[f"latency_{factor:.1f}_l0_s"] = step["latency_s"]
+    return values
+
+
+def cpu_values(result: dict) -> Values:
+    """CPU beside the main thread, and the slow-down of the work, in each situation."""
+    values: Values = {}
+    before_s = 0.0
+    for phase in result["phases"]:
+        wall_s = rank_mean(phase, "wall_s")
+        before_s = before_s or wall_s
+        values[f"{phase['name']}_wall_s"] = wall_s
+        values[f"{phase['name']}_other_cpu_s"] = rank_mean(phase, "other_threads_cpu_s")
+        values[f"{phase['name']}_slowdown"] = wall_s / before_s
+        if phase["name"] == "transfer":
+            values["total_s"] = rank_mean(phase, "total_s")
+    return values
+
+
+def call_values(result: dict) -> Values:
+    """Nanoseconds for each MPI call, under the name of what was called."""
+    return {
+        f"{call['name']}_ns": call["ns"]["median"] / call["mpi_calls"] for call in result["calls"]
+    }
+
+
+def points(result: dict) -> Iterable[tuple[int, Values, str]]:
+    """(bytes, values, digest of the answer) of each point of one program's object."""
+    program = result["program"]
+    if program in ("overlap_p2p", "overlap_coll", "multipair"):
+        for point in result["points"]:
+            yield point["bytes"], window_values(point), point["digest"]
+    elif program == "halo":
+        # Wall time a step: the slowest rank of each step would count every long wait of ranks
+        # that drift apart, and none of the short ones between.
+        values = window_values(result) | {"total_s": result["wall_s"] / result["steps"]}
+        yield result["columns"] * 8, values, result["checksum"]
+    elif program == "latency":
+        for point in result["points"]:
+            yield point["bytes"], {"latency_s": point["latency_s"]["median"]}, ""
+    elif program == "rma_overlap":
+        for point in result["points"]:
+            yield point["bytes"], {"latency_s": point["origin_s"]["median"]}, ""
+    elif program == "rma_cost":
+        for point in result["points"]:
+            values = {"latency_s": point["sample_s"]["median"]}
+            if result["what"] == "window":
+                values["free_s"] = max(rank["free_s"]["median"] for rank in point["by_rank"])
+            yield point["bytes"], values, ""
+    elif program == "msgrate":
+        for point in result["points"]:
+            yield point["bytes"], {"message_s": point["message_s"]["median"]}, ""
+    elif program == "progression":
+        for point in result["points"]:
+            yield point["bytes"], progression_values(point), ""
+    elif program == "cpuburn":
+        yield result["bytes"], cpu_values(result), ""
+    elif program == "memory":
+        yield (
+            0,
+            {
+                "pss_start_bytes": max(result["pss_start_bytes"]),
+                "pss_bytes": max(result["pss_bytes"]),
+            },
+            "",
+        )
+    elif program == "percall":
+        yield 0, call_values(result), ""
+
+
+#: the value a mode is compared with plain by
+MAIN_VALUES = ("total_s", "latency_s", "message_s", "pss_bytes")
+
+
+def main_value(values: dict) -> str | None:
+    return next((name for name in MAIN_VALUES if name in values), None)
+
+
+def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
+    """Ratio to plain, recovered share and the published overlap formula."""
+    derived: dict[str, float | None] = {}
+    values = row["values"]
+    if plain is not None and row["program"] == "percall" and values:
+        derived["extra_ns"] = max(
+            values[call]["median"] - plain["values"][call]["median"]
+            for call in values
+            if call in plain["values"]
+        )
+    name = main_value(values)
+    if plain is None or name is None or name not in plain["values"]:
+        return derived
+    base = plain["values"][name]["median"]
+    mine = values[name]["median"]
+    derived["ratio"] = mine / base
+    if row["program"] == "memory":
+        derived["extra_bytes"] = mine - base
+    if "compute_alone_s" not in plain["values"]:
+        return derived
+    compute_s = plain["values"]["compute_alone_s"]["median"]
+    wire_s = row["wire_s"]
+    if wire_s is None and "transfer_alone_s" in plain["values"]:
+        wire_s = plain["values"]["transfer_alone_s"]["median"]
+    if wire_s is not None:
+        ideal_s = max(compute_s, wire_s)
+        derived["ideal_s"] = ideal_s
+        # Where plain MPI leaves nothing to recover, or nothing is computed, a share is only noise.
+        worth = base - ideal_s > 0.1 * base and compute_s > 0.1 * ideal_s
+        derived["recovered"] = (base - mine) / (base - ideal_s) if worth else None
+    if "transfer_alone_s" in plain["values"]:
+        transfer_s = plain["values"]["transfer_alone_s"]["median"]
+        derived["overlap_osu"] = min(1.0, max(0.0, 1.0 - (mine - compute_s) / transfer_s))
+    return derived
+
+
+def rows_make(launches: list[dict]) -> list[dict]:
+    """One row for each setting, case, size and mode, with how many launches failed."""
+    rows: dict[tuple, dict] = {}
+    for launch in launches:
+        setting = {key: launch[key] for key in ("mpi", "rate", "sockbuf", "case", "program")}
+        found = (
+            list(points(launch["result"]))
+            if launch["result"]
+            else [(size, {}, "") for size in launch["sizes"] or [0]]
+        )
+        for size, values, digest in found:
+            key = (*setting.values(), size, launch["mode"])
+            row = rows.setdefault(
+                key,
+                {
+                    **setting,
+                    "bytes": size,
+                    "mode": launch["mode"],
+                    "launches": 0,
+                    "failed": 0,
+                    "hung": 0,
+                    "wire_s": launch["wire_s"].get(str(size)),
+                    "samples": {},
+                    "digests": [],
+                },
+            )
+            row["launches"] += 1
+            row["failed"] += not values
+            row["hung"] += bool(values and launch["failure"])
+            if digest and digest not in row["digests"]:
+                row["digests"].append(digest)
+            for name, value in values.items():
+                row["samples"].setdefault(name, []).append(value)
+    made = list(rows.values())
+    for row in made:
+        row["values"] = {name: summarize(samples) for name, samples in row["samples"].items()}
+        main = main_value(row["values"])
+        row["samples"] = row["samples"].get(main, []) if main else []
+    for row in made:
+        plain = rows.get(
+            (
+                *(row[k] for k in ("mpi", "rate", "sockbuf", "case", "program")),
+                row["bytes"],
+                "plain",
+            )
+        )
+        row["derived"] = derive(row, plain)
+        row["is_same_answer"] = (
+            plain is None or not row["digests"] or row["digests"] == plain["digests"]
+        )
+    return made
+
+
+#: what the library may take of a process, in bytes
+MEMORY_LIMIT = 300 * 1024
+
+
+def losses(rows: list[dict], limit: float = 1.02, peers_from: int = 256 * 1024) -> list[str]:
+    """Where Headway fails, is slower than plain by more than LIMIT, or is behind a peer."""
+    found = []
+    by_point: dict[tuple, dict[str, dict]] = {}
+    for row in rows:
+        point = tuple(row[k] for k in ("mpi", "rate", "sockbuf", "case", "program", "bytes"))
+        by_point.setdefault(point, {})[row["mode"]] = row
+    for point, modes in by_point.items():
+        mine = modes.get("headway")
+        where = f"{point[0]} {point[1]} {point[2]} {point[3]} {point[5]} B"
+        for name, row in modes.items():
+            if name.startswith("headway") and row["failed"] + row["hung"]:
+                found.append(
+                    f"{where}: {name} failed in {row['failed'] + row['hung']} of "
+                    f"{row['launches']} launches"
+                )
+        ratio = mine["derived"].get("ratio") if mine else None
+        extra_bytes = mine["derived"].get("extra_bytes") if mine else None
+        if extra_bytes is not None and extra_bytes > MEMORY_LIMIT:
+            found.append(f"{where}: {extra_bytes / 1024:.0f} KiB more than plain")
+        if mine is None or ratio is None:
+            continue
+        if mine["program"] != "memory" and ratio > limit:
+            found.append(f"{where}: {ratio:.3f} x plain")
+        for name, peer in modes.items():
+            theirs = peer["derived"].get("ratio")
+            # Less than one percent apart is no lead: launches of one mode differ by more.
+            if (
+                name.startswith("peer:")
+                and theirs is not None
+                and theirs < 0.99 * ratio
+                and point[5] >= peers_from
+            ):
+                found.append(f"{where}: {name} is ahead, {theirs:.3f} against {ratio:.3f} x plain")
+    return found

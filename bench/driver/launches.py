@@ -1,0 +1,369 @@
+"""Starts the programs: modes, fixed work, alternating launches, failures kept as results."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headway import transport
+from headway.cluster import Cluster, LocalNode, open_cluster
+from headway.cluster.options import parse_rate
+from headway.mpis import Mpi
+
+from driver import machine
+from driver.suites import FRAMING, Case, Suite
+
+RECORD_KEYS = (
+    "engine",
+    "trigger",
+    "wall_s",
+    "mpi_wait_s",
+    "thread_cpu_s",
+    "tracked",
+    "polls",
+    "wakes",
+    "events",
+    "ticks",
+    "useful_wakes",
+    "stood_down",
+)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way to run the same binary."""
+
+    name: str
+    env: dict[str, str] = field(default_factory=dict)
+    launcher_env: dict[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    ghosts: int = 0  #: processes more per node, which the program does not see
+    transport: str = "keep"  #: what `headway run --transport` is given
+
+    @property
+    def has_headway(self) -> bool:
+        return "LD_PRELOAD" in self.env
+
+
+def peer_mode(mpi: Mpi) -> Mode:
+    """The asynchronous mode this MPI brings along."""
+    if mpi.is_intel:
+        return Mode("peer:async", {"I_MPI_ASYNC_PROGRESS": "1"})
+    if mpi.flavour == "ompi":
+        return Mode("peer:tcp-thread", {}, {"OMPI_MCA_btl_tcp_progress_thread": "1"})
+    return Mode("peer:async", {"MPIR_CVAR_ASYNC_PROGRESS": "1"})
+
+
+def modes_make(
+    mpi: Mpi,
+    suite: Suite,
+    root: Path,
+    wanted: list[str] | None,
+    variants: dict[str, dict[str, str]],
+) -> list[Mode]:
+    """Plain first, then Headway where its library is built, then the peer and the extras."""
+    library = root / "build" / "lib" / f"libheadway-{mpi.flavour}.so"
+    preload = {"LD_PRELOAD": str(library)}
+    modes = [Mode("plain")]
+    if library.exists():
+        modes.append(Mode("headway", preload, transport="auto"))
+        modes += [
+            Mode(f"headway:{name}", {**preload, **env}, transport="auto")
+            for name, env in variants.items()
+        ]
+        if "transport" in suite.extra_modes and mpi.flavour == "ompi":
+            modes.append(Mode("headway-keep", preload))
+            modes.append(Mode("plain-transport", transport="send"))
+        if "off" in suite.extra_modes:
+            modes.append(Mode("headway-off", {**preload, "HEADWAY_ENGINE": "off"}))
+        if "ghosts" in suite.extra_modes:
+            modes.append(Mode("headway-ghosts", {**preload, "HEADWAY_GHOSTS": "1"}, ghosts=1))
+    modes.append(peer_mode(mpi))
+    if "multiple" in suite.extra_modes:
+        modes.append(Mode("plain-multiple", arguments=("--thread-level", "multiple")))
+    if wanted is None:
+        return modes
+    return [
+        mode
+        for mode in modes
+        if mode.name in ("plain", *wanted) or mode.name.split(":")[0] in wanted
+    ]
+
+
+def object_find(stdout: str) -> dict | None:
+    """The program's JSON object among whatever else was printed."""
+    for line in stdout.splitlines():
+        start = line.find('{"program"')
+        if start >= 0:
+            try:
+                return json.loads(line[start:])
+            except json.JSONDecodeError:
+                return None
+    return None
+
+
+def records_read(directory: Path) -> list[dict]:
+    """What the library said about itself in one launch, abridged."""
+    records = []
+    for path in sorted(directory.glob("headway.*.json")):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, json.JSONDecodeError):
+            continue
+        records.append(
+            {key: record[key] for key in record if key in RECORD_KEYS or key.startswith("tracked")}
+        )
+    return records
+
+
+class Setting:
+    """One MPI on one kind of link: measures the fixed work there and launches programs."""
+
+    def __init__(
+        self, mpi: Mpi, rate: str, sockbuf: str, nodes: int, programs: Path, scratch: Path
+    ) -> None:
+        self.mpi = mpi
+        self.rate = rate
+        self.sockbuf = sockbuf
+        self.nodes = nodes
+        self.programs = programs / mpi.name
+        self.scratch = scratch
+        self.units_per_s = 0.0
+        self.cluster: Cluster | LocalNode | None = None
+
+    def __enter__(self) -> Setting:
+        self.cluster = open_cluster(self.nodes, rate=self.rate, sockbuf=self.sockbuf)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.cluster is not None
+        if isinstance(self.cluster, Cluster):
+            self.cluster.stop()
+
+    @property
+    def note(self) -> str:
+        assert self.cluster is not None
+        return self.cluster.note
+
+    def launch(self, case: Case, mode: Mode, arguments: list[str], timeout_s: float) -> dict:
+        """One launch under the lock: the program's object, or why there is none."""
+        assert self.cluster is not None
+        env = dict(mode.env)
+        records = self.scratch / f"records-{os.getpid()}"
+        if mode.has_headway:
+            shutil.rmtree(records, ignore_errors=True)
+            records.mkdir(parents=True)
+            env["HEADWAY_RECORD"] = str(records)
+        argv = [str(self.programs / case.program), *arguments, *mode.arguments]
+        launcher_env = mode.launcher_env | transport.settings(
+            self.mpi.flavour, parse_rate(self.rate) or None, choice=mode.transport
+        )
+        with machine.timed_section():
+            done = self.cluster.run(
+                self.mpi,
+                argv,
+                env=env,
+                launcher_env=launcher_env,
+                ranks_per_node=case.ranks_per_node + mode.ghosts,
+                timeout=timeout_s,
+            )
+        result = object_find(done.stdout)
+        failure = ""
+        if done.timed_out:
+            failure = f"ran out of its {timeout_s:.0f} s" + (
+                " after printing its result" if result else ""
+            )
+        elif done.returncode != 0:
+            failure = f"exit status {done.returncode}: " + last_line(done.stderr or done.stdout)
+        elif result is None:
+            failure = "printed no result"
+        told = records_read(records) if mode.has_headway else []
+        shutil.rmtree(records, ignore_errors=True)
+        return {
+            "result": result,
+            "failure": failure,
+            "seconds": round(done.seconds, 3),
+            "wire_bytes": [[b.sent, b.received] for b in done.wire],
+            "records": told,
+        }
+
+    def work_calibrate(self, case: Case) -> None:
+        """Units of work in a second, every rank working and none communicating."""
+        done = self.launch(
+            Case("work rate", "workrate", ranks_per_node=case.ranks_per_node),
+            Mode("plain"),
+            [],
+            30.0,
+        )
+        if done["result"] is None:
+            raise RuntimeError(f"{self.mpi.title}: workrate failed: {done['failure']}")
+        self.units_per_s = done["result"]["units_per_s"]
+
+    def wire_s(self, case: Case) -> dict[int, float]:
+        """Nominal time of each size on the link; empty where the link has no rate."""
+        bits_per_s = parse_rate(self.rate)
+        assert self.cluster is not None
+        if not bits_per_s or not self.cluster.is_wire:
+            return {}
+        trips = 2 if case.program == "multipair" else 1
+        return {size: trips * case.traffic * size * FRAMING * 8 / bits_per_s for size in case.sizes}
+
+    def plain_probe(self, case: Case, arguments: list[str]) -> dict:
+        """One plain launch whose times fix the work of all modes."""
+        done = self.launch(case, Mode("plain"), arguments, case.timeout_s)
+        if done["result"] is None:
+            raise RuntimeError(f"{self.mpi.title}: {case.program} fails plainly: {done['failure']}")
+        return done["result"]
+
+    def arguments_make(self, case: Case) -> list[str]:
+        """The command line of every mode of this case, the same for all."""
+        arguments = [word for name, value in case.options.items() for word in (f"--{name}", value)]
+        if case.program == "halo":
+            return arguments + ["--rows", str(self.halo_rows(case, arguments))]
+        if case.program == "cpuburn":
+            wire_s = self.wire_s(case).get(case.sizes[0], 0.01)
+            return [
+                *arguments,
+                "--bytes",
+                str(case.sizes[0]),
+                "--work-units",
+                str(max(1, round(wire_s * self.units_per_s))),
+            ]
+        if not case.sizes:
+            return arguments
+        arguments += ["--sizes", ",".join(map(str, case.sizes))]
+        if case.program in ("overlap_p2p", "overlap_coll"):
+            arguments += self.iterations(case)
+        if case.program == "progression":
+            probe = self.plain_probe(case, ["--sizes", arguments[-1], "--steps", "1"])
+            base = [max(1, round(1e6 * point["latency_s"])) for point in probe["points"]]
+            return [
+                *arguments,
+                "--base-latency-us",
+                ",".join(map(str, base)),
+                "--units-per-s",
+                f"{self.units_per_s:.0f}",
+            ]
+        work_s = self.work_s(case, arguments)
+        if work_s is None:
+            return arguments
+        trips = 2 if case.program == "multipair" else 1
+        units = [max(1, round(work_s[size] / trips * self.units_per_s)) for size in case.sizes]
+        return [*arguments, "--work-units", ",".join(map(str, units))]
+
+    def iterations(self, case: Case) -> list[str]:
+        """More windows for small sizes, where one is short and noisy. The untimed ones are as many
+        as the library's policy learns from, in every mode."""
+        wire_s = self.wire_s(case)
+        timed = [
+            min(80, max(10, round(case.windows_s / wire_s[size]))) if wire_s else 20
+            for size in case.sizes
+        ]
+        untimed = [max(12, count // 3) for count in timed]
+        return ["--iterations", ",".join(map(str, timed)), "--warmup", ",".join(map(str, untimed))]
+
+    def work_s(self, case: Case, arguments: list[str]) -> dict[int, float] | None:
+        """Seconds of work in a window of each size; None for no work at all."""
+        if case.work == "none":
+            return None
+        if isinstance(case.work, float):
+            return dict.fromkeys(case.sizes, case.work)
+        nominal = self.wire_s(case) if case.work == "wire" else {}
+        if nominal:
+            return nominal
+        probe = self.plain_probe(case, arguments)
+        name = "transfer" if case.work == "wire" else ""
+        return {
+            point["bytes"]: point["transfer"]["transfer_alone_s"]["median"]
+            if name
+            else point["total_s"]["median"]
+            for point in probe["points"]
+        }
+
+    def halo_rows(self, case: Case, arguments: list[str]) -> int:
+        """Rows whose interior update takes as long as the halo is on the wire."""
+        rows = 32
+        wire_s = self.wire_s(case).get(case.sizes[0], 0.01)
+        for _ in range(2):
+            probe = self.plain_probe(case, [*arguments, "--rows", str(rows), "--steps", "2"])
+            row_s = probe["compute"]["compute_alone_s"]["median"] / (rows - 2)
+            rows = max(4, min(4096, 2 + round(wire_s / row_s)))
+        return rows
+
+
+#: in the place of a launch of a peer that has already run out of time once in this case
+NOT_LAUNCHED = {
+    "result": None,
+    "failure": "not started again after running out of time",
+    "seconds": 0.0,
+    "wire_bytes": [],
+    "records": [],
+}
+
+
+def last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "no message"
+
+
+def case_run(
+    setting: Setting, case: Case, modes: list[Mode], launches: int, tell: Callable[[dict], None]
+) -> Iterator[dict]:
+    """Every launch of a case: modes alternate within a repetition, the order turning each time."""
+    common = {
+        "mpi": setting.mpi.name,
+        "rate": setting.rate,
+        "sockbuf": setting.sockbuf,
+        "case": case.name,
+        "program": case.program,
+        "sizes": list(case.sizes),
+    }
+    try:
+        setting.work_calibrate(case)
+        arguments = setting.arguments_make(case)
+    except RuntimeError as reason:
+        row = {
+            **common,
+            "mode": "plain",
+            "repetition": 0,
+            "wire_s": {},
+            "arguments": [],
+            "result": None,
+            "failure": str(reason),
+            "seconds": 0.0,
+            "wire_bytes": [],
+            "records": [],
+        }
+        tell(row)
+        yield row
+        return
+    wire_s = {str(size): seconds for size, seconds in setting.wire_s(case).items()}
+    limit_s = case.timeout_s
+    given_up: set[str] = set()
+    for repetition in range(launches):
+        turn = repetition % len(modes)
+        for mode in modes[turn:] + modes[:turn]:
+            done = (
+                NOT_LAUNCHED
+                if mode.name in given_up
+                else setting.launch(case, mode, arguments, limit_s)
+            )
+            row = {
+                **common,
+                "mode": mode.name,
+                "repetition": repetition,
+                "wire_s": wire_s,
+                "arguments": arguments,
+                **done,
+            }
+            if mode.name == "plain" and not row["failure"]:
+                # Some peers never end: once plain is known, nobody gets more than many times that.
+                limit_s = min(case.timeout_s, 10.0 + 6.0 * row["seconds"])
+            if mode.name.startswith("peer:") and row["seconds"] >= limit_s:
+                given_up.add(mode.name)
+            tell(row)
+            yield row

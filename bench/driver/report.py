@@ -1,0 +1,185 @@
+"""Tables and progress on the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from driver import analysis
+
+#: value -> heading; what a table shows when its rows have it
+COLUMNS = {
+    "total_s": "total",
+    "latency_s": "latency",
+    "message_s": "a message",
+    "free_s": "freed",
+    "post_s": "post",
+    "compute_s": "compute",
+    "wait_s": "wait",
+    "compute_alone_s": "compute alone",
+    "transfer_alone_s": "transfer alone",
+    "overlap_ratio": "overlap ratio",
+    "pss_bytes": "Pss",
+    "before_wall_s": "work alone",
+    "transfer_slowdown": "x transferring",
+    "idle_slowdown": "x idle",
+    "unmatched_slowdown": "x unmatched",
+    "transfer_other_cpu_s": "thread CPU",
+    "idle_other_cpu_s": "idle CPU",
+    "unmatched_other_cpu_s": "unmatched CPU",
+}
+DERIVED = {
+    "ratio": "x plain",
+    "recovered": "recovered",
+    "overlap_osu": "overlap (OSU)",
+    "extra_ns": "worst, ns more than plain",
+    "extra_bytes": "more than plain",
+}
+
+
+class Progress:
+    """A bar on a terminal, a line for each failure anywhere."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.total = 0
+        self.bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self.task = self.bar.add_task("launches", total=0)
+
+    def __enter__(self) -> Progress:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def expect(self, launches: int) -> None:
+        self.total += launches
+        self.bar.update(self.task, total=self.total)
+
+    def tell(self, launch: dict) -> None:
+        what = f"{launch['mpi']} {launch['rate']} {launch['sockbuf']} {launch['case']}"
+        self.bar.update(self.task, advance=1, description=f"{what}, {launch['mode']}")
+        if launch["failure"]:
+            self.console.print(f"{what}, {launch['mode']}: {launch['failure']}", markup=False)
+
+
+def size_text(size: int) -> str:
+    if size == 0:
+        return "-"
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def value_text(name: str, value: float) -> str:
+    if name.endswith("_bytes"):
+        return f"{value / 1024:.0f} KiB"
+    if name.endswith("_ns"):
+        return f"{value:.1f}"
+    if name.endswith("_s"):
+        if value < 1e-6:
+            return f"{value * 1e9:.0f} ns"
+        if value < 1e-3:
+            return f"{value * 1e6:.2f} us"
+        return f"{value * 1e3:.2f} ms"
+    return f"{value:.3f}"
+
+
+def spread_text(row: dict) -> str:
+    """How far the launches lie apart, in percent of the median."""
+    name = analysis.main_value(row["values"])
+    if name is None or row["launches"] - row["failed"] < 2:
+        return "-"
+    summary = row["values"][name]
+    return (
+        f"{100 * (summary['min'] / summary['median'] - 1):+.0f} "
+        f"{100 * (summary['max'] / summary['median'] - 1):+.0f}"
+    )
+
+
+def launches_text(row: dict) -> str:
+    parts = [str(row["launches"])]
+    if row["failed"]:
+        parts.append(f"{row['failed']} failed")
+    if row["hung"]:
+        parts.append(f"{row['hung']} did not end well")
+    return ", ".join(parts)
+
+
+def groups(rows: list[dict]) -> dict[tuple, list[dict]]:
+    grouped: dict[tuple, list[dict]] = {}
+    for row in rows:
+        key = (row["program"], row["case"], row["rate"], row["sockbuf"])
+        grouped.setdefault(key, []).append(row)
+    return grouped
+
+
+def table_make(key: tuple, rows: list[dict]) -> Table:
+    program, case, rate, sockbuf = key
+    table = Table(
+        title=f"{program}: {case}, link {rate}, socket buffers {sockbuf}",
+        title_justify="left",
+        header_style="bold",
+    )
+    for heading in ("MPI", "size", "mode"):
+        table.add_column(heading)
+    present = [name for name in COLUMNS if any(name in row["values"] for row in rows)]
+    calls = list(dict.fromkeys(n for row in rows for n in row["values"] if n.endswith("_ns")))
+    derived = [name for name in DERIVED if any(name in row["derived"] for row in rows)]
+    named = [name.removesuffix("_ns") + ", ns" for name in calls]
+    for heading in [
+        *(COLUMNS[n] for n in present),
+        *named,
+        "spread %",
+        *(DERIVED[n] for n in derived),
+        "launches",
+    ]:
+        table.add_column(heading, justify="right")
+    order = {name: place for place, name in enumerate(dict.fromkeys(r["mode"] for r in rows))}
+    for row in sorted(rows, key=lambda r: (r["mpi"], r["bytes"], order[r["mode"]])):
+        cells = [row["mpi"], size_text(row["bytes"]), row["mode"]]
+        for name in [*present, *calls]:
+            summary = row["values"].get(name)
+            cells.append(value_text(name, summary["median"]) if summary else "-")
+        cells.append(spread_text(row))
+        for name in derived:
+            value = row["derived"].get(name)
+            cells.append("-" if value is None else value_text(name, value))
+        cells.append(launches_text(row))
+        is_mine = row["mode"].startswith("headway")
+        table.add_row(*cells, style="bold" if is_mine else "")
+    return table
+
+
+def tables_print(document: dict, console: Console) -> None:
+    """Every table of a result, then what is lost, then the notes."""
+    wide = console if console.is_terminal else Console(width=180, highlight=False)
+    for key, rows in groups(document["rows"]).items():
+        wide.print(table_make(key, rows))
+    for row in document["rows"]:
+        if not row["is_same_answer"]:
+            console.print(
+                f"DIFFERENT ANSWER: {row['mpi']} {row['case']} {row['bytes']} B {row['mode']}",
+                markup=False,
+            )
+    lost = analysis.losses(document["rows"])
+    if lost:
+        console.print(f"{len(lost)} losing cases:")
+        for line in lost:
+            console.print("  " + line, markup=False)
+    elif any(row["mode"] == "headway" for row in document["rows"]):
+        console.print("no losing case")
+    for note in document["notes"]:
+        console.print(f"note: {note}", markup=False)

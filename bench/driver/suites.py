@@ -1,0 +1,323 @@
+"""The named suites: which programs with which options answer which question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+KIB = 1024
+MIB = 1024 * KIB
+
+#: payload in a full frame, and the frame the link's rate limit counts
+FRAMING = 1514 / 1448
+
+
+@dataclass(frozen=True)
+class Case:
+    """One program with its options.
+
+    work   "wire": as long as the wire takes; "latency": as long as plain MPI takes to post and
+           wait; "none"; or a number of seconds
+    """
+
+    name: str
+    program: str
+    sizes: tuple[int, ...] = ()
+    options: dict[str, str] = field(default_factory=dict)
+    work: str | float = "none"
+    nodes: int = 2
+    ranks_per_node: int = 1
+    timeout_s: float = 60.0
+    #: the timed windows of one size take about this long on the wire: many for small sizes
+    windows_s: float = 0.25
+    #: payload bytes over the busiest direction of a link, per byte of message size
+    traffic: float = 1.0
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Cases, the links they run on, and the modes beyond plain, Headway and the peers."""
+
+    name: str
+    title: str
+    cases: tuple[Case, ...]
+    rates: tuple[str, ...] = ("1gbit",)
+    sockbufs: tuple[str, ...] = ("default", "small")
+    extra_modes: tuple[str, ...] = ()
+    launches: int = 5
+
+
+ALL_SIZES = tuple(KIB << i for i in range(14))
+LARGE_SIZES = (64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB, 2 * MIB, 4 * MIB, 8 * MIB)
+SMALL_SIZES = (8, 64, 512, KIB, 2 * KIB, 4 * KIB, 8 * KIB)
+COLLECTIVES = (
+    "ialltoallv",
+    "igatherv",
+    "iscatterv",
+    "iallreduce",
+    "ibcast",
+    "iallgather",
+    "ialltoall",
+)
+
+
+def p2p(
+    name: str, sizes: tuple[int, ...], directions: int, work: str | float = "wire", **more: object
+) -> Case:
+    options = {"directions": str(directions)}
+    return Case(name, "overlap_p2p", sizes, options, work, **more)  # type: ignore[arg-type]
+
+
+def collective(name: str, sizes: tuple[int, ...], **more: object) -> Case:
+    return Case(name, "overlap_coll", sizes, {"collective": name}, "wire", **more)
+
+
+def halo(columns: int, steps: int = 60) -> Case:
+    """The row of COLUMNS goes to both neighbours, which are one rank on two nodes."""
+    return Case(
+        f"row of {columns * 8 // KIB} KiB",
+        "halo",
+        (columns * 8,),
+        {"columns": str(columns), "steps": str(steps)},
+        "wire",
+        traffic=2.0,
+    )
+
+
+def latency(nodes: int, sizes: tuple[int, ...] = SMALL_SIZES, batches: int = 50) -> Case:
+    return Case(
+        "latency",
+        "latency",
+        sizes,
+        {"batches": str(batches)},
+        nodes=nodes,
+        ranks_per_node=2 // nodes,
+    )
+
+
+def rate(nodes: int, sizes: tuple[int, ...] = SMALL_SIZES, window: int = 64) -> Case:
+    options = {"window": str(window), "batches": "15"}
+    return Case("message rate", "msgrate", sizes, options, nodes=nodes, ranks_per_node=2 // nodes)
+
+
+def one_sided(operation: str, work: int) -> Case:
+    """Origin and target on two nodes; WORK units of work of the target, 0: it waits inside MPI."""
+    when = f"target computes {work} units" if work else "target in MPI"
+    return Case(
+        f"{operation}, {when}",
+        "rma_overlap",
+        (8, KIB, 64 * KIB),
+        {"operation": operation, "work": str(work), "rounds": "40"},
+        timeout_s=30.0,
+    )
+
+
+def one_sided_cost(name: str, what: str, sizes: tuple[int, ...], ranks_per_node: int = 1) -> Case:
+    """What making windows and synchronising costs while nobody computes."""
+    return Case(
+        name, "rma_cost", sizes, {"what": what}, ranks_per_node=ranks_per_node, timeout_s=30.0
+    )
+
+
+def progression(sizes: tuple[int, ...]) -> Case:
+    return Case("receiver", "progression", sizes, {"iterations": "10"}, "latency", timeout_s=110.0)
+
+
+_SUITES = (
+    Suite(
+        "overlap",
+        "Point-to-point, 1 Gbit/s, work as long as the wire",
+        (p2p("both ways", LARGE_SIZES, 2),),
+    ),
+    Suite(
+        "overlap-peers",
+        "Point-to-point beside the asynchronous modes the MPIs bring along",
+        (p2p("both ways", (256 * KIB, MIB, 4 * MIB), 2, timeout_s=30.0),),
+        sockbufs=("small",),
+        launches=3,
+    ),
+    Suite(
+        "transport",
+        "Open MPI over TCP with and without its put protocol, no computation",
+        (p2p("both ways", (256 * KIB, MIB, 4 * MIB), 2, "none"),),
+        ("1gbit", "2500mbit", "10gbit", "25gbit"),
+        ("default",),
+        ("transport",),
+        launches=3,
+    ),
+    Suite(
+        "overlap-one-way",
+        "Point-to-point one way, 1 Gbit/s, work as long as the wire",
+        (p2p("one way", LARGE_SIZES, 1),),
+        sockbufs=("small",),
+        launches=3,
+    ),
+    Suite(
+        "overlap-small",
+        "Point-to-point below the sizes that gain",
+        (p2p("both ways", ALL_SIZES[:7], 2),),
+    ),
+    Suite(
+        "overlap-200mbit",
+        "Point-to-point, 200 Mbit/s, work as long as the wire",
+        (p2p("both ways", (256 * KIB, MIB, 4 * MIB), 2),),
+        ("200mbit",),
+        launches=3,
+    ),
+    Suite(
+        "coll",
+        "Nonblocking collectives, work as long as the wire",
+        tuple(collective(name, (256 * KIB, MIB, 4 * MIB)) for name in COLLECTIVES),
+        launches=3,
+    ),
+    Suite(
+        "halo",
+        "Heat solver, interior update as long as the wire",
+        (halo(16 * KIB), halo(64 * KIB), halo(128 * KIB)),
+        extra_modes=("transport",),
+    ),
+    Suite(
+        "latency",
+        "Ping-pong between nodes",
+        (latency(2),),
+        ("1gbit",),
+        ("default",),
+        ("off", "multiple"),
+    ),
+    Suite(
+        "msgrate",
+        "Windowed message rate between nodes",
+        (rate(2),),
+        ("1gbit",),
+        ("default",),
+        ("off", "multiple"),
+    ),
+    Suite(
+        "intranode",
+        "Latency and message rate within a node",
+        (latency(1), rate(1)),
+        ("none",),
+        ("default",),
+        ("off", "multiple"),
+    ),
+    Suite(
+        "idle",
+        "Nothing to gain: small messages, and CPU while nothing is pending",
+        (
+            p2p("both ways", (8, KIB, 8 * KIB), 2, 2e-4),
+            Case("cpu", "cpuburn", (4 * MIB,), {}, "wire", timeout_s=60.0),
+        ),
+        ("1gbit",),
+        ("default", "small"),
+        ("off",),
+    ),
+    Suite(
+        "casper2-fig3",
+        "Posting and waiting without computation",
+        (p2p("no work", (8, 256, *ALL_SIZES[:13]), 2, "none"),),
+    ),
+    Suite(
+        "casper2-fig4",
+        "Message rate over all sizes",
+        (rate(2, (8, 64, 512, 4 * KIB, 16 * KIB, 64 * KIB), 32),),
+        ("1gbit",),
+        ("default",),
+    ),
+    Suite(
+        "casper2-fig5",
+        "Relative time, delay as long as plain posting and waiting",
+        (p2p("delayed", ALL_SIZES[:13], 2, "latency"),),
+    ),
+    Suite(
+        "casper2-fig6",
+        "Profile of post, compute and wait",
+        (p2p("delayed", (16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB), 2, "latency"),),
+    ),
+    Suite("casper2-fig7", "Nearest-neighbour exchange in two dimensions", (halo(64 * KIB),)),
+    Suite(
+        "smart-fig5",
+        "Latency overhead, overlap and progression at the receiver",
+        (progression((16 * KIB, 64 * KIB, 256 * KIB, MIB)),),
+        ("1gbit",),
+        ("default", "small"),
+        launches=3,
+    ),
+    Suite(
+        "multipair",
+        "Several pairs at once",
+        (
+            Case("1 pair", "multipair", (64 * KIB, 256 * KIB, MIB), {}, "wire"),
+            Case(
+                "2 pairs",
+                "multipair",
+                (64 * KIB, 256 * KIB, MIB),
+                {},
+                "wire",
+                ranks_per_node=2,
+                traffic=2.0,
+            ),
+        ),
+    ),
+    Suite(
+        "rma",
+        "One-sided operation and flush while the target computes",
+        tuple(one_sided(name, work) for name in ("accumulate", "get") for work in (0, 2000)),
+        ("1gbit",),
+        ("default",),
+        ("ghosts",),
+        launches=3,
+    ),
+    Suite(
+        "rma-cost",
+        "Windows and one-sided synchronisation while nobody computes",
+        (
+            one_sided_cost("window made", "window", (8, MIB)),
+            one_sided_cost("lock and unlock", "lock", (8,)),
+            one_sided_cost("lock, put, unlock", "put", (8,)),
+            one_sided_cost("fence", "fence", (8,)),
+            one_sided_cost("lock_all and unlock_all", "lock_all", (8,)),
+        ),
+        ("1gbit",),
+        ("default",),
+        ("ghosts",),
+        launches=3,
+    ),
+    Suite(
+        "memory",
+        "Memory per process",
+        (Case("traffic", "memory"),),
+        ("1gbit",),
+        ("default",),
+        ("off", "multiple"),
+        launches=3,
+    ),
+    Suite(
+        "percall",
+        "Cost of interposition, per call",
+        (Case("calls", "percall", nodes=1, ranks_per_node=2),),
+        ("none",),
+        ("default",),
+        ("off", "multiple"),
+        launches=3,
+    ),
+)
+
+#: short enough for ./dev bench
+QUICK = Suite(
+    "quick",
+    "A short look: point-to-point, one collective, latency",
+    (
+        p2p("both ways", (256 * KIB, MIB), 2, timeout_s=20.0),
+        collective("ialltoallv", (MIB,), timeout_s=20.0),
+        Case("latency", "latency", (8, KIB, 8 * KIB), {"batches": "20"}, timeout_s=20.0),
+    ),
+    sockbufs=("small",),
+    launches=2,
+)
+
+SUITES = {suite.name: suite for suite in (*_SUITES, QUICK)}
+#: the receiver-side procedure yields three figures in one run
+ALIASES = {"smart-fig6": "smart-fig5", "smart-fig7": "smart-fig5"}
+
+
+def find(name: str) -> Suite | None:
+    return SUITES.get(ALIASES.get(name, name))

@@ -1,0 +1,126 @@
+/* Claim: the time between MPI_Isend/MPI_Irecv and MPI_Waitall is used for computing and for
+ * communicating (papers/000 figures 3, 5 and 6).
+ *
+ * Rank i talks to rank i + ranks/2, in one direction or in both. Without work units this is the posting
+ * and waiting cost of figure 3. */
+#include "common/window.h"
+
+#include <stdlib.h>
+
+static struct {
+    struct bench_list sizes;
+    struct bench_list work_units;
+    int64_t directions;
+    struct bench_list iterations;
+    struct bench_list warmup;
+} options = {.directions = 2};
+
+struct exchange {
+    char *send, *receive;
+    int bytes;
+    int partner;
+    bool is_sending, is_receiving;
+};
+
+static void exchange_blocking(void *context)
+{
+    struct exchange *exchange = context;
+    int to = exchange->is_sending ? exchange->partner : MPI_PROC_NULL;
+    int from = exchange->is_receiving ? exchange->partner : MPI_PROC_NULL;
+    MPI_Sendrecv(exchange->send, exchange->bytes, MPI_BYTE, to, 0, exchange->receive, exchange->bytes,
+                 MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static int exchange_post(void *context, MPI_Request *requests)
+{
+    struct exchange *exchange = context;
+    int count = 0;
+    if (exchange->is_receiving)
+        MPI_Irecv(exchange->receive, exchange->bytes, MPI_BYTE, exchange->partner, 1, MPI_COMM_WORLD,
+                  &requests[count++]);
+    if (exchange->is_sending)
+        MPI_Isend(exchange->send, exchange->bytes, MPI_BYTE, exchange->partner, 1, MPI_COMM_WORLD,
+                  &requests[count++]);
+    return count;
+}
+
+static void point_measure(const struct bench *bench, int at, struct bench_json *json)
+{
+    int64_t bytes = options.sizes.values[at];
+    int half = bench->ranks / 2;
+    bool is_lower = bench->rank < half;
+    struct exchange exchange = {
+        .send = bench_allocate((size_t)bytes),
+        .receive = bench_allocate((size_t)bytes),
+        .bytes = (int)bytes,
+        .partner = is_lower ? bench->rank + half : bench->rank - half,
+        .is_sending = is_lower || options.directions == 2,
+        .is_receiving = !is_lower || options.directions == 2,
+    };
+    const struct bench_window window = {
+        .context = &exchange,
+        .transfer = exchange_blocking,
+        .post = exchange_post,
+        .work_units = bench_list_at(&options.work_units, at),
+        .iterations = (int)bench_list_at(&options.iterations, at),
+        .warmup = (int)bench_list_at(&options.warmup, at),
+    };
+    bench_fill(exchange.send, (size_t)bytes, (uint64_t)bench->rank + 1);
+    bench_json_open(json, NULL, '{');
+    bench_json_integer(json, "bytes", bytes);
+    bench_json_integer(json, "work_units", window.work_units);
+    bench_json_integer(json, "iterations", window.iterations);
+    bench_window_measure(&window, json);
+    bench_digest_write(json, exchange.is_receiving ? bench_digest(exchange.receive, (size_t)bytes) : 0);
+    bench_json_close(json, '}');
+    free(exchange.send);
+    free(exchange.receive);
+}
+
+static void options_check(const struct bench *bench)
+{
+    if (bench->ranks % 2 != 0)
+        bench_refuse(bench, "needs an even number of ranks");
+    if (!bench_list_fits(&options.work_units, options.sizes.count, 0))
+        bench_refuse(bench, "--work-units takes one value, or as many as --sizes");
+    if (!bench_list_fits(&options.iterations, options.sizes.count, 1) ||
+        !bench_list_fits(&options.warmup, options.sizes.count, 0))
+        bench_refuse(bench, "--iterations (1 or more) and --warmup take one value, or as many as --sizes");
+    if (options.directions < 1 || options.directions > 2)
+        bench_refuse(bench, "--directions is 1 or 2");
+    for (int i = 0; i < options.sizes.count; i++)
+        if (options.sizes.values[i] > 1 << 30)
+            bench_refuse(bench, "--sizes go up to 1024m");
+}
+
+int main(int argc, char **argv)
+{
+    options.sizes = bench_list_make("64k,256k,1m");
+    options.work_units = bench_list_make("0");
+    options.iterations = bench_list_make("20");
+    options.warmup = bench_list_make("3");
+    const struct bench_option table[] = {
+        {"sizes", BENCH_LIST, &options.sizes, "message sizes in bytes"},
+        {"work-units", BENCH_LIST, &options.work_units,
+         "units of work in a window, for all sizes or for each"},
+        {"directions", BENCH_INTEGER, &options.directions, "1: the lower half sends; 2: both halves"},
+        {"iterations", BENCH_LIST, &options.iterations, "timed iterations, for all sizes or for each"},
+        {"warmup", BENCH_LIST, &options.warmup, "untimed iterations, for all sizes or for each"},
+        {0},
+    };
+    struct bench bench;
+    bench_start(&bench, "overlap_p2p", argc, argv, table);
+    options_check(&bench);
+
+    struct bench_json json;
+    bench_json_begin(&json, &bench);
+    bench_json_integer(&json, "directions", options.directions);
+    bench_json_open(&json, "points", '[');
+    for (int i = 0; i < options.sizes.count; i++)
+        point_measure(&bench, i, &json);
+    bench_json_close(&json, ']');
+    bench_json_number(&json, "work_checksum", bench_work_checksum());
+    bench_json_end(&json);
+    bench_finish(&bench);
+    return 0;
+}

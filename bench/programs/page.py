@@ -1,0 +1,186 @@
+"""doc/results/programs.md, written from the result and nothing else."""
+
+from __future__ import annotations
+
+#: within this of plain a program is called the same
+LEVEL = 0.01
+CAUSES = {
+    "no_progress": "no progress",
+    "bandwidth": "bandwidth",
+    "late": "late partner",
+    "unknown": "not known",
+}
+INTRODUCTION = """\
+# Real programs
+
+Programs that others wrote, as their packages install them, on the two-node test cluster: {rate}
+links, one rank a node, the rank and Headway's thread on one core. Plain and Headway alternate,
+{pairs} pairs each. Times are medians with *least..most* in brackets, the ratio is the median of the
+pairs' ratios. Timed is what the program itself says it took, or the job where it does not say.
+*Faster* and *slower* are more than 1 % with three quarters of the pairs on that side.
+{same}
+
+Made from `programs.json` by `bench/run.py --suite programs` ({date}; {cpu}, {cores} cores, Linux
+{kernel}; commit {commit}). Again: `./dev headway bench programs --install`, as root: Debian's
+programs come from its registry, Python's from the package index.
+"""
+
+
+def title_of(row: dict) -> str:
+    return row.get("title", row["program"])
+
+
+def seconds_text(times: dict[str, float]) -> str:
+    return f"{times['median']:.2f} ({times['min']:.2f}..{times['max']:.2f})"
+
+
+def verdict(row: dict) -> str:
+    """In one word, what Headway does to this program."""
+    if not row["pairs"]:
+        return "did not run"
+    ratio = row["ratio"]
+    if ratio["median"] < 1 - LEVEL and ratio["q3"] < 1:
+        return "faster"
+    if ratio["median"] > 1 + LEVEL and ratio["q1"] > 1:
+        return "slower"
+    return "the same"
+
+
+def table_row(row: dict, mpis: dict[str, str]) -> str:
+    answer = "unchanged" if row["is_same_answer"] else "**CHANGED**"
+    cells = [title_of(row), mpis[row["mpi"]] + (", small buffers" if is_small(row) else "")]
+    if row["pairs"]:
+        ratio = row["ratio"]
+        cells += [
+            seconds_text(row["plain_s"]),
+            seconds_text(row["headway_s"]),
+            f"**{ratio['median']:.3f}** ({ratio['min']:.3f}..{ratio['max']:.3f})",
+            verdict(row),
+            answer,
+        ]
+    else:
+        cells += ["-", "-", "-", verdict(row), "-"]
+    return "| " + " | ".join(cells) + " |"
+
+
+def is_small(row: dict) -> bool:
+    return row["sockbuf"] == "small"
+
+
+def reasons_text(profile: dict) -> str:
+    """Why it waited, in the words of `headway report`."""
+    reasons = profile["reasons_s"]
+    whole = sum(reasons.values())
+    if not whole:
+        return "nothing in waits for requests"
+    parts = sorted(reasons.items(), key=lambda item: -item[1])
+    named = [f"{CAUSES[name]} {seconds:.2f} s" for name, seconds in parts if seconds > 0.03 * whole]
+    return f"{profile['waited_s']:.2f} s in waits for requests ({', '.join(named)})"
+
+
+def site_text(site: dict) -> str:
+    size = "" if site["size"] == "-" else f" of {site['size']}"
+    return f"MPI_{site['function']}{size} {site['seconds']:.2f} s in {site['calls']} calls"
+
+
+def share_text(row: dict, gain_s: float) -> str:
+    """How much of what the profile promised was won, where it promised enough to tell."""
+    plain_s = row["plain_s"]["median"]
+    if gain_s < 2 * LEVEL * plain_s:
+        return ""
+    won_s = plain_s - row["headway_s"]["median"]
+    return f", of which Headway won {won_s:.2f} s, {100 * won_s / gain_s:.0f} %"
+
+
+def unknown_text(row: dict) -> str:
+    """A bound that leaves out what was not known is none."""
+    unknown_s = row["profile"]["reasons_s"]["unknown"]
+    if unknown_s < 2 * LEVEL * row["plain_s"]["median"]:
+        return ""
+    won_s = row["plain_s"]["median"] - row["headway_s"]["median"]
+    return f", beside the {unknown_s:.2f} s not known (Headway won {won_s:.2f} s in all)"
+
+
+def profile_text(row: dict) -> str:
+    profile = row["profile"]
+    if not profile:
+        return "Profile: failed."
+    share = 100 * profile["mpi_s"] / profile["wall_s"] if profile["wall_s"] else 0.0
+    sites = "; ".join(site_text(site) for site in profile["sites"] if site["seconds"] >= 0.01)
+    gain = profile["reasons_s"]["no_progress"]
+    return (
+        f"*Profile*: {profile['wall_s']:.1f} s from MPI_Init to MPI_Finalize, in MPI "
+        f"{profile['mpi_s']:.2f} s ({share:.0f} %): {sites or 'nothing above 0.01 s'}. "
+        f"Of it {reasons_text(profile)}; to be won at most {gain:.2f} s{share_text(row, gain)}"
+        f"{unknown_text(row)}."
+    )
+
+
+def told_text(row: dict) -> str:
+    return (
+        "*Headway said*: " + "; ".join(row["headway"]["told"][1:] or row["headway"]["told"]) + "."
+    )
+
+
+def variants_lines(row: dict) -> list[str]:
+    count = row.get("variants", {}).get("plain", 1)
+    if count == 1:
+        return []
+    return [
+        "",
+        f"Plain runs alone printed {count} different answers, equal in the digits compared.",
+    ]
+
+
+def section(row: dict, mpis: dict[str, str]) -> list[str]:
+    versions = ", ".join(f"{name} {version}" for name, version in row["versions"].items())
+    buffers = " (small socket buffers)" if is_small(row) else ""
+    does = row["does"][0].upper() + row["does"][1:]
+    lines = [
+        f"### {title_of(row)}, {mpis[row['mpi']]}{buffers}",
+        "",
+        f"{does} ({versions}). {row['communicates']}. Compared: {row['compared']}.",
+    ]
+    if row["pairs"]:
+        lines += ["", profile_text(row), "", told_text(row)]
+        lines += variants_lines(row)
+    if row["failures"]:
+        failures = "; ".join(row["failures"])
+        lines += ["", f"Failed: {failures}. The figures are of the other {row['pairs']} pairs."]
+    return [*lines, ""]
+
+
+def same_text(rows: list[dict]) -> str:
+    changed = [row for row in rows if row["pairs"] and not row["is_same_answer"]]
+    if not changed:
+        return "**Every answer is unchanged**, profiled or accelerated."
+    return "Not unchanged: " + ", ".join(title_of(row) for row in changed) + "."
+
+
+def page_make(document: dict) -> str:
+    """The page of a result."""
+    rows = document["rows"]
+    machine = document["machine"]
+    introduction = INTRODUCTION.format(
+        rate=document["options"]["rate"],
+        pairs=document["options"]["pairs"],
+        same=same_text(rows),
+        date=document["date"][:10],
+        cpu=machine["cpu"],
+        cores=machine["cores"],
+        kernel=machine["kernel"],
+        commit=document["commit"],
+    )
+    ordered = sorted(rows, key=lambda row: row["ratio"]["median"] if row["pairs"] else 9.0)
+    lines = [
+        introduction,
+        "| program | MPI | plain, s | Headway, s | Headway / plain | | answer |",
+        "|---|---|---|---|---|---|---|",
+        *(table_row(row, document["mpis"]) for row in ordered),
+        "",
+        "## What each does, and why it gains or does not",
+        "",
+    ]
+    for row in ordered:
+        lines += section(row, document["mpis"])
+    return "\n".join(lines)

@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""Runs a suite of benchmarks: every mode alternating, several launches, tables, plots and JSON.
+
+run.py --quick                          the short set of ./dev bench
+run.py --suite overlap --mpi ompi5      one suite, one MPI
+run.py --suite programs --install       real programs, from the registries
+run.py --list                           what suites there are
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent
+ROOT = BENCH.parent
+sys.path[:0] = [str(ROOT / "cli"), str(BENCH)]
+
+from driver import analysis, launches, machine, plots, report, suites  # noqa: E402
+from headway.errors import HeadwayError  # noqa: E402
+from headway.mpis import Mpi, find_mpis  # noqa: E402
+from programs import page as programs_page  # noqa: E402
+from programs import suite as programs_suite  # noqa: E402
+from rich.console import Console  # noqa: E402
+
+import build as bench_build  # noqa: E402
+
+SCHEMA = 1
+
+
+def arguments_parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Run benchmark suites.")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--quick", action="store_true", help="the short set, under three minutes")
+    which.add_argument("--suite", help="a suite by name")
+    which.add_argument("--list", action="store_true", help="name the suites")
+    which.add_argument(
+        "--render",
+        type=Path,
+        metavar="JSON",
+        help="tables and plots of an earlier result, without running anything",
+    )
+    parser.add_argument("--mpi", help="comma-separated; default: every MPI found")
+    parser.add_argument("--modes", help="comma-separated: plain always, headway, peer, ...")
+    parser.add_argument(
+        "--variant",
+        action="append",
+        default=[],
+        metavar="NAME:VAR=VALUE,...",
+        help="one more Headway mode with these options; may be repeated",
+    )
+    parser.add_argument("--rate", help="comma-separated link rates instead of the suite's")
+    parser.add_argument("--sockbuf", help="comma-separated, instead of the suite's")
+    parser.add_argument("--case", help="only the cases with this in their name")
+    parser.add_argument("--sizes", help="comma-separated bytes instead of the suite's sizes")
+    parser.add_argument("--launches", type=int, help="launches of each mode instead of the suite's")
+    parser.add_argument(
+        "--install",
+        action="store_true",
+        help="suite programs: install what it needs from Debian and the Python package index",
+    )
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench-results")
+    parser.add_argument(
+        "--publish",
+        action="store_true",
+        help="also put the abridged results and plots into doc/results",
+    )
+    return parser.parse_args()
+
+
+def mpis_choose(names: str | None) -> list[Mpi]:
+    found = find_mpis()
+    if not found:
+        raise HeadwayError("no MPI found", "run ./dev setup")
+    if not names:
+        return found
+    unknown = set(names.split(",")) - {mpi.name for mpi in found}
+    if unknown:
+        raise HeadwayError(
+            f"no MPI called {', '.join(sorted(unknown))} here",
+            "found: " + ", ".join(mpi.name for mpi in found),
+        )
+    return [mpi for mpi in found if mpi.name in names.split(",")]
+
+
+def variants_parse(texts: list[str]) -> dict[str, dict[str, str]]:
+    variants = {}
+    for text in texts:
+        name, _, settings = text.partition(":")
+        pairs = [setting.partition("=") for setting in settings.split(",")]
+        if not name or any(not value or not key for key, _, value in pairs):
+            raise HeadwayError(f"--variant {text!r} is malformed", "write NAME:VAR=VALUE,...")
+        variants[name] = {key: value for key, _, value in pairs}
+    return variants
+
+
+def suite_choose(options: argparse.Namespace) -> suites.Suite:
+    """The suite, narrowed by the command line."""
+    suite = suites.QUICK if options.quick else suites.find(options.suite)
+    if suite is None:
+        raise HeadwayError(
+            f"no suite called {options.suite!r}",
+            "there are: " + " ".join([*suites.SUITES, programs_suite.NAME, *suites.ALIASES]),
+        )
+    cases = [case for case in suite.cases if not options.case or options.case in case.name]
+    if not cases:
+        raise HeadwayError(
+            f"no case of {suite.name} has {options.case!r} in its name",
+            "there are: " + ", ".join(case.name for case in suite.cases),
+        )
+    if options.sizes:
+        sizes = tuple(int(size) for size in options.sizes.split(","))
+        cases = [
+            replace(case, sizes=sizes) if case.sizes and case.program != "halo" else case
+            for case in cases
+        ]
+    return replace(
+        suite,
+        cases=tuple(cases),
+        launches=options.launches or suite.launches,
+        rates=tuple(options.rate.split(",")) if options.rate else suite.rates,
+        sockbufs=tuple(options.sockbuf.split(",")) if options.sockbuf else suite.sockbufs,
+    )
+
+
+def suite_run(
+    suite: suites.Suite, mpis: list[Mpi], options: argparse.Namespace, console: Console
+) -> tuple[list[dict], list[str]]:
+    """All launches of a suite, and notes on how they were run."""
+    done: list[dict] = []
+    notes: list[str] = []
+    variants = variants_parse(options.variant)
+    wanted = options.modes.split(",") if options.modes else None
+    with machine.cpu_share() as protection, report.Progress(console) as progress:
+        notes.append(f"CPU: {protection}")
+        for mpi in mpis:
+            modes = launches.modes_make(mpi, suite, ROOT, wanted, variants)
+            progress.expect(
+                len(modes)
+                * suite.launches
+                * len(suite.cases)
+                * len(suite.rates)
+                * len(suite.sockbufs)
+            )
+        for rate in suite.rates:
+            for sockbuf in suite.sockbufs:
+                for mpi in mpis:
+                    modes = launches.modes_make(mpi, suite, ROOT, wanted, variants)
+                    setting_run(
+                        suite, mpi, rate, sockbuf, modes, options.out, progress, done, notes
+                    )
+    return done, notes
+
+
+def setting_run(
+    suite: suites.Suite,
+    mpi: Mpi,
+    rate: str,
+    sockbuf: str,
+    modes: list[launches.Mode],
+    scratch: Path,
+    progress: report.Progress,
+    done: list[dict],
+    notes: list[str],
+) -> None:
+    for nodes in sorted({case.nodes for case in suite.cases}):
+        with launches.Setting(
+            mpi, rate, sockbuf, nodes, ROOT / "build" / "bench", scratch
+        ) as setting:
+            if setting.note and setting.note not in notes:
+                notes.append(setting.note)
+            for case in suite.cases:
+                if case.nodes == nodes:
+                    done.extend(
+                        launches.case_run(setting, case, modes, suite.launches, progress.tell)
+                    )
+
+
+def abridged(document: dict) -> dict:
+    """The result without what only debugging needs: fits a repository."""
+    brief = []
+    for launch in document["launches"]:
+        kept = {
+            key: launch[key]
+            for key in (
+                "mpi",
+                "rate",
+                "sockbuf",
+                "case",
+                "mode",
+                "repetition",
+                "seconds",
+                "failure",
+            )
+        }
+        brief.append(kept)
+    failed = [launch for launch in brief if launch["failure"]]
+    return {
+        **{key: value for key, value in document.items() if key != "launches"},
+        "launches_total": len(brief),
+        "launches_failed": failed,
+    }
+
+
+def results_write(document: dict, options: argparse.Namespace, console: Console) -> None:
+    options.out.mkdir(parents=True, exist_ok=True)
+    path = options.out / f"{document['suite']}.json"
+    path.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    written = [path, *plots.draw(document, options.out)]
+    if options.publish:
+        published = ROOT / "doc" / "results"
+        published.mkdir(parents=True, exist_ok=True)
+        small = published / path.name
+        small.write_text(
+            json.dumps(abridged(document), separators=(",", ":")).replace('{"mpi"', '\n{"mpi"')
+            + "\n",
+            encoding="utf-8",
+        )
+        written += [small, *plots.draw(document, published)]
+    for item in written:
+        console.print(f"wrote {item.relative_to(ROOT) if item.is_relative_to(ROOT) else item}")
+
+
+def measure(options: argparse.Namespace, console: Console) -> dict:
+    suite = suite_choose(options)
+    mpis = mpis_choose(options.mpi)
+    programs = sorted({case.program for case in suite.cases} | {"workrate"})
+    if bench_build.build(mpis, ROOT / "build" / "bench", programs):
+        raise HeadwayError("benchmark programs do not build", "see the messages above")
+    console.print(f"[bold]{suite.title}[/bold]: {', '.join(mpi.title for mpi in mpis)}")
+    started = datetime.datetime.now(datetime.UTC)
+    done, notes = suite_run(suite, mpis, options, console)
+    return {
+        "schema": SCHEMA,
+        "date": started.isoformat(timespec="seconds"),
+        "machine": machine.describe(),
+        "commit": machine.commit(ROOT),
+        "suite": suite.name,
+        "title": suite.title,
+        "notes": notes,
+        "options": {
+            "launches": suite.launches,
+            "rates": suite.rates,
+            "sockbufs": suite.sockbufs,
+            "variants": options.variant,
+        },
+        "mpis": {mpi.name: mpi.title for mpi in mpis},
+        "launches": done,
+        "rows": analysis.rows_make(done),
+    }
+
+
+def programs_render(document: dict, options: argparse.Namespace, console: Console) -> int:
+    """The table and the page of an earlier result of real programs."""
+    programs_suite.table_print(document, console)
+    options.render.with_suffix(".md").write_text(
+        programs_page.page_make(document), encoding="utf-8"
+    )
+    return 0
+
+
+def main() -> int:
+    options = arguments_parse()
+    console = Console(highlight=False)
+    if options.list:
+        for suite in suites.SUITES.values():
+            console.print(f"{suite.name:16} {suite.title}")
+        console.print(f"{programs_suite.NAME:16} {programs_suite.TITLE}")
+        for alias, name in suites.ALIASES.items():
+            console.print(f"{alias:16} part of {name}")
+        return 0
+    try:
+        if options.suite == programs_suite.NAME:
+            return programs_suite.run(options, mpis_choose(options.mpi), console)
+        if options.render:
+            document = json.loads(options.render.read_text(encoding="utf-8"))
+            if document["suite"] == programs_suite.NAME:
+                return programs_render(document, options, console)
+            if "launches" in document:
+                document["rows"] = analysis.rows_make(document["launches"])
+        else:
+            document = measure(options, console)
+    except HeadwayError as error:
+        print(f"headway: {error}", file=sys.stderr)
+        return error.status
+    report.tables_print(document, console)
+    if "launches" in document:
+        results_write(document, options, console)
+    return 0 if all(row["is_same_answer"] for row in document["rows"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
