@@ -1,0 +1,113 @@
+"""Description: the benchmark driver computes its shares as documented and drops no launch."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "cli")]
+
+from driver import analysis, launches, suites  # noqa: E402
+
+
+def summary(value: float) -> dict[str, float]:
+    return {"median": value, "min": value, "max": value, "q1": value, "q3": value}
+
+
+def point(total_s: float, size: int = 1 << 20, digest: str = "d") -> dict:
+    phases = {name: summary(0.001) for name in ("post_s", "compute_s", "wait_s", "cpu_s")}
+    return {
+        "bytes": size,
+        "total_s": summary(total_s),
+        "digest": digest,
+        "compute": {"compute_alone_s": summary(0.009)},
+        "transfer": {"transfer_alone_s": summary(0.010)},
+        "by_rank": [{"rank": 0, **phases, "total_s": summary(total_s)}],
+    }
+
+
+def launch(mode: str, total_s: float | None, *, digest: str = "d", failure: str = "") -> dict:
+    result = None
+    if total_s is not None:
+        result = {"program": "overlap_p2p", "points": [point(total_s, digest=digest)]}
+    return {
+        "mpi": "m",
+        "rate": "1gbit",
+        "sockbuf": "small",
+        "case": "both ways",
+        "program": "overlap_p2p",
+        "sizes": [1 << 20],
+        "mode": mode,
+        "wire_s": {str(1 << 20): 0.008},
+        "result": result,
+        "failure": failure,
+    }
+
+
+def row_of(rows: list[dict], mode: str) -> dict:
+    return next(row for row in rows if row["mode"] == mode)
+
+
+def test_recovered_share_follows_the_formula() -> None:
+    rows = analysis.rows_make([launch("plain", 0.019), launch("headway", 0.010)])
+    derived = row_of(rows, "headway")["derived"]
+    assert derived["ideal_s"] == pytest.approx(0.009)  # the computation is longer than the wire
+    assert derived["recovered"] == pytest.approx((0.019 - 0.010) / (0.019 - 0.009))
+    assert derived["ratio"] == pytest.approx(0.010 / 0.019)
+    assert derived["overlap_osu"] == pytest.approx(1 - (0.010 - 0.009) / 0.010)
+
+
+def test_no_share_where_plain_leaves_nothing() -> None:
+    rows = analysis.rows_make([launch("plain", 0.0095), launch("headway", 0.0095)])
+    assert row_of(rows, "headway")["derived"]["recovered"] is None
+
+
+def test_spread_is_over_launches() -> None:
+    rows = analysis.rows_make([launch("plain", t) for t in (0.01, 0.02, 0.06)])
+    total = row_of(rows, "plain")["values"]["total_s"]
+    assert (total["min"], total["median"], total["max"]) == (0.01, 0.02, 0.06)
+
+
+def test_failed_launches_stay_visible() -> None:
+    rows = analysis.rows_make(
+        [
+            launch("plain", 0.019),
+            launch("headway", None, failure="died"),
+            launch("headway", 0.010, failure="ran out of its 9 s"),
+        ]
+    )
+    mine = row_of(rows, "headway")
+    assert (mine["launches"], mine["failed"], mine["hung"]) == (2, 1, 1)
+    assert any("failed in 2 of 2" in line for line in analysis.losses(rows))
+
+
+def test_losses_name_slow_cases_and_faster_peers() -> None:
+    rows = analysis.rows_make(
+        [launch("plain", 0.010), launch("headway", 0.011), launch("peer:async", 0.009)]
+    )
+    lines = analysis.losses(rows)
+    assert any("1.100 x plain" in line for line in lines)
+    assert any("peer:async is ahead" in line for line in lines)
+
+
+def test_different_answers_are_found() -> None:
+    rows = analysis.rows_make([launch("plain", 0.01), launch("headway", 0.01, digest="other")])
+    assert not row_of(rows, "headway")["is_same_answer"]
+
+
+def test_every_suite_has_programs() -> None:
+    for suite in suites.SUITES.values():
+        for case in suite.cases:
+            assert (ROOT / "bench" / f"{case.program}.c").exists(), (suite.name, case.program)
+    assert all(suites.find(alias) for alias in suites.ALIASES)
+
+
+def test_object_is_found_among_other_output() -> None:
+    assert launches.object_find('noise\n{"program": "latency", "points": []}\nmore') == {
+        "program": "latency",
+        "points": [],
+    }
+    assert launches.object_find('{"program": "cut') is None

@@ -1,0 +1,62 @@
+"""What the command's tests share: a small program built for each MPI, and the command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from headway.mpis import Mpi
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+
+
+@cache
+def build(mpi: Mpi, source: str, *flags: str) -> Path:
+    target = ROOT / "build" / "tests" / "cli" / mpi.name / Path(source).stem
+    target.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(
+        [
+            str(mpi.mpicc),
+            "-O2",
+            "-Wall",
+            "-Wno-stringop-overflow",
+            *flags,
+            "-o",
+            str(target),
+            str(HERE / source),
+        ],
+        env=mpi.environment(),
+        check=True,
+    )
+    return target
+
+
+@pytest.fixture
+def hello(mpi: Mpi) -> Path:
+    """hello.c for the MPI under test."""
+    return build(mpi, "hello.c")
+
+
+@pytest.fixture
+def headway(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the command; its state files and locks are this test's own."""
+
+    def call(*words: object, timeout: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
+        full = {**os.environ, "PYTHONPATH": str(ROOT / "cli"), **env}
+        return subprocess.run(
+            [sys.executable, "-m", "headway", *map(str, words)],
+            text=True,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            env=full,
+            timeout=timeout,
+            cwd=tmp_path,
+        )
+
+    return call

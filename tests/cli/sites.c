@@ -1,0 +1,93 @@
+/* Calls MPI from known lines, a known number of times, so that a profile can be checked against it.
+ * Usage: sites [ROUNDS]. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COUNT = 32768 }; /* ints: 128 KiB */
+
+static int outgoing[COUNT], incoming[COUNT];
+static volatile double sink;
+
+/* Real work, a few hundred microseconds. */
+static void compute(void)
+{
+    double sum = 0.0;
+    for (int i = 1; i < 200000; i++)
+        sum += 1.0 / i;
+    sink = sum;
+}
+
+static void exchange(int peer)
+{
+    MPI_Request requests[2];
+    MPI_Irecv(incoming, COUNT, MPI_INT, peer, 1, MPI_COMM_WORLD, &requests[0]); /* site: irecv */
+    MPI_Isend(outgoing, COUNT, MPI_INT, peer, 1, MPI_COMM_WORLD, &requests[1]); /* site: isend */
+    compute();
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE); /* site: waitall */
+}
+
+static void at_once(int peer)
+{
+    MPI_Request requests[2];
+    MPI_Irecv(incoming, COUNT, MPI_INT, peer, 2, MPI_COMM_WORLD, &requests[0]); /* site: at once */
+    MPI_Isend(outgoing, COUNT, MPI_INT, peer, 2, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void tested(int peer)
+{
+    int is_done = 0, index, count, indices[2];
+    MPI_Request requests[2];
+    MPI_Irecv(incoming, COUNT, MPI_INT, peer, 3, MPI_COMM_WORLD, &requests[0]); /* site: tested */
+    MPI_Isend(outgoing, COUNT, MPI_INT, peer, 3, MPI_COMM_WORLD, &requests[1]);
+    compute();
+    while (!is_done)
+        MPI_Test(&requests[0], &is_done, MPI_STATUS_IGNORE);
+    MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+    MPI_Waitsome(2, requests, &count, indices, MPI_STATUSES_IGNORE);
+}
+
+static void persistent(int peer, int rounds)
+{
+    MPI_Request requests[2];
+    MPI_Recv_init(incoming, COUNT, MPI_INT, peer, 4, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send_init(outgoing, COUNT, MPI_INT, peer, 4, MPI_COMM_WORLD, &requests[1]);
+    for (int i = 0; i < rounds; i++) {
+        MPI_Startall(2, requests); /* site: startall */
+        compute();
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
+static void collectives(void)
+{
+    int one = 1, sum = 0;
+    MPI_Request request;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* site: allreduce */
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    compute();
+    MPI_Wait(&request, MPI_STATUS_IGNORE); /* site: wait collective */
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, incoming, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    int rounds = argc > 1 ? atoi(argv[1]) : 5;
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < rounds; i++) {
+        exchange(rank ^ 1);
+        at_once(rank ^ 1);
+        tested(rank ^ 1);
+        collectives();
+    }
+    persistent(rank ^ 1, rounds);
+    MPI_Finalize();
+    if (rank == 0)
+        printf("done %d\n", rounds);
+    return 0;
+}

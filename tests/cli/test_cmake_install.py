@@ -1,0 +1,182 @@
+"""`cmake --install`, used by those who build their own programs: each way to find it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import support
+from conftest import ROOT
+from headway import launch, records
+from headway.mpis import Mpi
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.22)
+project(app C)
+find_package(Headway 0.1 REQUIRED COMPONENTS headway {flavour})
+add_executable(marked app.c)
+target_link_libraries(marked PRIVATE Headway::headway)
+add_executable(linked app.c)
+target_link_libraries(linked PRIVATE Headway::{flavour})
+target_include_directories(linked PRIVATE {include})
+if(NOT EXISTS "${{Headway_LIBRARY_DIR}}/libheadway-{flavour}.so")
+    message(FATAL_ERROR "nothing to preload in ${{Headway_LIBRARY_DIR}}")
+endif()
+find_package(Headway COMPONENTS no-such-thing QUIET)
+if(Headway_FOUND)
+    message(FATAL_ERROR "found what there is not")
+endif()
+"""
+
+APP = """
+#include <headway.h>
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    headway_phase_begin("whole");
+    MPI_Request request;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    printf("phase_end %d\\n", headway_phase_end());
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("install") / "prefix"
+    command = ["cmake", "--install", ROOT / "build" / "cmake", "--prefix", place]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.fixture
+def one_of_each_abi(mpi: Mpi, is_full: bool) -> Mpi:
+    if mpi.name != "mpich4" and not is_full:
+        pytest.skip("only with --full")
+    if mpi.name not in ("mpich4", "ompi4"):
+        pytest.skip("one MPI of each ABI is enough")
+    return mpi
+
+
+@pytest.fixture
+def programs(prefix: Path, one_of_each_abi: Mpi, tmp_path: Path) -> Path:
+    """A project of a user's, configured and built."""
+    mpi, source = one_of_each_abi, tmp_path / "source"
+    source.mkdir()
+    (source / "app.c").write_text(APP)
+    text = PROJECT.format(flavour=mpi.flavour, include=f'"{prefix}/include"')
+    (source / "CMakeLists.txt").write_text(text)
+    configure = ["cmake", "-S", source, "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}"]
+    for command in (
+        [*configure, f"-DCMAKE_C_COMPILER={mpi.mpicc}"],
+        ["cmake", "--build", tmp_path],
+    ):
+        done = subprocess.run(
+            command, env=mpi.environment(), capture_output=True, text=True, timeout=100
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    return tmp_path
+
+
+def test_find_package(prefix: Path, programs: Path, one_of_each_abi: Mpi) -> None:
+    """One program that has the library preloaded by the installed command, one that links it."""
+    kept = programs / "kept"
+    command = [prefix / "bin" / "headway", "run", "--record", kept, "-n", "2", programs / "marked"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("phase_end 0") == 2
+    assert [r["phases"][0]["name"] for r in records.read(kept)] == ["whole"] * 2
+
+    kept = programs / "kept-linked"
+    kept.mkdir()
+    plain = {"HEADWAY_RECORD": str(kept)}
+    done = launched(one_of_each_abi, programs / "linked", plain)
+    assert done.status == 0 and done.stdout.count("phase_end 0") == 2, done.explain()
+    found = records.read(kept)
+    assert [r["engine"] for r in found] == ["thread"] * 2
+    assert sum(r["tracked_collective"] for r in found) == 2
+
+    done = launched(one_of_each_abi, programs / "marked", {})
+    assert done.status == 0 and done.stdout.count("phase_end 1") == 2, done.explain()
+
+
+def launched(mpi: Mpi, program: Path, forward: dict[str, str]) -> support.Result:
+    """Without any preload."""
+    made = launch.build(mpi, [str(program)], ranks=2, forward=forward)
+    return support.run_group(made.argv, support.job_environment(mpi, made.env))
+
+
+def test_pkg_config(prefix: Path, one_of_each_abi: Mpi, tmp_path: Path) -> None:
+    if not shutil.which("pkg-config"):
+        pytest.skip("no pkg-config here")
+    env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
+    (tmp_path / "app.c").write_text(APP)
+    script = 'eval "$1 app.c -o app $(pkg-config --cflags --libs headway)"'
+    done = subprocess.run(
+        ["sh", "-ec", script, "sh", str(one_of_each_abi.mpicc)],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    asked = ["pkg-config", "--variable=librarydir", "headway"]
+    folder = subprocess.run(asked, env=env, capture_output=True, text=True, check=True).stdout
+    library = Path(folder.strip()) / f"libheadway-{one_of_each_abi.flavour}.so"
+    assert library.is_file()
+    done = support.run_mpi(
+        one_of_each_abi, [tmp_path / "app"], ranks=2, options={}, preload=library
+    )
+    assert done.status == 0 and done.stdout.count("phase_end 0") == 2, done.explain()
+
+
+#: what Environment Modules and Lmod define for a modulefile, as far as ours uses it
+TCL = """
+proc module-whatis {text} {}
+proc conflict {name} {}
+proc prepend-path {name value} { puts "export $name='$value':\\$$name" }
+"""
+MODULE_TOOLS = ("/usr/lib/modulecmd.tcl", "/usr/share/lmod/lmod/libexec/lmod")
+USE = """
+eval "$(loaded)"
+headway --version
+man -w headway 2>/dev/null || ls "${MANPATH%%:*}/man1/headway.1"
+python3 -c 'import headway; print(headway.query())'
+pkg-config --modversion headway
+test -f "${CPATH%%:*}/headway.h" && echo header
+"""
+
+
+@pytest.mark.parametrize("tool", ["", *MODULE_TOOLS])
+def test_modulefile(prefix: Path, tool: str, tmp_path: Path) -> None:
+    """Loaded by what is there: the module system, or tclsh with the few procedures it defines."""
+    modulefile = prefix / "share" / "modulefiles" / "headway" / "0.1.0"
+    needed = tool or shutil.which("tclsh") or "tclsh"
+    if not Path(needed).exists():
+        pytest.skip(f"no {needed} here")
+    (tmp_path / "stub.tcl").write_text(TCL + f'source "{modulefile}"\n')
+    loaded = f"tclsh {tmp_path}/stub.tcl"
+    if tool:
+        loaded = f"{'tclsh ' * tool.endswith('.tcl')}{tool} bash load headway"
+    env = {"PATH": os.environ["PATH"], "MODULEPATH": str(modulefile.parents[1])}
+    done = subprocess.run(
+        ["bash", "-ec", f"loaded() {{ {loaded}; }}\n{USE}"],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "headway 0.1.0" and lines[-3:] == ["None", "0.1.0", "header"], done.stdout
+    assert lines[1].endswith("headway.1")

@@ -1,0 +1,48 @@
+"""The demo: what `./dev run` does, at its shortest, and the picture it draws."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Headway = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_demo_ends_in_table_and_picture(headway: Headway, tmp_path: Path) -> None:
+    picture = tmp_path / "out" / "timeline.png"
+    done = headway(
+        "demo",
+        "--launches",
+        1,
+        "--steps",
+        8,
+        "--mpi",
+        "ompi4",
+        "--picture",
+        picture,
+        TMPDIR=str(tmp_path),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "every launch gave the same answer" in done.stderr
+    assert "plain" in done.stderr and "Headway" in done.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_refuses_bad_input(headway: Headway) -> None:
+    for words in (["--mpi", "nothing"], ["--launches", "0"], ["--rate", "fast"]):
+        done = headway("demo", *words)
+        assert done.returncode != 0
+        assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("headway: ")
+
+
+def test_link_rates() -> None:
+    pytest.importorskip("matplotlib")
+    from headway.timeline import link_rates
+
+    samples = [(i / 1000, [125 * i, 0]) for i in range(20)]
+    times, rates = link_rates(samples, 0)
+    assert times and all(abs(rate - 1e6) < 1 for rate in rates)
+    assert all(rate == 0 for rate in link_rates(samples, 1)[1])

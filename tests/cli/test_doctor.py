@@ -1,0 +1,151 @@
+"""`headway doctor`: what it finds out about the machine, an MPI and a program."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from headway.doctor import engines, host, probe, target
+from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
+from headway.mpis import Mpi
+
+Headway = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def levels(findings: list[dict] | list[Finding], text: str) -> set[str]:
+    """Levels of the findings that say this."""
+    rows = [f if isinstance(f, dict) else vars(f) for f in findings]
+    return {f["level"] for f in rows if text in f["subject"] + f["text"] + f["remedy"]}
+
+
+def test_asks_the_mpi_itself(headway: Headway, mpi: Mpi, hello: Path) -> None:
+    done = headway("doctor", "--mpi", mpi.name, "--json", hello)
+    told = json.loads(done.stdout)
+    (answer,) = told["answers"]
+    assert answer["error"] == "" and answer["works"], done.stdout
+    assert answer["thread_level"] == "multiple"
+    assert answer["record"]["engine"] == "thread"
+    assert answer["abi"].startswith("libmpi")
+    assert answer["transport"] not in ("", "?")
+    assert levels(told["engines"], f"works with {mpi.name}")
+    assert levels(told["program"], f"uses {mpi.title}") == {OK}
+    assert levels(told["program"], "nothing nonblocking is called") == {NOTE}
+
+
+def test_table_for_people(headway: Headway, mpi: Mpi) -> None:
+    if mpi.name != "mpich4":
+        pytest.skip("one MPI shows the tables")
+    done = headway("doctor", "--mpi", mpi.name)
+    assert done.returncode == 0, done.stdout
+    for words in ("This machine", "cross-memory attach", "thread level", "multiple", "Engines"):
+        assert words in done.stdout
+
+
+def test_broken_mpi_is_named(mpi: Mpi, tmp_path: Path) -> None:
+    launcher = tmp_path / "mpiexec"
+    launcher.write_text("#!/bin/sh\necho 'cannot fly' >&2\nexit 3\n")
+    launcher.chmod(0o755)
+    broken = Mpi(**{**vars(mpi), "mpiexec": launcher, "name": "broken"})
+    answer = probe.ask(broken)
+    assert answer.error == "cannot fly" and not answer.can_progress
+    (finding,) = probe.judge(answer)
+    assert finding.level == PROBLEM and "cannot fly" in finding.text
+    assert engines.thread([answer]).level == PROBLEM
+
+
+def test_machine_has_its_facts() -> None:
+    found = {finding.subject: finding for finding in host.examine()}
+    assert str(len(os.sched_getaffinity(0))) in found["cores"].text
+    assert set(found) >= {"NUMA nodes", "huge pages", "cross-memory attach", "namespaces"}
+
+
+def test_one_core_is_noticed() -> None:
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    try:
+        assert host.cores().level == NOTE
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def test_refusal_of_cross_memory_attach_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert host.read_parent() in (0, 1, 3, 38)  # 0, EPERM, ESRCH, ENOSYS: an answer, not a crash
+    monkeypatch.setattr(host, "read_parent", lambda: 1)
+    assert host.cross_memory_attach().level == NOTE
+
+
+def compile_c(mpi: Mpi, folder: Path, name: str, body: str, *flags: str) -> Path:
+    (folder / f"{name}.c").write_text(body)
+    command = [str(mpi.mpicc), "-o", name, f"{name}.c", *flags]
+    subprocess.run(command, cwd=folder, env=mpi.environment(), check=True)
+    return folder / name
+
+
+OVERLAPS = """#include <mpi.h>
+int main(int c, char **v) {
+    MPI_Request r;
+    MPI_Init(&c, &v);
+    MPI_Ibarrier(MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    return MPI_Finalize();
+}
+"""
+
+
+def test_sees_what_a_program_calls(mpi: Mpi, tmp_path: Path) -> None:
+    program = compile_c(mpi, tmp_path, "overlaps", OVERLAPS)
+    assert levels(target.examine(str(program), [mpi]), "MPI_Ibarrier") == {OK}
+
+
+def test_library_that_is_not_found(mpi: Mpi, tmp_path: Path) -> None:
+    (tmp_path / "extra.c").write_text("int extra(void) { return 1; }\n")
+    command = ["gcc", "-shared", "-fPIC", "-o", "libextra.so", "extra.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    body = OVERLAPS.replace("int main", "int extra(void);\nint main").replace(
+        "return MPI_Fin", "extra();\n    return MPI_Fin"
+    )
+    program = compile_c(mpi, tmp_path, "extras", body, "-L.", "-lextra")
+    (tmp_path / "libextra.so").unlink()
+    assert levels(target.examine(str(program), [mpi]), "libextra.so is not found") == {PROBLEM}
+
+
+def test_classic_mistakes(
+    headway: Headway, hello: Path, mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mpi.name != "mpich4":
+        pytest.skip("no different for another MPI")
+    (tmp_path / "still.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-static", "-o", "still", "still.c"], cwd=tmp_path, check=True)
+    found = target.examine(str(tmp_path / "still"), [mpi])
+    assert levels(found, "statically linked") == {PROBLEM}
+    assert levels(target.examine("./nowhere", [mpi]), "no program") == {PROBLEM}
+
+    copy = Path(shutil.copy(hello, tmp_path / "raised"))
+    copy.chmod(0o4755)
+    assert levels(target.examine(str(copy), [mpi]), "set-uid") == {PROBLEM}
+
+    other = tmp_path / "bin"
+    other.mkdir()
+    (other / "mpiexec").write_text("#!/bin/sh\necho Open MPI\n")
+    (other / "mpiexec").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{other}:{os.environ['PATH']}")
+    assert levels(target.examine(str(hello), [mpi]), "alone in its world") == {NOTE}
+
+    monkeypatch.setenv("HEADWAY_ENGIN", "off")
+    assert levels(target.examine(str(hello), [mpi]), "HEADWAY_ENGIN") == {PROBLEM}
+    assert headway("doctor", "--mpi", "none").returncode != 0
+
+
+def test_other_preloads(tmp_path: Path) -> None:
+    tool = tmp_path / "libtool.so"
+    source = tmp_path / "tool.c"
+    source.write_text("int MPI_Isend(void) { return 0; }\nint MPI_Init(void) { return 0; }\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", str(tool), str(source)], check=True)
+    assert levels(target.preloads({"LD_PRELOAD": str(tool)}), "stands before MPI") == {NOTE}
+    assert levels(target.preloads({"LD_PRELOAD": "/no/lib.so"}), "not there") == {PROBLEM}
+    assert levels(target.preloads({"LD_PRELOAD": "/x/libheadway-ompi.so"}), "not there")

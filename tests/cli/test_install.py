@@ -1,0 +1,83 @@
+"""What an installation holds: the command, and the libraries where it looks for them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from headway.mpis import Mpi
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `pip install .` would put into site-packages, from a clone in which nothing was built.
+    Only the distribution's MPIs are found then: each library is made from one header."""
+    folder = tmp_path_factory.mktemp("install")
+    source = folder / "source"
+    leave_out = shutil.ignore_patterns("build", ".git", "results", "__pycache__")
+    shutil.copytree(ROOT, source, ignore=leave_out)
+    command = [sys.executable, "setup.py", "-q", "build", "--build-base", str(folder / "base")]
+    command += ["--build-lib", str(folder / "site")]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, done.stderr
+    assert "only the command" not in done.stderr, done.stderr
+    made = {path.name for path in (folder / "site" / "headway" / "lib").iterdir()}
+    assert made == {"libheadway-mpich.so", "libheadway-ompi.so"}
+    return folder / "site"
+
+
+def test_installed_command_runs(installed: Path, mpi: Mpi, hello: Path, tmp_path: Path) -> None:
+    if mpi.name not in ("mpich4", "ompi4"):
+        pytest.skip("found by ./dev only, which an installed command is not part of")
+    env = {**os.environ, "PYTHONPATH": str(installed)}
+    done = subprocess.run(
+        [sys.executable, "-m", "headway", "run", "-n", "2", str(hello)],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 ranks, engine thread" in done.stderr
+    assert (installed / "headway" / "lib" / f"libheadway-{mpi.flavour}.so").is_file()
+
+
+def test_nothing_but_the_package(installed: Path) -> None:
+    assert [entry.name for entry in installed.iterdir()] == ["headway"]
+    assert (installed / "headway" / "include" / "headway.h").is_file()
+    for name in ("doctor", "report", "cluster", "tune"):
+        assert (installed / "headway" / name / "__init__.py").is_file()
+
+
+def commands() -> set[str]:
+    """As the command itself lists them."""
+    shown = subprocess.run(
+        [sys.executable, "-m", "headway", "--help"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
+    ).stdout.partition("environment of the library")[0]
+    lines = [line for line in shown.splitlines() if line[:4] == "    " and line[4:5].isalpha()]
+    return {line.split()[0] for line in lines}
+
+
+def test_completion_knows_every_command() -> None:
+    """bash is asked, not the file read."""
+    script = ROOT / "packaging" / "headway.bash-completion"
+    ask = f'source "{script}"; COMP_WORDS=(headway ""); COMP_CWORD=1; _headway'
+    ask += '; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, timeout=20)
+    assert commands() >= {"run", "profile", "report", "doctor", "bench"}
+    assert commands() <= set(done.stdout.split())
+
+
+def test_man_page_has_every_command() -> None:
+    page = (ROOT / "doc" / "man" / "headway.1").read_text()
+    assert {name for name in commands() if f".B headway {name}" in page} == commands()

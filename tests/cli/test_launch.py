@@ -1,0 +1,107 @@
+"""The registry of MPIs, launch commands, and the checks on a cluster's description."""
+
+from __future__ import annotations
+
+import pytest
+from headway import launch
+from headway.cluster.options import ClusterOptions, parse_rate, parse_sockbuf
+from headway.errors import HeadwayError
+from headway.mpis import Mpi, find_mpi
+
+
+def test_registry_describes(mpi: Mpi) -> None:
+    assert mpi.flavour in ("mpich", "ompi")
+    assert mpi.mpicc.exists() and mpi.mpiexec.exists()
+    assert mpi.header.name == "mpi.h" and mpi.library.exists()
+    assert mpi.version[0].isdigit() and mpi.title.endswith(mpi.version)
+    assert mpi.launcher == {
+        "mpich4": "hydra",
+        "mpich5": "hydra",
+        "impi": "intel",
+        "ompi4": "orte",
+        "ompi5": "prrte",
+    }.get(mpi.name, mpi.launcher)
+    if mpi.is_intel:
+        assert set(mpi.env) == {"I_MPI_ROOT", "FI_PROVIDER_PATH"}
+
+
+def test_registry_names_what_there_is() -> None:
+    with pytest.raises(HeadwayError, match="mpich4.*; run ./dev setup"):
+        find_mpi("mpich77")
+
+
+def test_only_ranks_get_the_forwarded_environment(mpi: Mpi) -> None:
+    built = launch.build(
+        mpi,
+        ["./app"],
+        ranks=2,
+        hosts=["n0", "n1"],
+        agent="/agent",
+        interface="eth0",
+        forward={"LD_PRELOAD": "/lib.so"},
+    )
+    assert "LD_PRELOAD" not in built.env
+    expected = (
+        ["-x", "LD_PRELOAD=/lib.so"]
+        if mpi.flavour == "ompi"
+        else ["-genv", "LD_PRELOAD", "/lib.so"]
+    )
+    at = built.argv.index(expected[0])
+    assert built.argv[at : at + len(expected)] == expected
+    assert built.argv[-3:] == ["-n", "2", "./app"]
+    agent = "I_MPI_HYDRA_BOOTSTRAP_EXEC" if mpi.is_intel else "/agent"
+    assert agent in built.env if mpi.is_intel else agent in built.argv
+
+
+def test_shared_memory_can_be_off(mpi: Mpi) -> None:
+    built = launch.build(mpi, ["./app"], ranks=2, shared_memory=False)
+    if mpi.is_intel:
+        assert built.env["I_MPI_FABRICS"] == "ofi"
+    elif mpi.flavour == "mpich":
+        assert built.env["MPIR_CVAR_NOLOCAL"] == "1" and built.env["UCX_TLS"] == "tcp,self"
+    else:
+        assert built.argv[built.argv.index("btl") + 1] == "tcp,self"
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [("1gbit", 10**9), ("200mbit", 2 * 10**8), ("2.5Gbit", 25 * 10**8), ("none", 0)],
+)
+def test_rates(text: str, bits: int) -> None:
+    assert parse_rate(text) == bits
+
+
+@pytest.mark.parametrize("text", ["", "fast", "0gbit", "1gb", "-1gbit"])
+def test_bad_rates_are_refused(text: str) -> None:
+    with pytest.raises(HeadwayError, match="; write"):
+        parse_rate(text)
+
+
+def test_socket_buffers() -> None:
+    assert parse_sockbuf("default") is None
+    assert parse_sockbuf("small") == (262144, 524288)
+    assert parse_sockbuf("64k") == (65536, 65536)
+    for text in ("tiny", "12", "1G"):
+        with pytest.raises(HeadwayError):
+            parse_sockbuf(text)
+
+
+def test_bad_clusters_are_refused() -> None:
+    for options in (
+        ClusterOptions(nodes=0),
+        ClusterOptions(nodes=1000),
+        ClusterOptions(pin="disk"),
+        ClusterOptions(burst=1000),
+        ClusterOptions(gso=10),
+    ):
+        with pytest.raises(HeadwayError):
+            options.check()
+    ClusterOptions(rate="none", burst=0).check()
+
+
+def test_cores_follow_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {4, 5, 6})
+    assert ClusterOptions(nodes=2).cores(1) == "4 5"
+    assert ClusterOptions(nodes=2).cores(2) == "4,5 4,6"
+    assert ClusterOptions(nodes=4).cores(1) == "4 5 6 4"
+    assert ClusterOptions(nodes=2, pin="none").cores(1) == ""

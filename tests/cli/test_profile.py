@@ -1,0 +1,121 @@
+"""`headway profile`: what a program did, at which line, counted and timed by the library."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import build
+from headway import records
+from headway.mpis import Mpi
+from headway.report.runs import Run, Site, load
+
+Headway = Callable[..., subprocess.CompletedProcess[str]]
+HERE = Path(__file__).resolve().parent
+ROUNDS = 7
+BYTES = 128 << 10
+
+
+#: The MPIs profiled without --full: one of each family.
+QUICK_MPIS = ("mpich4", "ompi5")
+
+
+@pytest.fixture(autouse=True)
+def choose(mpi: Mpi, is_full: bool) -> None:
+    if not is_full and mpi.name not in QUICK_MPIS:
+        pytest.skip("only with --full")
+
+
+@pytest.fixture
+def sites(mpi: Mpi) -> Path:
+    return build(mpi, "sites.c", "-g", "-O1")
+
+
+def line_of(mark: str) -> int:
+    lines = (HERE / "sites.c").read_text().splitlines()
+    (number,) = (n for n, text in enumerate(lines, 1) if f"/* site: {mark} */" in text)
+    return number
+
+
+def at(run: Run, mark: str, function: str) -> Site:
+    """The one site of that line."""
+    line = line_of(mark)
+    found = [s for s in run.sites if s.place.line == line and s.function == function]
+    assert len(found) == 1, (mark, [str(s.place) for s in run.sites])
+    return found[0]
+
+
+def test_counts_every_site(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
+    done = headway("profile", "--record", "kept", "-n", 2, sites, ROUNDS)
+    assert done.returncode == 0, done.stderr
+    assert "done 7" in done.stdout and "Why it waited" in done.stdout
+    run = load(tmp_path / "kept")
+    assert [r["engine"] for r in run.records] == ["off", "off"]
+    assert all(r["tracked_p2p"] == 0 for r in run.records), "profiling alone must not engage"
+
+    send = at(run, "isend", "Isend")
+    assert send.place.function == "exchange" and Path(send.place.file).name == "sites.c"
+    assert send.calls == 2 * ROUNDS and send.total("bytes") == 2 * ROUNDS * BYTES
+    assert send.total("completed") == 2 * ROUNDS
+    assert send.size_class == 18 and sorted(send.ranks) == [0, 1]
+
+    door = at(run, "waitall", "Waitall")
+    assert door.calls == 2 * ROUNDS and door.total("completed") == 4 * ROUNDS
+    assert door.total("bytes") == 4 * ROUNDS * BYTES
+    assert door.seconds < run.wall * 2
+
+    starts = [s for s in run.sites if s.place.line == line_of("startall")]
+    assert sum(s.calls for s in starts) == 2 * ROUNDS
+    assert sum(s.total("completed") for s in starts) == 4 * ROUNDS
+
+    assert at(run, "allreduce", "Allreduce").total("bytes") == 2 * ROUNDS * 4
+    assert at(run, "wait collective", "Wait").total("completed") == 2 * ROUNDS
+    posts = [s for s in run.sites if s.function in ("Isend", "Irecv", "Iallreduce")]
+    assert sum(s.total("completed") for s in posts) == sum(s.calls for s in posts) == 14 * ROUNDS
+
+
+def test_times_make_sense(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
+    """Whatever the load: parts are not more than the whole; a door's time is its requests'."""
+    assert headway("profile", "--record", "kept", "-n", 2, sites, 20).returncode == 0
+    run = load(tmp_path / "kept")
+    for record in run.records:
+        assert 0 < record["mpi_s"] <= record["wall_s"]
+    for site in at(run, "irecv", "Irecv"), at(run, "isend", "Isend"):
+        for rank, one in site.ranks.items():
+            outside = run.records[rank]["wall_s"] - run.records[rank]["mpi_s"]
+            assert 0 < one["computed_ns"] * 1e-9 <= outside
+    shares = [at(run, mark, name) for mark, name in (("irecv", "Irecv"), ("isend", "Isend"))]
+    blocked = sum(site.total("blocked_ns") for site in shares)
+    assert 0 < blocked <= at(run, "waitall", "Waitall").total("call_ns") * 1.01
+
+
+def test_with_the_engine(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
+    """Profiling and progress together: same answers, same counts, and the thread at work."""
+    limit = {"HEADWAY_EAGER_LIMIT": "1024", "HEADWAY_STAND_DOWN": "never"}
+    words = ("profile", "--engine", "thread", "--record", "kept", "-n", 2, sites, ROUNDS)
+    done = headway(*words, **limit)
+    assert done.returncode == 0 and "done 7" in done.stdout, done.stderr
+    run = load(tmp_path / "kept")
+    assert records.total(run.records, "tracked_p2p") > 0
+    assert at(run, "waitall", "Waitall").total("completed") == 4 * ROUNDS
+
+
+def test_off_by_default(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
+    assert headway("run", "--record", "kept", "-n", 2, sites).returncode == 0
+    assert all("profile" not in r and "mpi_s" not in r for r in load(tmp_path / "kept").records)
+
+
+def test_program_without_debugging_information(
+    headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path
+) -> None:
+    done = headway("profile", "-n", 2, hello, 1 << 20, 3)
+    assert done.returncode == 0, done.stderr
+    assert "hello+0x" in done.stdout and "Send" in done.stdout
+    assert "waited for no request" in done.stdout
+
+
+def test_refuses_what_leaves_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None:
+    done = headway("profile", "--quiet", "-n", 1, hello)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1

@@ -1,0 +1,216 @@
+"""`headway report`: reads what there is, whatever its state, and says what follows from it."""
+
+from __future__ import annotations
+
+import csv
+import html.parser
+import json
+import random
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from headway.report import export, page, places, runs, text
+from rich.console import Console
+
+Headway = Callable[..., subprocess.CompletedProcess[str]]
+MS = 1_000_000
+
+
+def site(function: str, number: int, **counters: int) -> dict:
+    base = {"id": number, "module": "/nowhere/app", "offset": 4096 + number, "function": function}
+    return {**base, "size_class": 21, **counters}
+
+
+def record(rank: int, wait_ms: int = 800, **more: object) -> dict:
+    """A rank of two that posts 100 times 1 MiB, computes 8 ms each time, and waits 8 ms."""
+    wait = site(
+        "Waitall",
+        3,
+        calls=100,
+        bytes=200 << 20,
+        call_ns=wait_ms * MS,
+        completed=200,
+        computed_ns=800 * MS,
+        sampled=50,
+        sampled_blocked_ns=wait_ms * MS // 2,
+        sampled_computed_ns=400 * MS,
+        moved_computing=0,
+        moved_waiting=50 << 20,
+    )
+    post = site(
+        "Isend",
+        1,
+        calls=100,
+        bytes=100 << 20,
+        call_ns=MS,
+        completed=100,
+        computed_ns=800 * MS,
+        blocked_ns=wait_ms * MS,
+    )
+    profile = {
+        "began_monotonic_s": 5.0 + rank,
+        "wire_bytes_per_s": 131072000,
+        "sites": [post, wait, site("Barrier", 4, calls=10 * (rank + 1), call_ns=rank * MS)],
+        "events": [[0.0, 2.0, 1, 1048576], [8000.0, 8000.0, 3, 1048576]],
+    }
+    base = {"schema": 2, "rank": rank, "size": 2, "engine": "off", "wall_s": 2.0, "mpi_s": 0.8}
+    return {**base, "mpi": "An MPI <1>", "profile": profile, **more}
+
+
+def save(folder: Path, *found: object) -> Path:
+    folder.mkdir(exist_ok=True)
+    for number, one in enumerate(found):
+        body = one if isinstance(one, str) else json.dumps(one)
+        (folder / f"headway.{number}.json").write_text(body)
+    return folder
+
+
+def test_causes_of_a_wait(tmp_path: Path) -> None:
+    """1 MiB at 131 MB/s takes 8 ms; the wire was idle for 8 ms before each wait of 8 ms."""
+    run = runs.load(save(tmp_path / "a", record(0), record(1)))
+    found = run.all_reasons
+    assert found.no_progress == pytest.approx(1.6) and found.looks == 100
+    assert found.late + found.bandwidth + found.unknown < 1e-9
+    assert "0.80 s a rank" in text.conclusion(run)[0]
+
+    late = runs.load(save(tmp_path / "b", record(0, wait_ms=1600)))
+    assert late.all_reasons.late == pytest.approx(0.8)
+    assert late.all_reasons.no_progress == pytest.approx(0.8)
+
+    busy = record(0)
+    busy["profile"]["sites"][1].update(moved_computing=50 << 20)
+    assert runs.load(save(tmp_path / "c", busy)).all_reasons.bandwidth == pytest.approx(0.8)
+
+
+def test_not_known_is_said(tmp_path: Path) -> None:
+    """No look, or bytes that did not go over TCP: no cause is made up."""
+    for name, change in (("a", {"sampled": 0}), ("b", {"moved_waiting": 5000})):
+        one = record(0)
+        one["profile"]["sites"][1].update(change)
+        run = runs.load(save(tmp_path / name, one))
+        assert run.all_reasons.unknown == pytest.approx(0.8)
+        assert run.all_reasons.no_progress == 0
+        assert "is not known" in " ".join(text.conclusion(run))
+
+
+def test_prints_tables(headway: Headway, tmp_path: Path) -> None:
+    save(tmp_path / "a", record(0), record(1))
+    done = headway("report", "a")
+    assert done.returncode == 0, done.stderr
+    for words in ("Time in MPI", "Overlap", "Why it waited", "no progress 100.0 %", "50 %"):
+        assert words in done.stdout, words
+
+
+def test_compares_runs(headway: Headway, tmp_path: Path) -> None:
+    save(tmp_path / "before", record(0), record(1))
+    save(tmp_path / "after", record(0, 100, wall_s=1.3), record(1, 100, wall_s=1.3))
+    done = headway("report", "before", "after", "--html", "both.html")
+    assert done.returncode == 0, done.stderr
+    assert "65.0 %" in done.stdout and "0.800" in done.stdout and "0.100" in done.stdout
+    assert "Runs side by side" in (tmp_path / "both.html").read_text()
+
+
+class Checker(html.parser.HTMLParser):
+    """Every element that is opened is closed, and nothing is fetched from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        assert not {"src", "href"} & {name for name, _ in attrs}
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_page_stands_alone(tmp_path: Path) -> None:
+    run = runs.load(save(tmp_path / "a", record(0), record(1)))
+    written = page.write([run])
+    checker = Checker()
+    checker.feed(written)
+    assert not checker.open and {"svg", "table"} <= checker.seen and "script" not in checker.seen
+    assert "An MPI &lt;1&gt;" in written and "<1>" not in written
+    for words in ("Why it waited", "by where they were posted", "Sizes", "Ranks", "last calls"):
+        assert words in written
+
+
+def test_exports(headway: Headway, tmp_path: Path) -> None:
+    save(tmp_path / "a", record(0), record(1))
+    done = headway("report", "a", "--csv", "t.csv", "--trace", "t.json")
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "t.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 6
+    assert {row["mpi_function"] for row in rows} == {"Isend", "Waitall", "Barrier"}
+    assert sum(int(row["call_ns"]) for row in rows) == 2 * 801 * MS + MS
+    trace = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    calls = [event for event in trace if event["ph"] == "X"]
+    assert {event["name"] for event in calls} == {"MPI_Isend", "MPI_Waitall"}
+    assert max(event["ts"] for event in calls if event["tid"] == 1) == pytest.approx(1_008_000)
+
+
+def test_older_record(headway: Headway, tmp_path: Path) -> None:
+    old = {"schema": 1, "rank": 0, "size": 1, "engine": "thread", "wall_s": 1.0, "tracked_p2p": 4}
+    save(tmp_path / "old", old)
+    done = headway("report", "old", "--html", "old.html", "--csv", "old.csv")
+    assert done.returncode == 0 and "4 operations" in done.stdout
+    assert "recorded without HEADWAY_PROFILE" in done.stdout
+    newer = {**old, "schema": 99, "surprise": [1]}
+    save(tmp_path / "new", newer)
+    assert "newer than this command" in headway("report", "new").stdout
+
+
+def test_some_records_missing(headway: Headway, tmp_path: Path) -> None:
+    save(tmp_path / "a", record(0), '{"rank": 1, "size": 2, "wall')
+    done = headway("report", "a")
+    assert done.returncode == 0
+    assert "1 of its records cannot be read" in done.stdout and "1 of 2 ranks" in done.stdout
+
+
+def test_nothing_to_read(headway: Headway, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "missing"):
+        done = headway("report", name)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    save(tmp_path / "a", record(0))
+    done = headway("report", "a", "--html", "no/such/place.html")
+    assert done.returncode == 2 and "no/such/place.html" in done.stderr
+
+
+def damage(value: object, random: random.Random) -> object:
+    """The same document with something else in places."""
+    if random.random() < 0.08:
+        return random.choice([None, [], {}, "x", -1, 1e308, True, [[1, 2]], {"a": None}])
+    if isinstance(value, dict):
+        return {k: damage(v, random) for k, v in value.items() if random.random() > 0.05}
+    if isinstance(value, list):
+        return [damage(item, random) for item in value]
+    return value
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_records_are_no_surprise(seed: int, tmp_path: Path) -> None:
+    source = random.Random(seed)
+    found = [damage(record(rank), source) for rank in range(3)]
+    if not any(isinstance(one, dict) and one for one in found):
+        found.append(record(0))
+    run = runs.load(save(tmp_path / "a", *found))
+    console = Console(file=(tmp_path / "out").open("w"), width=120)
+    text.show(run, console, 5)
+    text.compare([run, run], console, 5)
+    page.write([run, run])
+    with (tmp_path / "x").open("w") as file:
+        export.write_csv([run], file)
+        export.write_trace([run], file)
+
+
+def test_places_without_a_program() -> None:
+    found = places.look_up([{"module": "/nowhere/app", "offset": 16, "symbol": "main"}, {}])
+    assert str(found["/nowhere/app", 16]) == "main (app+0x10)"

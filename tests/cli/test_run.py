@@ -1,0 +1,256 @@
+"""`headway run`: which library for which program, what the ranks see, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from headway import elf, program, records
+from headway.mpis import Mpi
+
+ROOT = Path(__file__).resolve().parents[2]
+Headway = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    """An error is one line on standard error, and a non-zero status."""
+    assert done.returncode != 0
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("headway: ") and ";" in lines[0]
+    return lines[0]
+
+
+def test_program_tells_its_mpi(mpi: Mpi, hello: Path) -> None:
+    target = program.inspect(str(hello))
+    assert target.flavour == mpi.flavour
+    assert target.library and mpi.owns(target.library, target.flavour)
+    assert target.title.startswith(mpi.vendor)
+
+
+def test_runs_and_says_which(headway: Headway, mpi: Mpi, hello: Path) -> None:
+    done = headway("run", "-n", 2, hello, 100_000, 5)
+    assert done.returncode == 0, done.stderr
+    assert {json.loads(line)["rank"] for line in done.stdout.splitlines()} == {0, 1}
+    said = [line for line in done.stderr.splitlines() if line.startswith("headway: ")]
+    assert said[0] == f"headway: {program.inspect(str(hello)).title}, libheadway-{mpi.flavour}.so"
+    assert said[1].startswith("headway: 2 ranks, engine thread")
+    assert "0 operations tracked" in said[2]
+
+
+def test_own_launcher(headway: Headway, mpi: Mpi, hello: Path) -> None:
+    root = ["--allow-run-as-root", "--oversubscribe"] if mpi.launcher == "orte" else []
+    root = (
+        ["--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE"] if mpi.launcher == "prrte" else root
+    )
+    done = headway("run", "--engine", "off", "--", mpi.mpiexec, *root, "-n", 2, hello, **mpi.env)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2
+    assert "2 ranks, engine off" in done.stderr
+
+
+def test_place_that_cannot_be_preloaded(
+    headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a b").mkdir()
+    (tmp_path / "a b" / f"libheadway-{mpi.flavour}.so").touch()
+    assert "LD_PRELOAD" in one_line(headway("run", "--library", "a b", "-n", 2, hello))
+
+
+def test_keeps_records_where_told(headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path) -> None:
+    done = headway("run", "--record", "kept", "-n", 2, hello)
+    assert done.returncode == 0, done.stderr
+    kept = records.read(tmp_path / "kept")
+    assert [r["rank"] for r in kept] == [0, 1]
+
+
+def test_dry_run_starts_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None:
+    done = headway("run", "--dry-run", "--engine", "off", "-n", 3, hello, "x y")
+    assert done.returncode == 0
+    assert "'x y'" in done.stdout and f"libheadway-{mpi.flavour}.so" in done.stdout
+    lines = done.stdout.splitlines()
+    assert "export HEADWAY_ENGINE=off" in lines and "rank" not in done.stdout
+    assert lines[-1].endswith(f"-n 3 {hello} 'x y'") and "HEADWAY" not in lines[-1]
+
+
+def test_dry_run_is_a_script(headway: Headway, hello: Path, tmp_path: Path, mpi: Mpi) -> None:
+    printed = headway("run", "--dry-run", "--record", "kept", "-n", 2, hello).stdout
+    (tmp_path / "kept").mkdir()
+    done = subprocess.run(["sh", "-e"], input=printed, text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert [r["size"] for r in records.read(tmp_path / "kept")] == [2, 2]
+
+
+def test_program_behind_a_wrapper(headway: Headway, hello: Path, mpi: Mpi) -> None:
+    done = headway("run", "-n", 2, "env", "FOO=bar", hello)
+    assert done.returncode == 0, done.stderr
+    assert f"libheadway-{mpi.flavour}.so" in done.stderr and "2 ranks, engine" in done.stderr
+
+
+def test_status_is_the_programs(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
+    source = tmp_path / "seven.c"
+    source.write_text(
+        "#include <mpi.h>\nint main(int c, char **v) {\n    MPI_Init(&c, &v);\n"
+        "    MPI_Finalize();\n    return 7;\n}\n"
+    )
+    subprocess.run(
+        [str(mpi.mpicc), "-o", str(tmp_path / "seven"), str(source)],
+        check=True,
+        env=mpi.environment(),
+    )
+    assert headway("run", "-n", 1, "./seven").returncode == 7
+
+
+def test_python_program(headway: Headway, tmp_path: Path, mpi: Mpi) -> None:
+    if mpi.python is None:
+        pytest.skip(f"{mpi.name} has no Python of its own")
+    script = tmp_path / "script.py"
+    # One write: launchers mix the ranks' output by the piece.
+    script.write_text(
+        "import os\nfrom mpi4py import MPI\nos.write(1, b'rank %d\\n' % MPI.COMM_WORLD.rank)\n"
+    )
+    done = headway("run", "-n", 2, mpi.python, script, **mpi.env)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.split("\n"))[1:] == ["rank 0", "rank 1"]
+    assert f"libheadway-{mpi.flavour}.so" in done.stderr
+
+
+def test_refuses_what_is_not_mpi(headway: Headway, tmp_path: Path) -> None:
+    assert "does not link an MPI" in one_line(headway("run", "-n", 2, "/bin/true"))
+    assert "no program" in one_line(headway("run", "-n", 2, "./missing"))
+    assert "no program" in one_line(headway("run", "-n", 2))
+    plain = tmp_path / "plain.txt"
+    plain.write_text("hello")
+    assert "not executable" in one_line(headway("run", "./plain.txt"))
+    plain.chmod(0o755)
+    assert "neither" in one_line(headway("run", "./plain.txt"))
+    script = tmp_path / "script.sh"
+    script.write_text("#!/bin/sh\nexec true\n")
+    script.chmod(0o755)
+    assert "--abi" in one_line(headway("run", "./script.sh"))
+
+
+def test_refuses_a_static_program(headway: Headway, tmp_path: Path) -> None:
+    (tmp_path / "still.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-static", "-o", "still", "still.c"], cwd=tmp_path, check=True)
+    assert "statically linked" in one_line(headway("run", "-n", 1, "./still"))
+
+
+def test_refuses_bad_options(headway: Headway, hello: Path) -> None:
+    assert "HEADWAY_ENGINE" in one_line(headway("run", "-n", 1, hello, HEADWAY_ENGIN="thread"))
+    assert "accepted" in one_line(headway("run", "-n", 1, hello, HEADWAY_TICK_US="soon"))
+    assert "invalid choice" in one_line(headway("run", "--engine", "warp", "-n", 1, hello))
+    assert "0 ranks" in one_line(headway("run", "-n", 0, hello))
+    assert "libheadway" in one_line(headway("run", "--library", "/nowhere", "-n", 1, hello))
+
+
+def test_command_basics(headway: Headway) -> None:
+    from headway import __version__
+
+    assert headway("--version").stdout.strip() == f"headway {__version__}"
+    shown = headway("--help").stdout
+    assert all(word in shown for word in ("run", "cluster", "demo", "HEADWAY_ENGINE"))
+    one_line(headway())
+    one_line(headway("fly"))
+    assert "is not a rate" in one_line(headway("cluster", "up", "--rate", "fast"))
+    one_line(headway("cluster", "run", "--name", "nobody", "/bin/true"))
+
+
+def test_elf_reader_survives_damage(tmp_path: Path) -> None:
+    whole = Path(sys.executable).resolve().read_bytes()
+    for size in (3, 20, 64, 200, 1000):
+        broken = tmp_path / f"broken{size}"
+        broken.write_bytes(whole[:size])
+        try:
+            elf.read(broken)
+        except elf.NotElf:
+            pass
+    libraries = elf.libraries(Path("/bin/sh"))
+    assert any(name.startswith("libc.so") and path for name, path in libraries.items())
+
+
+RECORD = {
+    "schema": 2,
+    "rank": 0,
+    "size": 2,
+    "engine": "thread",
+    "wall_s": 2.0,
+    "thread_cpu_s": 0.1,
+    "tracked_p2p": 3,
+    "tracked_bytes": 3 << 20,
+    "blocked_ns": 500_000_000,
+    "overlapped_ns": 1_200_000_000,
+    "overlap_windows": 10,
+    "overlap_windows_off": 2,
+    "judged_windows": 8,
+    "judged_on_ns": 300_000_000,
+    "judged_off_ns": 900_000_000,
+    "declined": {"a reason": 4},
+}
+
+
+def test_summary_says_what_happened() -> None:
+    told = "\n".join(records.summarise([RECORD, {**RECORD, "rank": 1}]))
+    for fact in (
+        "2 ranks, engine thread, 2.00 s",
+        "0.100 CPU s a rank (5.0 %)",
+        "6 operations tracked, 6.0 MiB: waited 0.50 s a rank",
+        "did other things for 1.20 s",
+        "saved about 0.60 s a rank",
+        "4 of 20 windows",
+        "declined: a reason (2 ranks)",
+    ):
+        assert fact in told, fact
+    assert "only 1 of 2 ranks" in records.summarise([RECORD])[-1]
+
+
+def test_summary_of_one_sided_programs_counts_looks() -> None:
+    """Nothing tracked is not nothing done: the thread answered for exposed windows."""
+    exposed = {"rank": 0, "size": 1, "tracked_p2p": 0, "exposures": 2, "polls": 70}
+    told = "\n".join(records.summarise([exposed]))
+    assert "2 windows exposed, 70 looks" in told and "nothing was pending" not in told
+
+
+def test_summary_needs_no_key(tmp_path: Path) -> None:
+    assert "no records" in records.summarise([])[0]
+    assert records.summarise([{}])[0].startswith("1 rank")
+    odd = {key: [None] for key in RECORD} | {"engine": 3, "declined": {"x": "y"}}
+    assert records.summarise([odd, RECORD])[0].startswith("2 ranks")
+    for name, text in (("a", "{"), ("b", "[1]"), ("c", '{"rank": 1e999}'), ("d", "\0\xff")):
+        (tmp_path / f"headway.{name}.json").write_bytes(text.encode("latin-1"))
+    assert len(records.summarise(records.read(tmp_path))) >= 1
+
+
+KINDS = {"integer": int, "number": (int, float), "string": str, "object": dict, "array": list}
+
+
+def follow(value: object, schema: dict, where: str) -> None:
+    """The part of JSON schema that ours uses."""
+    if "type" in schema:
+        assert isinstance(value, KINDS[schema["type"]]), where
+    assert value == schema.get("const", value), where
+    assert value in schema.get("enum", [value]), where
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        assert set(schema.get("required", [])) <= set(value), where
+        for key, item in value.items():
+            assert key in known or schema.get("additionalProperties"), f"{where}.{key}"
+            follow(item, known.get(key, {}), f"{where}.{key}")
+    for item in value if isinstance(value, list) else []:
+        follow(item, schema.get("items", {}), where)
+
+
+@pytest.mark.parametrize("profile", ["no", "yes"])
+def test_records_follow_the_schema(
+    headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path, profile: str
+) -> None:
+    words = ("run", "--record", "kept", "-n", 2, hello)
+    assert headway(*words, HEADWAY_PROFILE=profile).returncode == 0
+    schema = json.loads((ROOT / "doc/schema/record.json").read_text())
+    for record in records.read(tmp_path / "kept"):
+        follow(record, schema, "record")
+        assert ("profile" in record) == (profile == "yes")

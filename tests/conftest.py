@@ -1,0 +1,77 @@
+"""Which MPIs the tests run over, and the fixtures they share."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "cli"), str(ROOT / "tests")]
+
+import support  # noqa: E402  (needs the path above)
+
+#: What ./dev setup installs; a machine may have no make.
+os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
+#: With it a print is two writes, and launchers mix the ranks' output by the write.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
+#: The MPIs every machine of ours must have; the others run where ./dev setup installed them.
+REQUIRED = ("mpich4", "ompi4")
+
+
+def pytest_configure() -> None:
+    """A test run that is told to end takes its jobs along, as on an interrupt from the keyboard."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("headway")
+    group.addoption("--mpis", default="", help="comma-separated names; default: every MPI found")
+    group.addoption(
+        "--seeds", type=int, default=0, help="random programs per MPI and setting (0: default)"
+    )
+    group.addoption("--seed-base", type=int, default=1, help="first seed of the random programs")
+    group.addoption("--full", action="store_true", help="every setting on every MPI (longer)")
+
+
+def chosen_mpis(config: pytest.Config) -> list[str]:
+    wanted = [name for name in config.getoption("--mpis").split(",") if name]
+    known = list(support.known_mpis())
+    for name in wanted or REQUIRED:
+        if name not in known:
+            raise pytest.UsageError(
+                f"no MPI called {name} here (found: {', '.join(known)}); run ./dev setup"
+            )
+    return wanted or known
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "mpi" in metafunc.fixturenames:
+        names = chosen_mpis(metafunc.config)
+        metafunc.parametrize("mpi", [support.known_mpis()[name] for name in names], ids=names)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def libraries() -> None:
+    missing = [
+        f for f in ("mpich", "ompi") if not (ROOT / "build/lib" / f"libheadway-{f}.so").exists()
+    ]
+    if missing:
+        pytest.exit(
+            f"libheadway is not built for {', '.join(missing)}; run ./dev build", returncode=2
+        )
+
+
+@pytest.fixture
+def is_full(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--full"))
+
+
+@pytest.fixture(scope="session")
+def plain_runs() -> dict[str, support.Result]:
+    """Outputs of plain controls, shared by the settings they are compared with."""
+    return {}

@@ -1,0 +1,64 @@
+/* Description: endings HOW: how a program may end with large messages pending.
+ *
+ *   exit      exit() without MPI_Finalize, status 3
+ *   abort     MPI_Abort by rank 0 with code 7
+ *   hang      computes until killed; prints its process id first
+ *   leak      MPI_Finalize with an inactive persistent request left over
+ *   early     uses MPI_Initialized, MPI_Get_version before MPI_Init, the same after MPI_Finalize */
+#include "check.h"
+
+#include <unistd.h>
+
+static int *sent, *received;
+
+static void post(MPI_Request requests[2])
+{
+    sent = check_ints(LARGE_INTS);
+    received = check_ints(LARGE_INTS);
+    check_fill(sent, LARGE_INTS, (unsigned)check_rank);
+    MPI_Irecv(received, LARGE_INTS, MPI_INT, check_rank ^ 1, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(sent, LARGE_INTS, MPI_INT, check_rank ^ 1, 1, MPI_COMM_WORLD, &requests[1]);
+    check_compute(10 * COMPUTE_US);
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    MPI_Request requests[2], left;
+    int flag = 0, version = 0, subversion = 0;
+    if (strcmp(how, "early") == 0) {
+        MPI_Initialized(&flag);
+        MPI_Get_version(&version, &subversion);
+        if (flag || version < 3)
+            return 9;
+    }
+    MPI_Init(&argc, &argv);
+    check_begin();
+    post(requests);
+    if (strcmp(how, "exit") == 0)
+        exit(3);
+    if (strcmp(how, "abort") == 0) {
+        if (check_rank == 0)
+            MPI_Abort(MPI_COMM_WORLD, 7);
+        for (;;)
+            check_compute(COMPUTE_US);
+    }
+    if (strcmp(how, "hang") == 0) {
+        printf("pid %d\n", (int)getpid());
+        fflush(stdout);
+        for (;;)
+            check_compute(COMPUTE_US);
+    }
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    CHECK(check_is_filled(received, LARGE_INTS, (unsigned)(check_rank ^ 1)));
+    MPI_Send_init(sent, LARGE_INTS, MPI_INT, check_rank ^ 1, 2, MPI_COMM_WORLD, &left);
+    MPI_Finalize();
+    MPI_Finalized(&flag);
+    CHECK(flag);
+    MPI_Initialized(&flag);
+    CHECK(flag);
+    MPI_Get_version(&version, &subversion);
+    CHECK(version >= 3);
+    check_report("ended", (uint64_t)flag);
+    return 0;
+}

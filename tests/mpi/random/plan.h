@@ -1,0 +1,123 @@
+/* Description: the plan of one randomly generated, legal MPI program.
+ *
+ * A plan is drawn from a seed by every rank alike, so all ranks hold the same one. It is deadlock-free by
+ * construction: each iteration posts every receive, then every send, then receives by probe, and only
+ * then completes anything. What MPI leaves open (which message a wildcard receive gets) is kept apart in
+ * groups whose results are sorted before they are hashed; everything else must come out the same in
+ * every run. */
+#ifndef RANDOM_PLAN_H
+#define RANDOM_PLAN_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MAX_MESSAGES = 20, MAX_COLLECTIVES = 3, MAX_ITERATIONS = 3, TYPE_COUNT = 6 };
+
+#if defined(OMPI_MAJOR_VERSION)
+#define HAVE_PARTITIONED 0         /* since 5.0, but waiting for a few of them at once hangs */
+#define HAVE_PERSISTENT_BUFFERED 0 /* 4.1: a restarted MPI_Bsend_init may send stale data with threads */
+#define HAVE_PERSISTENT_COLLECTIVES (OMPI_MAJOR_VERSION >= 5)
+#else
+#define HAVE_PARTITIONED (MPI_VERSION >= 4)
+#define HAVE_PERSISTENT_BUFFERED 1
+#define HAVE_PERSISTENT_COLLECTIVES (MPI_VERSION >= 4)
+#endif
+
+/* MPICH 4.0 does not recognise inactive persistent collectives, and MPICH 4.0 and 5.0 report an error that is
+ * none when a partitioned request is in an array: such requests are completed one by one, only while active.
+ */
+#if defined(OMPI_MAJOR_VERSION)
+#define HAVE_NEW_KINDS_IN_ARRAYS 1
+#else
+#define HAVE_NEW_KINDS_IN_ARRAYS 0
+#endif
+
+struct rng {
+    uint64_t state;
+};
+
+/* One communicator per kind of matching, so that wildcards never meet messages meant for others. */
+enum matching {
+    MATCH_EXACT,      /* source and tag given */
+    MATCH_ANY_TAG,    /* source given: order between two processes decides */
+    MATCH_ANY_SOURCE, /* tag given, one tag a group: the group's results are sorted */
+    MATCH_ANY_ANY,    /* the results of all receives of one process are sorted */
+    MATCH_COUNT
+};
+
+enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_BUFFERED, SEND_READY, SEND_MODE_COUNT };
+enum receive_mode { RECV_POSTED, RECV_MPROBE_IMRECV, RECV_IMPROBE_MRECV, RECV_IPROBE_IRECV, RECV_MODE_COUNT };
+
+struct message {
+    int source, dest, tag;
+    enum matching matching;
+    enum send_mode send_mode;
+    enum receive_mode receive_mode;
+    bool is_partitioned;
+    bool is_send_persistent, is_receive_persistent;
+    bool is_send_freed; /* MPI_Request_free while the send is active */
+    int send_type, receive_type;
+    int send_count;   /* elements of send_type */
+    int room_ints;    /* ints the receive has room for: at least those of every message that may match */
+    int partitions;   /* of a partitioned message: both sides */
+    int group;        /* results of one group at one process are sorted; -1: none */
+    uint64_t payload; /* seed of the bytes sent */
+};
+
+enum collective_kind {
+    COLL_BARRIER,
+    COLL_BCAST,
+    COLL_GATHER,
+    COLL_GATHERV,
+    COLL_SCATTER,
+    COLL_SCATTERV,
+    COLL_ALLGATHER,
+    COLL_ALLGATHERV,
+    COLL_ALLTOALL,
+    COLL_ALLTOALLV,
+    COLL_REDUCE,
+    COLL_ALLREDUCE,
+    COLL_REDUCE_SCATTER_BLOCK,
+    COLL_SCAN,
+    COLL_EXSCAN,
+    COLL_KIND_COUNT
+};
+
+struct collective {
+    enum collective_kind kind;
+    int root;
+    int count; /* int64_t elements per peer */
+    bool is_persistent;
+    uint64_t payload;
+};
+
+struct plan {
+    int message_count, collective_count, iterations;
+    struct message messages[MAX_MESSAGES];
+    struct collective collectives[MAX_COLLECTIVES];
+    bool has_ready_send; /* a barrier stands between receives and sends */
+    bool wants_barrier;  /* a barrier ends the iteration */
+    bool wants_nonblocking_barrier;
+    bool wants_collectives_first;
+    bool wants_cancelled_receive;
+    bool wants_inactive_request; /* a persistent request never started sits in the arrays */
+    bool ignores_statuses;
+    int compute_us;
+};
+
+uint64_t rng_next(struct rng *rng);
+/* Uniform in [0, bound). */
+int rng_below(struct rng *rng, int bound);
+bool rng_chance(struct rng *rng, int percent);
+
+/* Ints in one element of each derived type; the types themselves are made by types_create. */
+extern const int type_ints[TYPE_COUNT];
+void types_create(MPI_Datatype types[TYPE_COUNT]);
+void types_free(MPI_Datatype types[TYPE_COUNT]);
+
+/* Draws one plan for `size` processes. Sizes lie around `eager_bytes`; none exceeds `max_bytes`. */
+void plan_draw(struct plan *plan, struct rng *rng, int size, int eager_bytes, int max_bytes);
+
+#endif

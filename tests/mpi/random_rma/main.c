@@ -1,0 +1,94 @@
+/* random_rma FIRST COUNT [--trace]: prints `digest seed S rank R D` for each of COUNT random programs; with
+ * --trace also the digest after each round. */
+#include "act.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int world_rank, world_size;
+static bool is_traced;
+
+static void window_make(struct window *window, const struct window_plan *plan)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    bool is_in = plan->members != 2 || world_rank < world_size - 1;
+    int key = plan->members == 1 ? world_size - world_rank : world_rank;
+    MPI_Comm_split(MPI_COMM_WORLD, is_in ? 0 : MPI_UNDEFINED, key, &window->comm);
+    if (!is_in)
+        return;
+    MPI_Comm_rank(window->comm, &window->rank);
+    MPI_Comm_size(window->comm, &window->size);
+    MPI_Comm_group(window->comm, &window->group);
+    if (plan->has_hints) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "same_disp_unit", "true");
+        MPI_Info_set(info, "accumulate_ordering", "rar,raw,war,waw");
+    }
+    window->disp_unit = plan->disp_unit;
+    MPI_Win_allocate((MPI_Aint)SLOTS * SLOT_BYTES + (MPI_Aint)window->rank * SLOT_BYTES, plan->disp_unit,
+                     info, window->comm, &window->base, &window->win);
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+}
+
+static bool is_member(const struct window *window) { return window->comm != MPI_COMM_NULL; }
+
+static void window_free(struct window *window)
+{
+    if (!is_member(window))
+        return;
+    MPI_Win_free(&window->win);
+    MPI_Group_free(&window->group);
+    MPI_Comm_free(&window->comm);
+}
+
+static uint64_t seed_run(uint64_t seed)
+{
+    static struct plan plan;
+    struct window windows[WINDOWS] = {0};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    plan_draw(&plan, seed, world_size);
+    for (int i = 0; i < WINDOWS; i++)
+        window_make(&windows[i], &plan.windows[i]);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct window *window = &windows[plan.rounds[i].window];
+        if (!is_member(window))
+            continue;
+        act_reset(window, &plan.rounds[i]);
+        act_round(window, &plan.rounds[i], seed * 1000003 + (uint64_t)i * 4096, &hash);
+        MPI_Barrier(window->comm);
+        MPI_Win_lock(MPI_LOCK_SHARED, window->rank, 0, window->win);
+        hash = act_hash(hash, window->base, (size_t)SLOTS * SLOT_BYTES);
+        MPI_Win_unlock(window->rank, window->win);
+        MPI_Barrier(window->comm);
+        if (is_traced)
+            printf("trace seed %lu rank %d round %d sync %d %016lx\n", (unsigned long)seed, world_rank, i,
+                   (int)plan.rounds[i].sync, (unsigned long)hash);
+    }
+    for (int i = WINDOWS - 1; i >= 0; i--)
+        window_free(&windows[i]);
+    return hash;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    if (argc < 3 || world_size < 2 || world_size > MEMBERS_MAX) {
+        fprintf(stderr, "usage: random_rma FIRST COUNT [--trace], on 2 to %d ranks\n", MEMBERS_MAX);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    uint64_t first = strtoull(argv[1], NULL, 10), count = strtoull(argv[2], NULL, 10);
+    is_traced = argc > 3 && strcmp(argv[3], "--trace") == 0;
+    act_make_types();
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        uint64_t hash = seed_run(seed);
+        printf("digest seed %lu rank %d %016lx\n", (unsigned long)seed, world_rank, (unsigned long)hash);
+        fflush(stdout);
+    }
+    act_free_types();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,250 @@
+"""What every test that starts an MPI job shares: building, launching, reading records.
+
+Every launch goes through `run_group`, which leaves no process behind whatever happens: the whole
+process group is killed on a timeout, and so is anything that left the group but carries the tag of
+this job in its environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from headway import launch
+from headway.mpis import Mpi, find_mpis
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "tests"
+PROGRAMS = ROOT / "tests" / "mpi"
+TAG = "TEST_JOB_TAG"
+LAUNCH_TIMEOUT_S = 90.0
+
+#: Options that make the engine work on test-sized messages whatever the machine.
+FORCED = {"HEADWAY_EAGER_LIMIT": "1024", "HEADWAY_STAND_DOWN": "never", "HEADWAY_TICK_US": "100"}
+
+
+@dataclass
+class Result:
+    """One finished job."""
+
+    command: str
+    status: int
+    stdout: str
+    stderr: str
+    has_timed_out: bool = False
+    records: list[dict] = field(default_factory=list)
+
+    @property
+    def lines(self) -> list[str]:
+        """Lines of standard output in an order that does not depend on which rank wrote first."""
+        return sorted(line for line in self.stdout.splitlines() if line.strip())
+
+    def total(self, counter: str) -> int:
+        return sum(int(record.get(counter, 0)) for record in self.records)
+
+    def explain(self) -> str:
+        cause = "timed out" if self.has_timed_out else f"status {self.status}"
+        return f"{cause}: {self.command}\n{self.stdout[-3000:]}\n{self.stderr[-3000:]}"
+
+
+@cache
+def known_mpis() -> dict[str, Mpi]:
+    return {mpi.name: mpi for mpi in find_mpis(with_path=False)}
+
+
+def library(mpi: Mpi) -> Path:
+    return ROOT / "build" / "lib" / f"libheadway-{mpi.flavour}.so"
+
+
+def tagged_processes(tag: str) -> list[int]:
+    """Processes of this job, found by the tag each inherits in its environment."""
+    wanted = f"{TAG}={tag}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def kill_group(process: subprocess.Popen, tag: str) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            pass
+        deadline = time.monotonic() + 3
+        while time.monotonic() < deadline and (process.poll() is None or tagged_processes(tag)):
+            time.sleep(0.05)
+    for pid in tagged_processes(tag):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def run_group(
+    argv: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    timeout_s: float = LAUNCH_TIMEOUT_S,
+    tag: str | None = None,
+    cwd: Path | None = None,
+) -> Result:
+    """Runs a command in its own process group, without standard input, until it or time ends."""
+    tag = tag or uuid.uuid4().hex
+    environment = {**(os.environ if env is None else env), TAG: tag}
+    command = shlex.join(str(word) for word in argv)
+    with subprocess.Popen(
+        [str(word) for word in argv],
+        env=environment,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        cwd=cwd,
+    ) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            kill_group(process, tag)
+            stdout, stderr = process.communicate()
+            return Result(command, -1, stdout, stderr, has_timed_out=True)
+        except BaseException:
+            kill_group(process, tag)
+            raise
+    return Result(command, process.returncode, stdout, stderr)
+
+
+def compile_program(
+    mpi: Mpi,
+    name: str,
+    sources: Sequence[Path],
+    flags: Sequence[str] = (),
+    compiler: Path | None = None,
+) -> Path:
+    """Compiles with this MPI's wrapper, again only when a source is newer; returns the program."""
+    out = BUILD / mpi.name / name
+    headers = [h for folder in {s.parent for s in sources} for h in folder.glob("*.h")]
+    newest = max(path.stat().st_mtime for path in (*sources, *headers))
+    if out.exists() and out.stat().st_mtime > newest:
+        return out
+    out.parent.mkdir(parents=True, exist_ok=True)
+    scratch = out.with_name(f".{out.name}.{os.getpid()}")
+    wrapper = compiler or mpi.mpicc
+    language = ["-std=gnu17"] if wrapper == mpi.mpicc else []
+    # Beside its own compiler wrapper a wheel keeps what the wrapper calls.
+    env = {**mpi.environment(), "PATH": f"{wrapper.parent}:{os.environ['PATH']}"}
+    argv = [
+        wrapper,
+        *language,
+        "-O1",
+        "-g",
+        "-Wall",
+        "-Wno-deprecated-declarations",
+        *sources,
+        *flags,
+        "-o",
+        scratch,
+        "-lpthread",
+        "-ldl",
+    ]
+    done = run_group(argv, env)
+    if done.status != 0:
+        raise AssertionError(f"cannot compile {name} for {mpi.name}\n{done.explain()}")
+    scratch.rename(out)
+    return out
+
+
+def launcher_extra(mpi: Mpi) -> list[str]:
+    """Open MPI spins while idle; with more ranks than cores it must give the core away."""
+    return ["--mca", "mpi_yield_when_idle", "1"] if mpi.flavour == "ompi" else []
+
+
+def max_tcp_ranks(mpi: Mpi) -> int:
+    """Ranks of one node that may use tcp between them: MPICH 4.0 over UCX, plain, hangs in
+    MPI_Finalize in nine runs of ten from three ranks on (all connected), one rank in the close of
+    its endpoints, the others in PMI's barrier."""
+    return 2 if mpi.name == "mpich4" else 64
+
+
+def attempts(mpi: Mpi, has_shm: bool) -> int:
+    """MPICH 4.0 over tcp, several ranks a node, now and then hangs in MPI_Finalize, plain too."""
+    return 3 if mpi.name == "mpich4" and not has_shm else 1
+
+
+def time_limit_s(mpi: Mpi, has_shm: bool) -> float:
+    return LAUNCH_TIMEOUT_S / 3 if attempts(mpi, has_shm) > 1 else LAUNCH_TIMEOUT_S
+
+
+def netmod(mpi: Mpi) -> str | None:
+    """MPICH 5 has two; its UCX cannot use the loopback interface, which may be all there is."""
+    return "ofi" if mpi.vendor == "MPICH" and mpi.major >= 5 else None
+
+
+def job_environment(mpi: Mpi, extra: Mapping[str, str]) -> dict[str, str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HEADWAY_")}
+    environment |= extra
+    return environment
+
+
+def read_records(folder: Path) -> list[dict]:
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("headway.*.json"))]
+
+
+def run_mpi(
+    mpi: Mpi,
+    argv: Sequence[str | Path],
+    *,
+    ranks: int,
+    options: Mapping[str, str] | None = None,
+    shared_memory: bool = True,
+    records: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout_s: float = LAUNCH_TIMEOUT_S,
+    preload: Path | None = None,
+    attempts: int = 1,
+) -> Result:
+    """Runs an MPI program, plain when `options` is None, else under the library with these options.
+
+    A job that ran out of time is started again, up to `attempts` times in all."""
+    forward = dict(env or {})
+    if options is not None:
+        forward |= {"LD_PRELOAD": str(preload or library(mpi)), **options}
+        if records is not None:
+            records.mkdir(parents=True, exist_ok=True)
+            forward["HEADWAY_RECORD"] = str(records)
+    made = launch.build(
+        mpi,
+        [str(word) for word in argv],
+        ranks=ranks,
+        forward=forward,
+        shared_memory=shared_memory,
+        netmod=netmod(mpi),
+        extra=launcher_extra(mpi),
+    )
+    for _ in range(attempts):
+        result = run_group(made.argv, job_environment(mpi, made.env), timeout_s)
+        if not result.has_timed_out:
+            break
+    if records is not None and records.is_dir():
+        result.records = read_records(records)
+    return result
+
+
+def shared_memory_files() -> set[str]:
+    return {entry.name for entry in Path("/dev/shm").iterdir()}

@@ -1,0 +1,170 @@
+"""An MPI that fails, lacks functions or is another one; bad input. We decline or say so."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import support
+from headway.mpis import Mpi
+
+HERE = Path(__file__).with_name("fakempi")
+SONAMES = {"mpich": "libmpi.so.12", "ompi": "libmpi.so.40"}
+OTHER = {"mpich": "ompi", "ompi": "mpich"}
+
+
+@pytest.fixture(params=["mpich4", "ompi4"])
+def fake(request: pytest.FixtureRequest) -> Mpi:
+    """The MPI whose header and name the fake borrows."""
+    return support.known_mpis()[request.param]
+
+
+def build_fake(mpi: Mpi, variant: str = "") -> tuple[Path, Path]:
+    """The program, and the folder with the fake library it runs with."""
+    compiler = Path(shutil.which("gcc") or "gcc")
+    include = f"-I{mpi.header.parent}"
+    soname = SONAMES[mpi.flavour]
+    defines = ["-DWITHOUT_GET_STATUS"] if variant == "without-status" else []
+    folder = f"fake{'-' + variant if variant else ''}"
+    library = support.compile_program(
+        mpi,
+        f"{folder}/{soname}",
+        [HERE / "fake_mpi.c"],
+        [include, *defines, "-shared", "-fPIC", f"-Wl,-soname,{soname}"],
+        compiler,
+    )
+    program = support.compile_program(
+        mpi,
+        f"{folder}/program",
+        [HERE / "program.c"],
+        [include, f"-L{library.parent}", f"-l:{soname}"],
+        compiler,
+    )
+    return program, library.parent
+
+
+def run_fake(
+    mpi: Mpi,
+    failures: str,
+    options: dict[str, str] | None,
+    variant: str = "",
+    flavour: str = "",
+    records: Path | None = None,
+) -> support.Result:
+    program, folder = build_fake(mpi, variant)
+    env = {k: v for k, v in os.environ.items() if not k.startswith("HEADWAY_")}
+    env |= {"LD_LIBRARY_PATH": str(folder), "FAKE_MPI": failures}
+    if options is not None:
+        preload = support.ROOT / "build/lib" / f"libheadway-{flavour or mpi.flavour}.so"
+        env |= {"LD_PRELOAD": str(preload), **options}
+        if records:
+            env["HEADWAY_RECORD"] = str(records)
+    result = support.run_group([program], env, timeout_s=30)
+    if records:
+        result.records = support.read_records(records)
+    return result
+
+
+@pytest.mark.parametrize(
+    "failures",
+    ["", "level-single", "dup-error", "irecv-error", "isend-error", "status-error", "wait-error"],
+)
+def test_declines_never_fails(fake: Mpi, failures: str, tmp_path: Path) -> None:
+    plain = run_fake(fake, failures, None)
+    headway = run_fake(fake, failures, support.FORCED, records=tmp_path)
+    assert plain.status == 0, plain.explain()
+    assert headway.status == 0, headway.explain()
+    assert headway.stdout == plain.stdout, headway.explain()
+    record = headway.records[0]
+    if failures in ("level-single", "dup-error", "irecv-error"):
+        assert "[headway" in one_line(headway)
+    if failures == "level-single":
+        assert record["engine"] == "off", record
+        assert record["declined"], "the reason is not in the record"
+    else:  # without a receive of its own the thread still asks about the program's requests
+        assert record["engine"] == "thread" and record["tracked_p2p"] > 0, record
+
+
+def test_missing_function(fake: Mpi, tmp_path: Path) -> None:
+    plain = run_fake(fake, "", None, variant="without-status")
+    headway = run_fake(fake, "", support.FORCED, variant="without-status", records=tmp_path)
+    assert headway.status == plain.status == 0, headway.explain()
+    assert headway.stdout == plain.stdout, headway.explain()
+    assert headway.records, headway.explain()
+
+
+def one_line(result: support.Result) -> str:
+    lines = [line for line in result.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1, result.explain()
+    return lines[0]
+
+
+def test_wrong_flavour(fake: Mpi) -> None:
+    result = run_fake(fake, "", {}, flavour=OTHER[fake.flavour])
+    assert result.status not in (0, -1), result.explain()
+    line = one_line(result)
+    assert "[headway" in line and ";" in line, line
+    assert "irecv" not in result.stdout, "it communicated before it refused"
+
+
+BAD_INPUT = {
+    "unknown": ({"HEADWAY_TRIGER": "tick"}, ["HEADWAY_TRIGER", "HEADWAY_TRIGGER"]),
+    "word": ({"HEADWAY_ENGINE": "warp"}, ["HEADWAY_ENGINE", "warp", "thread", "off"]),
+    "number": ({"HEADWAY_TICK_US": "soon"}, ["HEADWAY_TICK_US", "soon", "20"]),
+    "range": ({"HEADWAY_TICK_US": "3"}, ["HEADWAY_TICK_US", "3", "20"]),
+    "negative": ({"HEADWAY_EAGER_LIMIT": "-5"}, ["HEADWAY_EAGER_LIMIT", "-5"]),
+    "trailing": ({"HEADWAY_EAGER_LIMIT": "64Kx"}, ["HEADWAY_EAGER_LIMIT", "64Kx"]),
+    "empty": ({"HEADWAY_TRIGGER": ""}, ["HEADWAY_TRIGGER"]),
+    "bool": ({"HEADWAY_VERBOSE": "maybe"}, ["HEADWAY_VERBOSE", "maybe"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_one_line(fake: Mpi, case: str) -> None:
+    options, words = BAD_INPUT[case]
+    result = run_fake(fake, "", options)
+    assert result.status not in (0, -1), result.explain()
+    line = one_line(result)
+    for word in words:
+        assert word in line, line
+    assert "irecv" not in result.stdout, "it communicated before it refused"
+
+
+def test_bad_input_ends_a_whole_job(mpi: Mpi) -> None:
+    program = support.compile_program(mpi, "doors", [support.PROGRAMS / "doors.c"])
+    result = support.run_mpi(mpi, [program], ranks=3, options={"HEADWAY_TRIGER": "tick"})
+    assert result.status != 0 and not result.has_timed_out, result.explain()
+    said = [line for line in result.stderr.splitlines() if "HEADWAY_TRIGER" in line]
+    assert len(said) == 1, result.explain()
+    assert not re.search(r"^rank \d", result.stdout, re.MULTILINE)
+
+
+def test_different_bad_input_is_said_by_each(mpi: Mpi) -> None:
+    program = support.compile_program(mpi, "doors", [support.PROGRAMS / "doors.c"])
+    rank = "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}"
+    script = f'HEADWAY_TICK_US="bad{rank}" exec "$@"'
+    result = support.run_mpi(mpi, ["sh", "-c", script, "sh", program], ranks=2, options={})
+    assert result.status != 0 and not result.has_timed_out, result.explain()
+    for value in ("bad0", "bad1"):
+        said = [line for line in result.stderr.splitlines() if f"HEADWAY_TICK_US={value}" in line]
+        assert len(said) == 1, result.explain()
+
+
+def test_only_some_ranks_have_the_library(mpi: Mpi, tmp_path: Path) -> None:
+    if mpi.name == "mpich5":
+        pytest.skip("plain MPICH 5.0 hangs in MPI_Barrier when ranks have different thread levels")
+    program = support.compile_program(mpi, "doors", [support.PROGRAMS / "doors.c"])
+    rank = "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}"
+    script = f'[ "{rank}" = 0 ] && export LD_PRELOAD={support.library(mpi)}; exec "$@"'
+    records = tmp_path / "records"
+    records.mkdir()
+    options = {**support.FORCED, "HEADWAY_RECORD": str(records)}
+    plain = support.run_mpi(mpi, [program], ranks=2)
+    half = support.run_mpi(mpi, ["sh", "-c", script, "sh", program], ranks=2, env=options)
+    assert half.status == plain.status == 0, half.explain()
+    assert half.lines == plain.lines, half.explain()
+    made = support.read_records(records)
+    assert len(made) == 1 and made[0]["tracked_p2p"] > 0, made

@@ -1,0 +1,115 @@
+"""After success, exit without MPI_Finalize, abort and `kill -9`: no process and nothing in /dev/shm
+is left that a plain run would not leave."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+import support
+from headway import launch
+from headway.mpis import Mpi
+
+SOURCE = support.PROGRAMS / "endings.c"
+
+
+def wait_until_gone(tag: str, limit_s: float = 15.0) -> list[int]:
+    deadline = time.monotonic() + limit_s
+    while (left := support.tagged_processes(tag)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left
+
+
+def open_files(tag: str) -> set[str]:
+    """What the job's processes have mapped or open under /dev/shm now."""
+    names = set()
+    for pid in support.tagged_processes(tag):
+        try:
+            text = Path(f"/proc/{pid}/maps").read_text()
+        except OSError:
+            continue
+        names |= set(re.findall(r"/dev/shm/(\S*headway\S*)", text))
+    return names
+
+
+def said(result: support.Result) -> list[str]:
+    """The program's own lines; a launcher adds its remarks about who died first."""
+    return [line for line in result.lines if line.startswith("rank ") and "RANK" not in line]
+
+
+def run_ending(
+    mpi: Mpi, how: str, options: dict[str, str] | None
+) -> tuple[support.Result, list[int]]:
+    program = support.compile_program(mpi, "endings", [SOURCE])
+    forward = {} if options is None else {"LD_PRELOAD": str(support.library(mpi)), **options}
+    made = launch.build(
+        mpi, [str(program), how], ranks=2, forward=forward, extra=support.launcher_extra(mpi)
+    )
+    tag = uuid.uuid4().hex
+    result = support.run_group(made.argv, support.job_environment(mpi, made.env), 60, tag)
+    return result, wait_until_gone(tag)
+
+
+@pytest.mark.parametrize("how", ["leak", "exit", "abort"])
+def test_ending(mpi: Mpi, how: str) -> None:
+    plain, plain_left = run_ending(mpi, how, None)
+    before = support.shared_memory_files()
+    headway, left = run_ending(mpi, how, support.FORCED)
+    after = {name for name in support.shared_memory_files() - before if "headway" in name}
+    assert not plain.has_timed_out and not plain_left, f"the plain control hangs; {plain.explain()}"
+    assert not headway.has_timed_out, headway.explain()
+    assert left == [] and after == set()
+    assert (headway.status == 0) == (plain.status == 0), headway.explain()
+    assert said(headway) == said(plain), headway.explain()
+
+
+def first_ranks(process: subprocess.Popen, count: int) -> list[int]:
+    assert process.stdout is not None
+    found: list[int] = []
+    while len(found) < count and (line := process.stdout.readline()):
+        if match := re.match(r"pid (\d+)", line):
+            found.append(int(match.group(1)))
+    return found
+
+
+def test_kill_one_rank(mpi: Mpi) -> None:
+    program = support.compile_program(mpi, "endings", [SOURCE])
+    before = support.shared_memory_files()
+    forward = {"LD_PRELOAD": str(support.library(mpi)), **support.FORCED}
+    made = launch.build(
+        mpi, [str(program), "hang"], ranks=2, forward=forward, extra=support.launcher_extra(mpi)
+    )
+    tag = uuid.uuid4().hex
+    env = {**support.job_environment(mpi, made.env), support.TAG: tag}
+    process = subprocess.Popen(
+        made.argv,
+        env=env,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        ranks = first_ranks(process, 2)
+        assert len(ranks) == 2, "the program did not start"
+        ours = open_files(tag)
+        os.kill(ranks[1], signal.SIGKILL)
+        process.communicate(timeout=60)
+        assert process.returncode != 0
+        assert wait_until_gone(tag) == []
+        left = {
+            name
+            for name in support.shared_memory_files() - before
+            if "headway" in name or name in ours
+        }
+        assert left == set()
+    finally:
+        support.kill_group(process, tag)
+        process.wait()

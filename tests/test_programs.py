@@ -1,0 +1,304 @@
+"""Directed MPI programs: the same output with and without the library, the engine at work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import support
+from headway.mpis import Mpi
+
+#: Kinds of MPI a program needs; the value says so in the skip.
+FEATURES = {
+    "partitioned": "partitioned communication",
+    "sessions": "MPI 4 sessions",
+    "failed-in-waitall": "MPI_Waitall that ends if a request failed before (it hangs, plain too)",
+    "one-sided-multiple": "one-sided operations at thread-multiple",
+}
+
+
+@dataclass(frozen=True)
+class Program:
+    """One C file of tests/mpi and what running it must show."""
+
+    name: str
+    ranks: int = 2
+    arguments: Sequence[str] = ()
+    needs: str = ""
+    #: counters of the record that must not be 0 (summed over the ranks)
+    counters: Sequence[str] = ("tracked_p2p", "doors", "polls")
+    label: str = ""
+    #: flavour -> start of the reason for which the library declines the program there
+    declined: dict[str, str] = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.label or self.name
+
+
+DIRECTED = [
+    Program("doors"),
+    Program("receives", ranks=4),
+    Program("nobody", counters=("tracked_p2p", "doors")),
+    Program("truncation"),
+    Program(
+        "truncation", needs="failed-in-waitall", label="truncation-waitall", arguments=["waitall"]
+    ),
+    Program("persistent", counters=("tracked_persistent", "started", "polls")),
+    Program("collectives", counters=("tracked_collective", "doors", "polls")),
+    Program(
+        "collectives",
+        ranks=3,
+        label="collectives-3",
+        counters=("tracked_collective", "doors", "polls"),
+    ),
+    Program("callbacks"),
+    Program("mixtures", counters=("tracked_p2p", "tracked_persistent", "doors", "looks")),
+    Program("handover", counters=("tracked_p2p", "doors", "looks")),
+    Program("forks"),
+    Program("rma", needs="one-sided-multiple", counters=("tracked_rma", "exposures", "polls")),
+    Program(
+        "io",
+        arguments=["{scratch}/io.data"],
+        counters=("tracked_io", "tracked_p2p", "polls"),
+        declined={"ompi": "nonblocking file access"},
+    ),
+    Program(
+        "sessions",
+        needs="sessions",
+        arguments=["1"],
+        counters=("tracked_p2p", "doors", "looks"),
+        declined={"mpich": "a program with sessions only"},
+    ),
+    Program("plugin_host", arguments=["{plugin}"], counters=("tracked_p2p", "doors", "looks")),
+    Program("threads", label="threads-single", arguments=["single", "1"]),
+    Program("threads", label="threads-funneled", arguments=["funneled", "1"]),
+    Program(
+        "threads",
+        label="threads-serialized",
+        arguments=["serialized", "3"],
+        counters=("tracked_p2p", "doors", "looks"),
+    ),
+    Program(
+        "threads",
+        label="threads-multiple",
+        arguments=["multiple", "4"],
+        counters=("tracked_p2p", "doors", "looks"),
+    ),
+    Program(
+        "endings", label="leftover", arguments=["leak"], counters=("tracked_p2p", "doors", "looks")
+    ),
+    Program(
+        "endings", label="early", arguments=["early"], counters=("tracked_p2p", "doors", "looks")
+    ),
+]
+
+#: The MPIs that run with both triggers without --full.
+QUICK_MPIS = ("mpich4", "ompi4")
+
+#: name -> (shared memory, trigger)
+SETTINGS = {
+    "shm-tick": (True, "tick"),
+    "tcp-events": (False, "events"),
+    "tcp-tick": (False, "tick"),
+}
+
+
+def has_feature(mpi: Mpi, feature: str) -> bool:
+    is_ompi = mpi.flavour == "ompi"
+    if feature == "failed-in-waitall":
+        return not is_ompi or mpi.major >= 5
+    if feature == "one-sided-multiple":  # Open MPI 4's components refuse it or crash, plain too
+        return not (is_ompi and mpi.major < 5)
+    if feature in ("partitioned", "sessions"):
+        return not is_ompi or mpi.major >= 5
+    return True
+
+
+def flags_for(mpi: Mpi) -> list[str]:
+    """What this MPI has beyond MPI 3.1 that a program may use."""
+    flags = []
+    if has_feature(mpi, "partitioned"):
+        flags += ["-DHAVE_PARTITIONED", "-DHAVE_PERSISTENT_COLLECTIVES"]
+    if re.search(r"\bMPI_Request_get_status_all\s*\(", mpi.header.read_text(errors="replace")):
+        flags.append("-DHAVE_GET_STATUS_ARRAYS")
+    return flags
+
+
+def build(mpi: Mpi, program: Program) -> Path:
+    source = support.PROGRAMS / f"{program.name}.c"
+    return support.compile_program(mpi, program.name, [source], flags_for(mpi))
+
+
+def build_plugin(mpi: Mpi) -> Path:
+    return support.compile_program(
+        mpi, "plugin.so", [support.PROGRAMS / "plugin.c"], ["-shared", "-fPIC"]
+    )
+
+
+def arguments_of(mpi: Mpi, program: Program, scratch: Path) -> list[str]:
+    values = {"scratch": str(scratch)}
+    if "{plugin}" in program.arguments:
+        values["plugin"] = str(build_plugin(mpi))
+    return [text.format(**values) for text in program.arguments]
+
+
+def assert_exercised(result: support.Result, program: Program) -> None:
+    assert [record["engine"] for record in result.records] == ["thread"] * program.ranks, (
+        result.stderr
+    )
+    for counter in program.counters:
+        assert result.total(counter) > 0, f"{counter} is 0: the engine was not exercised"
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("program", DIRECTED, ids=lambda program: program.id)
+def test_same_output(
+    mpi: Mpi,
+    program: Program,
+    setting: str,
+    is_full: bool,
+    tmp_path: Path,
+    plain_runs: dict[str, support.Result],
+) -> None:
+    if program.needs and not has_feature(mpi, program.needs):
+        pytest.skip(f"{mpi.title} has no {FEATURES[program.needs]}")
+    is_short = setting == "tcp-events" or (setting == "shm-tick" and mpi.name in QUICK_MPIS)
+    if not is_full and not is_short:
+        pytest.skip("only with --full")
+    has_shm, trigger = SETTINGS[setting]
+    if not has_shm and program.ranks > support.max_tcp_ranks(mpi):
+        pytest.skip(f"{mpi.title} over tcp hangs in MPI_Finalize with these ranks, plain too")
+    argv = [build(mpi, program), *arguments_of(mpi, program, tmp_path)]
+    key = f"{mpi.name} {program.id}"
+    if key not in plain_runs:
+        plain_runs[key] = support.run_mpi(mpi, argv, ranks=program.ranks)
+    plain = plain_runs[key]
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    headway = support.run_mpi(
+        mpi,
+        argv,
+        ranks=program.ranks,
+        shared_memory=has_shm,
+        options={**support.FORCED, "HEADWAY_TRIGGER": trigger},
+        records=tmp_path / "records",
+        timeout_s=support.time_limit_s(mpi, has_shm),
+        attempts=support.attempts(mpi, has_shm),
+    )
+    assert headway.status == 0, headway.explain()
+    assert headway.lines == plain.lines, headway.explain()
+    reason = program.declined.get(mpi.flavour)
+    if reason is None:
+        assert_exercised(headway, program)
+    else:
+        told = [text for record in headway.records for text in record["declined"]]
+        assert len(told) == program.ranks and all(text.startswith(reason) for text in told), told
+
+
+def test_operations_with_nobody_are_not_followed(mpi: Mpi, tmp_path: Path) -> None:
+    """Of twelve large operations of each rank ten are with MPI_PROC_NULL."""
+    done = support.run_mpi(
+        mpi,
+        [build(mpi, Program("nobody"))],
+        ranks=2,
+        options=support.FORCED,
+        records=tmp_path / "records",
+    )
+    assert done.status == 0, done.explain()
+    assert done.total("tracked_p2p") == 2 * 2, "the real exchange alone"
+
+
+#: what a profile follows by other ways than a plain wait: every door, threads, callbacks, fork
+PROFILED = ("doors", "persistent", "threads", "callbacks", "forks", "mixtures")
+
+
+@pytest.mark.parametrize(
+    "program", [p for p in DIRECTED if p.name in PROFILED], ids=lambda program: program.id
+)
+def test_same_output_profiled(
+    mpi: Mpi, program: Program, tmp_path: Path, plain_runs: dict[str, support.Result]
+) -> None:
+    """Watching changes nothing either, and sees the requests the engine sees."""
+    if mpi.name not in QUICK_MPIS:
+        pytest.skip("one MPI of each ABI is enough")
+    if program.needs and not has_feature(mpi, program.needs):
+        pytest.skip(f"{mpi.title} has no {FEATURES[program.needs]}")
+    argv = [build(mpi, program), *arguments_of(mpi, program, tmp_path)]
+    key = f"{mpi.name} {program.id}"
+    if key not in plain_runs:
+        plain_runs[key] = support.run_mpi(mpi, argv, ranks=program.ranks)
+    profiled = support.run_mpi(
+        mpi,
+        argv,
+        ranks=program.ranks,
+        options={**support.FORCED, "HEADWAY_PROFILE": "yes"},
+        records=tmp_path / "records",
+    )
+    assert profiled.status == 0, profiled.explain()
+    assert profiled.lines == plain_runs[key].lines, profiled.explain()
+    sites = [site for record in profiled.records for site in record["profile"]["sites"]]
+    assert sum(site.get("completed", 0) for site in sites) > 0
+    if mpi.flavour not in program.declined:
+        assert_exercised(profiled, program)
+
+
+@pytest.mark.parametrize("level, value", [("single", 0), ("funneled", 1), ("serialized", 2)])
+def test_level_asked_is_level_told(mpi: Mpi, level: str, value: int, tmp_path: Path) -> None:
+    """The library needs thread-multiple for itself; the program must not notice."""
+    threads = Program("threads", arguments=[level, "1"])
+    argv = [build(mpi, threads), *threads.arguments]
+    headway = support.run_mpi(mpi, argv, ranks=2, options=support.FORCED, records=tmp_path)
+    told = re.findall(r"^provided (\d+)", headway.stderr, re.MULTILINE)
+    plain = support.run_mpi(mpi, argv, ranks=2)
+    plain_told = re.findall(r"^provided (\d+)", plain.stderr, re.MULTILINE)
+    assert headway.status == 0, headway.explain()
+    assert sorted(told) == sorted(plain_told) or told == [told[0]] * 2, (told, plain_told)
+    assert_exercised(headway, threads)
+
+
+def test_engine_off_only_forwards(mpi: Mpi, tmp_path: Path) -> None:
+    doors = Program("doors")
+    argv = [build(mpi, doors)]
+    plain = support.run_mpi(mpi, argv, ranks=2)
+    off = support.run_mpi(mpi, argv, ranks=2, options={"HEADWAY_ENGINE": "off"}, records=tmp_path)
+    assert off.status == 0 and off.lines == plain.lines, off.explain()
+    assert [record["engine"] for record in off.records] == ["off"] * 2
+    assert off.total("polls") == 0 and off.total("tracked_p2p") == 0
+
+
+def test_default_options(mpi: Mpi, tmp_path: Path) -> None:
+    """As a user preloads it: no option at all."""
+    for name in ("doors", "collectives"):
+        argv = [build(mpi, Program(name))]
+        plain = support.run_mpi(mpi, argv, ranks=2)
+        headway = support.run_mpi(mpi, argv, ranks=2, options={}, records=tmp_path / name)
+        assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
+        assert headway.total("tracked_p2p") + headway.total("tracked_collective") > 0
+
+
+FORTRAN = sorted((support.PROGRAMS / "fortran").glob("*.f90"))
+
+
+@pytest.mark.parametrize("source", FORTRAN, ids=lambda path: path.stem)
+def test_fortran(mpi: Mpi, source: Path, tmp_path: Path) -> None:
+    """Every binding reaches the hooks, each call once."""
+    if mpi.mpifort is None:
+        pytest.skip(f"{mpi.title} has no Fortran that the compiler here can use")
+    name = source.stem + "_f"
+    try:
+        program = support.compile_program(
+            mpi, name, [source], ["-ffree-line-length-none"], mpi.mpifort
+        )
+    except AssertionError as error:
+        if "mpi_f08" in source.read_text() and "Cannot open module file" in str(error):
+            pytest.skip(f"{mpi.title} has no mpi_f08 module for the compiler here")
+        raise
+    plain = support.run_mpi(mpi, [program], ranks=2)
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    headway = support.run_mpi(mpi, [program], ranks=2, options=support.FORCED, records=tmp_path)
+    assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
+    assert headway.total("tracked_p2p") > 0 and headway.total("tracked_collective") > 0

@@ -1,0 +1,67 @@
+"""Random MPI programs receive the same bytes and statuses with and without the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import support
+from headway.mpis import Mpi
+
+SOURCES = sorted((support.PROGRAMS / "random").glob("*.c"))
+DEFAULT_SEEDS = 12
+
+#: name -> (ranks, arguments, shared memory, trigger)
+SETTINGS = {
+    "shm-tick": (3, ["--level", "funneled"], True, "tick"),
+    "tcp-events": (2, ["--level", "serialized"], False, "events"),
+    "tcp-tick-threads": (2, ["--threads", "2"], False, "tick"),
+    "shm-threads": (2, ["--threads", "3"], True, "auto"),
+}
+
+
+def differing_seeds(plain: support.Result, other: support.Result) -> list[int]:
+    changed = set(plain.lines) ^ set(other.lines)
+    return sorted({int(line.split()[2]) for line in changed if line.startswith("digest seed")})
+
+
+def check_seeds(plain: support.Result, headway: support.Result, seeds: str, without: str) -> None:
+    """The same digests of every seed; `seeds` are the program's arguments that name them."""
+    bad = differing_seeds(plain, headway)
+    assert headway.status == 0, f"seeds not finished: {bad}; {headway.explain()}"
+    assert not bad, (
+        f"seeds {bad} differ; one alone: replace '{seeds}' by 'SEED 1 --trace' in\n"
+        f"{headway.command}\nand run it with and without {without}"
+    )
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_same_digests(
+    mpi: Mpi, setting: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    ranks, arguments, has_shm, trigger = SETTINGS[setting]
+    seeds = request.config.getoption("--seeds") or DEFAULT_SEEDS
+    first = request.config.getoption("--seed-base")
+    program = support.compile_program(mpi, "random_program", SOURCES)
+    argv = [program, str(first), str(seeds), *arguments]
+    if mpi.name == "mpich5" and setting == "tcp-tick-threads":
+        pytest.skip("MPICH 5 over ofi tcp hangs with several threads, plain too")
+    timeout_s = 60 + 6.0 * seeds
+    # Digests do not depend on the transport: the plain control may use the fast one.
+    plain = support.run_mpi(mpi, argv, ranks=ranks, timeout_s=timeout_s)
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    headway = support.run_mpi(
+        mpi,
+        argv,
+        ranks=ranks,
+        shared_memory=has_shm,
+        records=tmp_path,
+        options={**support.FORCED, "HEADWAY_TRIGGER": trigger},
+        timeout_s=timeout_s,
+        attempts=support.attempts(mpi, has_shm),
+    )
+    check_seeds(plain, headway, f"{first} {seeds}", "LD_PRELOAD")
+    assert len(plain.lines) >= seeds * ranks
+    assert [record["engine"] for record in headway.records] == ["thread"] * ranks
+    for counter in ("tracked_p2p", "tracked_collective", "tracked_persistent", "doors", "polls"):
+        assert headway.total(counter) > 0, f"{counter} is 0: the engine was not exercised"

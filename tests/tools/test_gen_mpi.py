@@ -1,0 +1,187 @@
+"""Description: the generator of entry points refuses what it does not understand, and guards."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import gen_profiled  # noqa: E402  (needs the path above)
+import mpi_header  # noqa: E402
+
+HEADER = """
+#define MPICH_VERSION "4.9.9"
+typedef int MPI_Comm; typedef int MPI_Request; typedef int MPI_Datatype;
+typedef long long MPI_Count;
+typedef struct {{ int MPI_SOURCE; }} MPI_Status;
+typedef int (MPI_Copy_function)(MPI_Comm, int, void *, void *, void *, int *);
+int MPI_Pcontrol(const int level, ...);
+double MPI_Wtime(void);
+int MPI_Barrier(MPI_Comm comm) __attribute__((deprecated("see (5)")));
+int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, MPI_Request *request);
+int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses);
+int MPI_Wait(MPI_Request *request);
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
+{more}
+"""
+
+SPEC = """
+[leaf]
+environment = ["Wtime"]
+[world]
+collectives = ["Barrier"{world}]
+[pass]
+other = [{passed}]
+[hook.p2p]
+widened = [{widened}]
+functions = ["Isend", "Waitall"]
+[hook.p2p.doors]
+Waitall = "count, {requests}"
+[hook.completion]
+only_known = true
+functions = ["Wait"]
+[posted.icollective]
+parameters = "MPI_Comm comm, MPI_Request *request"
+[posted.icollective.functions]
+Ibarrier = "comm, request"
+[none]
+Pcontrol = "variadic"
+"""
+
+
+def generate(
+    folder: Path,
+    more: str = "",
+    world: str = "",
+    passed: str = "",
+    widened: str = '"count"',
+    requests: str = "requests",
+) -> tuple[int, str]:
+    header = folder / "mpi.h"
+    header.write_text(HEADER.format(more=more))
+    spec = folder / "spec.toml"
+    spec.write_text(SPEC.format(world=world, passed=passed, widened=widened, requests=requests))
+    command = [
+        sys.executable,
+        str(ROOT / "tools/gen_mpi.py"),
+        "--flavour",
+        "mpich",
+        "--spec",
+        str(spec),
+    ]
+    command += ["--header", str(header), "--out", str(folder / "out")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+def entry(folder: Path, name: str) -> str:
+    text = (folder / "out" / "entries.c").read_text()
+    return text.partition(f"#undef MPI_{name}\n")[2].partition("#undef MPI_")[0]
+
+
+def test_each_class_is_written(tmp_path: Path) -> None:
+    assert generate(tmp_path) == (0, "")
+    assert "return hw_real.Wtime();" in entry(tmp_path, "Wtime")
+    assert "hw_inside" not in entry(tmp_path, "Wtime")
+    barrier = entry(tmp_path, "Barrier")
+    assert "return hw_bottom.Barrier(comm);" in barrier
+    assert "slow_Barrier(hw_world_comm(comm), SITE)" in barrier
+    assert "hw_real.Barrier(hw_world_comm(comm))" in barrier
+    assert "hw_real.Ibarrier(hw_world_comm(comm), request)" in entry(tmp_path, "Ibarrier")
+    assert 'HW_ALIAS("MPI_Barrier") int PMPI_Barrier(MPI_Comm comm);' in barrier
+    waitall = entry(tmp_path, "Waitall")
+    assert "hw_request_forget(count, requests);" in waitall and "hw_waitall(count" in waitall
+    wait = "rc = HW_UNLIKELY(hw_request_is_any_known()) ? hw_wait(request) : hw_real.Wait(request);"
+    assert wait in entry(tmp_path, "Wait")
+    assert "hw_icollective_posted(comm, request);" in entry(tmp_path, "Ibarrier")
+    assert not entry(tmp_path, "Pcontrol")
+
+
+def test_one_hook_serves_both_twins(tmp_path: Path) -> None:
+    assert generate(tmp_path)[0] == 0
+    for name in ("Isend", "Isend_c"):
+        assert "hw_isend(buf, count, datatype, request)" in entry(tmp_path, name)
+    inline = (tmp_path / "out" / "real_inline.h").read_text()
+    assert "if (count == (int)count)" in inline and "hw_real.Isend_c(buf, count" in inline
+
+
+def test_cold_ways(tmp_path: Path) -> None:
+    assert generate(tmp_path)[0] == 0
+    isend = entry(tmp_path, "Isend")
+    short = isend.partition("HW_EXPORT")[2]
+    assert "return slow_Isend(buf, count, datatype, request, SITE);" in short
+    assert "hw_profile" not in short and "hw_bottom" not in short
+    assert 'hw_profile_enter(&call, "Isend", site, hw_profiled_bytes(count, datatype));' in isend
+    assert "hw_profiled_posted(&call, rc, request, false);" in isend
+    waitall = entry(tmp_path, "Waitall")
+    assert "hw_profiled_hold(&call, count, requests, true);" in waitall
+    assert "hw_profiled_release(&call, requests, rc == MPI_SUCCESS, true);" in waitall
+    assert waitall.count("hw_request_forget") == 1
+
+
+@pytest.mark.parametrize(
+    ("declaration", "expected"),
+    [
+        ("MPI_Send(int count, MPI_Datatype datatype)", "hw_profiled_bytes(count, datatype)"),
+        ("MPI_Gather(int sendcount, MPI_Datatype sendtype)", "0"),
+        (
+            "MPI_Allgather(int sendcount, MPI_Datatype sendtype, int recvcount, "
+            "MPI_Datatype recvtype)",
+            "hw_profiled_bytes(recvcount, recvtype)",
+        ),
+        ("MPI_Ialltoallv(const int recvcounts[], MPI_Datatype recvtype)", "0"),
+        (
+            "MPI_Sendrecv(int sendcount, MPI_Datatype sendtype, int dest)",
+            "hw_profiled_bytes(sendcount, sendtype)",
+        ),
+        ("MPI_Get_accumulate(int origin_count, MPI_Datatype origin_datatype)", "0"),
+        ("MPI_Get_count(int *count, MPI_Datatype datatype)", "0"),
+    ],
+)
+def test_bytes_only_from_arguments_that_count(declaration: str, expected: str) -> None:
+    """A root's arguments, or those MPI_IN_PLACE makes void, must not be looked at."""
+    assert gen_profiled.bytes_of(mpi_header.parse_prototype(f"int {declaration}", "")) == expected
+
+
+@pytest.mark.parametrize(
+    ("more", "extra", "complaint"),
+    [
+        ("int MPI_New(int x);", {}, "MPI_New has no class"),
+        ("int MPI_Odd(int (*f)(int));", {"passed": '"Odd"'}, "MPI_Odd: cannot parse the parameter"),
+        ("int (*MPI_Worse(void))(int);", {"passed": '"Worse"'}, "cannot parse the declaration"),
+        (
+            "int MPI_Take(MPI_Request *r);",
+            {"passed": '"Take"'},
+            "takes a request in or out but is pass",
+        ),
+        (
+            "int MPI_Tell(MPI_Comm comm);",
+            {"passed": '"Tell"'},
+            "MPI_Tell takes a communicator but is pass",
+        ),
+        ("int MPI_Some(int n, MPI_Request r[]);", {"world": ', "Some"'}, "but is world"),
+        (
+            "int MPI_Barrier_c(MPI_Comm c);",
+            {"passed": '"Barrier_c"'},
+            "Barrier_c is pass but Barrier is world",
+        ),
+        ("", {"passed": '"Barrier"'}, "Barrier is both world and pass"),
+        ("", {"widened": ""}, "hook Isend does not widen what MPI_Isend_c widens"),
+        ("", {"requests": "reqs"}, "MPI_Waitall has no parameter reqs"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, more: str, extra: dict[str, str], complaint: str) -> None:
+    code, said = generate(tmp_path, more=more, **extra)
+    assert code == 1
+    assert complaint in said and len(said.splitlines()) == 1
+
+
+def test_a_request_read_only_may_pass(tmp_path: Path) -> None:
+    more = "int MPI_Peek(int n, const MPI_Request r[]); int MPI_Ready(MPI_Request r);"
+    assert generate(tmp_path, more=more, passed='"Peek", "Ready"') == (0, "")

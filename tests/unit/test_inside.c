@@ -1,0 +1,124 @@
+/* Description: who is inside MPI: registration at the first call, the depth guard, threads that end, threads
+ * of our own, forked children. */
+#include "progress/inside.h"
+#include "real/table.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct stage {
+    sem_t is_there;
+    sem_t may_go;
+};
+
+static void stage_open(struct stage *stage)
+{
+    sem_init(&stage->is_there, 0, 0);
+    sem_init(&stage->may_go, 0, 0);
+}
+
+static void *enter_and_stay(void *argument)
+{
+    struct stage *stage = argument;
+    hw_inside_register(&hw_inside);
+    hw_inside_enter(&hw_inside);
+    sem_post(&stage->is_there);
+    sem_wait(&stage->may_go);
+    return NULL; /* ends inside MPI, as a thread does that exits from a callback */
+}
+
+static void first_call_registers(void **state)
+{
+    (void)state;
+    assert_int_equal(hw_inside_depth(&hw_inside), HW_INSIDE_UNREGISTERED);
+    assert_true(hw_inside_register(&hw_inside));
+    assert_int_equal(hw_inside_depth(&hw_inside), HW_INSIDE_NO);
+    assert_false(hw_inside_any());
+}
+
+static void nested_call_is_seen(void **state)
+{
+    (void)state;
+    hw_inside_enter(&hw_inside);
+    assert_true(hw_inside_any());
+    assert_false(hw_inside_register(&hw_inside));
+    hw_inside_leave(&hw_inside);
+    assert_false(hw_inside_any());
+}
+
+static void ended_thread_is_forgotten(void **state)
+{
+    (void)state;
+    struct stage stage;
+    pthread_t thread;
+    stage_open(&stage);
+    assert_int_equal(pthread_create(&thread, NULL, enter_and_stay, &stage), 0);
+    sem_wait(&stage.is_there);
+    assert_true(hw_inside_any());
+    sem_post(&stage.may_go);
+    pthread_join(thread, NULL);
+    assert_false(hw_inside_any());
+}
+
+static void *call_as_own_thread(void *argument)
+{
+    (void)argument;
+    hw_inside_mark_own_thread();
+    /* Every entry passes straight through, and nobody takes us for the program. */
+    return (void *)(uintptr_t)(!hw_inside_register(&hw_inside) && !hw_inside_any());
+}
+
+static void own_thread_is_not_the_program(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *is_right = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, call_as_own_thread, NULL), 0);
+    pthread_join(thread, &is_right);
+    assert_non_null(is_right);
+}
+
+/* The child has one thread: the other one, inside MPI at the fork, must not count there. */
+static void child_starts_over(void **state)
+{
+    (void)state;
+    struct stage stage;
+    pthread_t thread;
+    stage_open(&stage);
+    assert_int_equal(pthread_create(&thread, NULL, enter_and_stay, &stage), 0);
+    sem_wait(&stage.is_there);
+    pid_t child = fork();
+    if (child == 0) {
+        bool was_inside = hw_inside_any();
+        hw_inside_enter(&hw_inside);
+        bool is_inside = hw_inside_any();
+        hw_inside_leave(&hw_inside);
+        _exit(was_inside || !is_inside);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    sem_post(&stage.may_go);
+    pthread_join(thread, NULL);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+    hw_real_pretend_loaded();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_call_registers),      cmocka_unit_test(nested_call_is_seen),
+        cmocka_unit_test(ended_thread_is_forgotten), cmocka_unit_test(own_thread_is_not_the_program),
+        cmocka_unit_test(child_starts_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* Description: when the progress thread takes part: the sequence of controls, the decision, its revision; and
+ * the pacing of polls. */
+#include "engines/thread/policy.h"
+#include "progress/pacing.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { US = 1000, MS = 1000000 };
+
+/* A window that lost all its cost in completion. */
+static bool end(struct hw_policy_class *class, bool was_on, uint64_t cost_ns, uint64_t duration_ns)
+{
+    const struct hw_policy_window window = {
+        .was_on = was_on, .cost_ns = cost_ns, .blocked_ns = cost_ns, .duration_ns = duration_ns};
+    return hw_policy_end(class, &window);
+}
+
+/* Runs `count` windows whose cost depends only on whether the thread took part. Returns how many it took part
+ * in. */
+static int run(struct hw_policy_class *class, int count, uint64_t on_ns, uint64_t off_ns,
+               uint64_t duration_ns)
+{
+    int on_count = 0;
+    for (int i = 0; i < count; i++) {
+        bool is_on = hw_policy_begin(class);
+        on_count += is_on;
+        end(class, is_on, is_on ? on_ns : off_ns, duration_ns);
+    }
+    return on_count;
+}
+
+static void first_windows_are_on(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    assert_int_equal(run(&class, 3, 1 * MS, 8 * MS, 9 * MS), 3);
+    assert_false(hw_policy_begin(&class)); /* the first control */
+}
+
+static void gain_keeps_it_on(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    run(&class, 12, 1 * MS, 8 * MS, 9 * MS);
+    assert_false(class.stands_down);
+    int on_count = run(&class, 1000, 1 * MS, 8 * MS, 9 * MS);
+    assert_true(on_count >= 985); /* controls grow rare */
+    assert_true(on_count < 1000); /* but do not end */
+}
+
+static void controls_tell_what_is_gained(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    run(&class, 3, 1 * MS, 8 * MS, 9 * MS);
+    assert_int_equal(hw_policy_off_cost_ns(&class), 0); /* nothing to compare with yet */
+    run(&class, 9, 1 * MS, 8 * MS, 9 * MS);
+    assert_int_equal(hw_policy_off_cost_ns(&class), 8 * MS);
+}
+
+static void no_gain_stands_down(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    run(&class, 12, 20 * US, 3 * US, 9 * MS);
+    assert_true(class.stands_down);
+    int on_count = run(&class, 1000, 20 * US, 3 * US, 9 * MS);
+    assert_true(on_count <= 24);
+    assert_true(on_count > 0);
+}
+
+static void decision_is_revised(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    run(&class, 12, 20 * US, 3 * US, 9 * MS);
+    assert_true(class.stands_down);
+    /* The program enters a phase in which it would pay. */
+    run(&class, 1500, 1 * MS, 8 * MS, 9 * MS);
+    assert_false(class.stands_down);
+    run(&class, 6000, 20 * US, 3 * US, 9 * MS);
+    assert_true(class.stands_down);
+}
+
+/* A partner that tries its own controls at other times spoils some windows: that must decide nothing. */
+static void spoilt_windows_decide_nothing(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    for (int i = 0; i < 200; i++) {
+        bool is_on = hw_policy_begin(&class);
+        bool is_spoilt = i == 1 || i == 2 || i == 40 || i == 41;
+        end(&class, is_on, is_on && !is_spoilt ? 1 * MS : 8 * MS, 17 * MS);
+        assert_false(class.stands_down);
+    }
+}
+
+static void equal_cost_keeps_it_on(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    for (int i = 0; i < 500; i++) {
+        bool is_on = hw_policy_begin(&class);
+        end(&class, is_on, (is_on ? 8200 : 8000) * US + (i % 7) * 50 * US, 17 * MS);
+        assert_false(class.stands_down);
+    }
+}
+
+static void one_odd_window_decides_nothing(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    run(&class, 12, 1 * MS, 8 * MS, 9 * MS);
+    bool is_on = hw_policy_begin(&class);
+    assert_true(is_on);
+    assert_false(end(&class, true, 50 * MS, 60 * MS));
+    assert_false(class.stands_down);
+}
+
+static void waiting_at_once_needs_no_thread(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    assert_int_equal(run(&class, 1000, 9 * MS, 9 * MS, 9 * MS), HW_POLICY_IDLE_RUN);
+    /* Computing begins: one window is missed, and the decision starts from nothing. */
+    assert_int_equal(run(&class, 1, 1 * MS, 8 * MS, 17 * MS), 0);
+    assert_int_equal(run(&class, 2, 1 * MS, 8 * MS, 9 * MS), 2);
+    run(&class, 12, 1 * MS, 8 * MS, 17 * MS);
+    assert_false(class.stands_down);
+}
+
+static void long_windows_are_not_used_to_learn(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    assert_int_equal(run(&class, 50, 1 * MS, 8 * MS, UINT64_C(200) * MS), 50);
+}
+
+static void pacing_lets_a_burst_through(void **state)
+{
+    (void)state;
+    struct hw_pacing pacing = {0};
+    hw_pacing_set(&pacing, 500 * US, 3);
+    uint64_t now_ns = UINT64_C(1000) * MS;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(hw_pacing_take(&pacing, now_ns), 0);
+    assert_int_equal(hw_pacing_take(&pacing, now_ns), 500 * US);
+    assert_int_equal(hw_pacing_take(&pacing, now_ns + 500 * US), 500 * US);
+    /* After a quiet time the next handshake is answered at once again. */
+    assert_int_equal(hw_pacing_take(&pacing, now_ns + 50 * MS), 0);
+}
+
+static void pacing_holds_the_long_run_rate(void **state)
+{
+    (void)state;
+    struct hw_pacing pacing = {0};
+    hw_pacing_set(&pacing, 500 * US, 3);
+    uint64_t begin_ns = UINT64_C(1000) * MS, now_ns = begin_ns;
+    for (int i = 0; i < 100; i++)
+        now_ns += hw_pacing_take(&pacing, now_ns) + 10 * US;
+    assert_in_range(now_ns - begin_ns, 96 * 500 * US, 100 * 510 * US);
+}
+
+static void length_of_a_series_is_learnt(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    for (int i = 0; i <= HW_POLICY_SURE_RUN; i++) {
+        assert_int_equal(hw_policy_series_post(&class, 1), HW_POLICY_POST_TELL);
+        assert_int_equal(hw_policy_series_post(&class, 2), HW_POLICY_POST_TELL);
+        hw_policy_series_end(&class, 2);
+    }
+    assert_int_equal(hw_policy_series_post(&class, 1), HW_POLICY_POST_MORE);
+    assert_int_equal(hw_policy_series_post(&class, 2), HW_POLICY_POST_COMPLETE);
+    assert_int_equal(hw_policy_series_post(&class, 3), HW_POLICY_POST_TELL);
+}
+
+/* A window with fewer posts than expected was not progressed: that must not happen twice in a row. */
+static void one_other_series_ends_the_trust(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    for (int i = 0; i < 100; i++)
+        hw_policy_series_end(&class, 4);
+    assert_int_equal(hw_policy_series_post(&class, 1), HW_POLICY_POST_MORE);
+    hw_policy_series_end(&class, 1);
+    for (int i = 0; i < HW_POLICY_SURE_RUN; i++) {
+        assert_int_equal(hw_policy_series_post(&class, 1), HW_POLICY_POST_TELL);
+        hw_policy_series_end(&class, i % 2 ? 1 : 4);
+    }
+    assert_int_equal(hw_policy_series_post(&class, 1), HW_POLICY_POST_TELL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_windows_are_on),
+        cmocka_unit_test(length_of_a_series_is_learnt),
+        cmocka_unit_test(one_other_series_ends_the_trust),
+        cmocka_unit_test(gain_keeps_it_on),
+        cmocka_unit_test(controls_tell_what_is_gained),
+        cmocka_unit_test(no_gain_stands_down),
+        cmocka_unit_test(decision_is_revised),
+        cmocka_unit_test(spoilt_windows_decide_nothing),
+        cmocka_unit_test(equal_cost_keeps_it_on),
+        cmocka_unit_test(one_odd_window_decides_nothing),
+        cmocka_unit_test(waiting_at_once_needs_no_thread),
+        cmocka_unit_test(long_windows_are_not_used_to_learn),
+        cmocka_unit_test(pacing_lets_a_burst_through),
+        cmocka_unit_test(pacing_holds_the_long_run_rate),
+    };
+    return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
+}

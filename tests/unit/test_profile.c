@@ -1,0 +1,233 @@
+/* Description: the profile's sums by call site, its requests, its looks at the wire, and what it writes. */
+#include "profile/calls.h"
+#include "profile/sites.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct hw_profile_wire wire;
+static int look_count;
+
+static bool read_wire(struct hw_profile_wire *now, bool is_first)
+{
+    look_count += is_first;
+    *now = wire;
+    return true;
+}
+
+static const char *const names[] = {"Isend", "Waitall", "Barrier", "Start", "Send_init", "Test"};
+enum name { ISEND, WAITALL, BARRIER, START, SEND_INIT, TEST };
+
+static void begin(struct hw_profile_call *call, enum name name, int place, uint64_t bytes)
+{
+    hw_profile_enter(call, names[name], &names[place], bytes);
+}
+
+static struct hw_profile_site *site_of(enum name name, int place, uint64_t bytes)
+{
+    return hw_sites_find(&names[place], names[name], bytes);
+}
+
+static void post(uint64_t handle, int place, uint64_t bytes)
+{
+    struct hw_profile_call call;
+    begin(&call, ISEND, place, bytes);
+    hw_profile_leave(&call);
+    hw_profile_posted(&call, handle, false);
+}
+
+/* A door over `count` handles from `first` on; those in `complete` are. */
+static void door(enum name name, int place, uint64_t first, int count, unsigned complete)
+{
+    struct hw_profile_call call;
+    begin(&call, name, place, 0);
+    for (int i = 0; i < count; i++)
+        hw_profile_hold(&call, i, first + (uint64_t)i);
+    if (name == WAITALL)
+        hw_profile_wait(&call);
+    usleep(2000);
+    wire.received_bytes += 1 << 20;
+    hw_profile_leave(&call);
+    for (int i = 0; i < call.held_count; i++)
+        call.held[i].is_complete = complete >> call.held[i].index & 1;
+    hw_profile_release(&call, name == WAITALL);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    setenv("HEADWAY_PROFILE", "yes", 1);
+    hw_profile_prepare(read_wire);
+    assert_true(hw_profile_is_on);
+    usleep(50000); /* so that there is time a look may be paid from */
+    return 0;
+}
+
+static void sums_by_place_function_and_size(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct hw_profile_call call;
+        begin(&call, BARRIER, i % 2, i < 5 ? 100 : 1000);
+        hw_profile_leave(&call);
+        hw_profile_count(&call);
+    }
+    assert_int_equal(atomic_load(&site_of(BARRIER, 0, 100)->calls), 3);
+    assert_int_equal(atomic_load(&site_of(BARRIER, 1, 127)->calls), 2);
+    assert_int_equal(atomic_load(&site_of(BARRIER, 0, 1000)->calls), 2);
+    assert_int_equal(atomic_load(&site_of(BARRIER, 1, 600)->bytes), 3000);
+}
+
+static void request_is_followed_to_its_door(void **state)
+{
+    (void)state;
+    assert_false(hw_profile_is_any_pending());
+    post(7, 2, 1000);
+    assert_true(hw_profile_is_any_pending());
+    usleep(3000);
+    door(WAITALL, 3, 7, 1, 1);
+    assert_false(hw_profile_is_any_pending());
+    struct hw_profile_site *from = site_of(ISEND, 2, 1000), *to = site_of(WAITALL, 3, 1000);
+    assert_int_equal(atomic_load(&from->completed), 1);
+    assert_true(atomic_load(&from->computed_ns) >= 3000000);
+    assert_true(atomic_load(&from->blocked_ns) >= 2000000);
+    assert_int_equal(atomic_load(&to->completed), 1);
+    assert_int_equal(atomic_load(&to->bytes), 1000);
+}
+
+static void blocked_time_is_shared_by_bytes(void **state)
+{
+    (void)state;
+    post(20, 4, 2999);
+    post(21, 5, 999);
+    door(WAITALL, 4, 20, 2, 3);
+    double large = (double)atomic_load(&site_of(ISEND, 4, 2999)->blocked_ns);
+    double small = (double)atomic_load(&site_of(ISEND, 5, 999)->blocked_ns);
+    assert_true(large / small > 2.99 && large / small < 3.01);
+}
+
+static void what_a_door_leaves_stays_followed(void **state)
+{
+    (void)state;
+    post(30, 0, 64);
+    post(31, 0, 64);
+    door(TEST, 1, 30, 2, 0);
+    assert_int_equal(atomic_load(&site_of(ISEND, 0, 64)->completed), 0);
+    door(TEST, 1, 30, 2, 1);
+    assert_int_equal(atomic_load(&site_of(ISEND, 0, 64)->completed), 1);
+    assert_int_equal(atomic_load(&site_of(ISEND, 0, 64)->blocked_ns), 0); /* a test does not block */
+    hw_profile_forget(31);
+    assert_false(hw_profile_is_any_pending());
+}
+
+static void persistent_request_counts_at_its_start(void **state)
+{
+    (void)state;
+    struct hw_profile_call call;
+    begin(&call, SEND_INIT, 0, 500);
+    hw_profile_leave(&call);
+    hw_profile_posted(&call, 40, true);
+    door(WAITALL, 2, 40, 1, 1); /* inactive: held by nobody */
+    assert_int_equal(atomic_load(&site_of(WAITALL, 2, 0)->completed), 0);
+    for (int i = 0; i < 2; i++) {
+        begin(&call, START, 1, 0);
+        hw_profile_leave(&call);
+        hw_profile_start(&call, 40);
+        hw_profile_count(&call);
+        door(WAITALL, 2, 40, 1, 1);
+    }
+    assert_int_equal(atomic_load(&site_of(START, 1, 500)->completed), 2);
+    assert_int_equal(atomic_load(&site_of(SEND_INIT, 0, 500)->completed), 0);
+    hw_profile_forget(40);
+}
+
+static void many_requests_in_one_door(void **state)
+{
+    (void)state;
+    enum { COUNT = 100 };
+    for (uint64_t i = 0; i < COUNT; i++)
+        post(1000 + i, 3, 8);
+    struct hw_profile_call call;
+    begin(&call, WAITALL, 5, 0);
+    for (int i = 0; i < COUNT; i++)
+        hw_profile_hold(&call, i, 1000 + (uint64_t)i);
+    assert_int_equal(call.held_count, COUNT);
+    hw_profile_leave(&call);
+    for (int i = 0; i < COUNT; i++)
+        call.held[i].is_complete = true;
+    hw_profile_release(&call, true);
+    assert_int_equal(atomic_load(&site_of(ISEND, 3, 8)->completed), COUNT);
+    assert_false(hw_profile_is_any_pending());
+}
+
+static void wire_is_looked_at_around_large_requests(void **state)
+{
+    (void)state;
+    look_count = 0;
+    post(50, 1, 1 << 20);
+    assert_int_equal(look_count, 1);
+    wire.sent_bytes += 300000; /* while the program computes */
+    usleep(1000);
+    door(WAITALL, 0, 50, 1, 1);
+    struct hw_profile_site *to = site_of(WAITALL, 0, 1 << 20);
+    assert_int_equal(atomic_load(&to->sampled), 1);
+    assert_int_equal(atomic_load(&to->moved_computing), 300000);
+    assert_int_equal(atomic_load(&to->moved_waiting), 1 << 20);
+    assert_true(atomic_load(&to->sampled_computed_ns) >= 1000000);
+    assert_true(atomic_load(&to->sampled_blocked_ns) >= 2000000);
+    post(51, 1, 1000); /* small: not worth it */
+    assert_int_equal(look_count, 1);
+    hw_profile_forget(51);
+}
+
+static void full_table_keeps_the_rest_together(void **state)
+{
+    (void)state;
+    static const char places[4096];
+    struct hw_profile_site *last = NULL, *before = NULL;
+    for (size_t i = 0; i < sizeof places; i++) {
+        before = last;
+        last = hw_sites_find(&places[i], names[BARRIER], 0);
+    }
+    assert_ptr_equal(before, last);
+    assert_string_equal(last->function, "others");
+    assert_ptr_not_equal(site_of(ISEND, 3, 8), last); /* those found before stay */
+}
+
+static void record_is_written(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    hw_profile_write(file);
+    fclose(file);
+    assert_non_null(strstr(text, "\"mpi_s\": 0."));
+    assert_non_null(strstr(text, "\"function\": \"Isend\", \"size_class\": 21"));
+    assert_non_null(strstr(text, "\"module\": \"/"));
+    assert_non_null(strstr(text, "\"moved_computing\": 300000"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_by_place_function_and_size),
+        cmocka_unit_test(request_is_followed_to_its_door),
+        cmocka_unit_test(blocked_time_is_shared_by_bytes),
+        cmocka_unit_test(what_a_door_leaves_stays_followed),
+        cmocka_unit_test(persistent_request_counts_at_its_start),
+        cmocka_unit_test(many_requests_in_one_door),
+        cmocka_unit_test(wire_is_looked_at_around_large_requests),
+        cmocka_unit_test(full_table_keeps_the_rest_together),
+        cmocka_unit_test(record_is_written),
+    };
+    return cmocka_run_group_tests_name("profile", tests, start, NULL);
+}
