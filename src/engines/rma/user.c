@@ -162,6 +162,7 @@ enum hw_status hw_rma_start(bool is_multithreaded)
     if (table == NULL || hw_world_at_end(finish) != HW_OK) {
         hw_log_error("no memory for the table of windows, or the MPI refuses attributes; run without "
                      "HEADWAY_GHOSTS");
+        free(table);
         return HW_NOMEM;
     }
     hw_rma_is_multithreaded = is_multithreaded;
