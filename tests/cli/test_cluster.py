@@ -85,7 +85,7 @@ def test_every_mpi_crosses_the_wire(mpi: Mpi, hello: Path, ranks_per_node: int) 
 def test_link_rate_holds(mpi: Mpi, hello: Path) -> None:
     size = 2_000_000
     with Cluster(2, rate="200mbit") as cluster:
-        done = cluster.run(mpi, [str(hello), str(size), "4"], timeout=30)
+        done = cluster.run(mpi, [str(hello), str(size), "4"], timeout=60)
     half_trip_s = ranks_of(done.stdout)[0]["half_trip_us"] / 1e6
     assert half_trip_s > 0.95 * 8 * size / 200e6
 
@@ -155,8 +155,9 @@ def test_killed_maker_leaves_nothing(number: int, tmp_path: Path) -> None:
     ) as maker:
         assert maker.stdout
         init = int(maker.stdout.readline())
-        time.sleep(0.5)
-        processes = family(init)
+        deadline = time.monotonic() + 30
+        while len(processes := family(init)) <= 5 and time.monotonic() < deadline:
+            time.sleep(0.05)
         assert len(processes) > 5
         maker.send_signal(number)
         maker.wait(20)
