@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "tests"
 PROGRAMS = ROOT / "tests" / "mpi"
 TAG = "TEST_JOB_TAG"
-LAUNCH_TIMEOUT_S = 90.0
+LAUNCH_TIMEOUT_S = 180.0
 
 #: Options that make the engine work on test-sized messages whatever the machine.
 FORCED = {"HEADWAY_EAGER_LIMIT": "1024", "HEADWAY_STAND_DOWN": "never", "HEADWAY_TICK_US": "100"}
@@ -188,7 +188,7 @@ def attempts(mpi: Mpi, has_shm: bool) -> int:
 
 
 def time_limit_s(mpi: Mpi, has_shm: bool) -> float:
-    return LAUNCH_TIMEOUT_S / 3 if attempts(mpi, has_shm) > 1 else LAUNCH_TIMEOUT_S
+    return LAUNCH_TIMEOUT_S / 4 if attempts(mpi, has_shm) > 1 else LAUNCH_TIMEOUT_S
 
 
 def netmod(mpi: Mpi) -> str | None:

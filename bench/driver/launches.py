@@ -75,9 +75,9 @@ def modes_make(
             Mode(f"headway:{name}", {**preload, **env}, transport="auto")
             for name, env in variants.items()
         ]
-        if "transport" in suite.extra_modes and mpi.flavour == "ompi":
+        if "transport" in suite.extra_modes and mpi.vendor in transport.SETTINGS:
             modes.append(Mode("headway-keep", preload))
-            modes.append(Mode("plain-transport", transport="send"))
+            modes.append(Mode("plain-transport", transport="duplex"))
         if "off" in suite.extra_modes:
             modes.append(Mode("headway-off", {**preload, "HEADWAY_ENGINE": "off"}))
         if "ghosts" in suite.extra_modes:
@@ -160,7 +160,7 @@ class Setting:
             env["HEADWAY_RECORD"] = str(records)
         argv = [str(self.programs / case.program), *arguments, *mode.arguments]
         launcher_env = mode.launcher_env | transport.settings(
-            self.mpi.flavour, parse_rate(self.rate) or None, choice=mode.transport
+            self.mpi.title, parse_rate(self.rate) or None, choice=mode.transport
         )
         with machine.timed_section():
             done = self.cluster.run(

@@ -137,7 +137,7 @@ _SUITES = (
     ),
     Suite(
         "transport",
-        "Open MPI over TCP with and without its put protocol, no computation",
+        "TCP with and without the protocol that makes directions wait, no computation",
         (p2p("both ways", (256 * KIB, MIB, 4 * MIB), 2, "none"),),
         ("1gbit", "2500mbit", "10gbit", "25gbit"),
         ("default",),

@@ -93,7 +93,7 @@ def add_transport_argument(parser: argparse.ArgumentParser) -> None:
         "--transport",
         choices=transport.CHOICES,
         default="auto",
-        help="send: Open MPI over TCP sends without its put protocol, which makes the two "
+        help="duplex: Open MPI and Intel MPI over TCP do without the protocol that makes the two "
         "directions wait for each other (auto: on links of up to 2.5 Gbit/s; keep: as it is)",
     )
 
@@ -241,7 +241,7 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
         forwarded = forward_arguments(launcher, kind, env)
         outer = {} if forwarded else env
         argv = [words[0], *forwarded, *words[1:]]
-        job_env = transport_settings(arguments, target.flavour, settings, words)
+        job_env = transport_settings(arguments, target.title, settings, words)
         return Plan(argv, outer | job_env, target, env, words, job_env, job_env)
     if arguments.ranks is None:
         return Plan(words, env, target, env, words)
@@ -253,7 +253,7 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
 
 
 def transport_settings(
-    arguments: argparse.Namespace, flavour: str, settings: dict[str, str], words: list[str]
+    arguments: argparse.Namespace, title: str, settings: dict[str, str], words: list[str]
 ) -> dict[str, str]:
     """For a launcher that starts the whole job. Nothing where the program runs without the engine:
     it is not to change then."""
@@ -261,7 +261,7 @@ def transport_settings(
     if engine == "off" or "transport" not in arguments:
         return {}
     rate = transport.link_bits_per_s()
-    return transport.settings(flavour, rate, choice=arguments.transport, words=words)
+    return transport.settings(title, rate, choice=arguments.transport, words=words)
 
 
 def find_target(words: list[str], kind: str, abi: str | None) -> tuple[str, program.Target]:

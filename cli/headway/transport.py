@@ -1,28 +1,51 @@
-"""What an MPI's transport is told, for all processes of a job, to overlap both directions.
+"""What an MPI's transport is told, for all processes of a job, so that both directions go at once.
 
-Open MPI over TCP by its put protocol answers the announcement of a message in the connection that
+Some protocols for large messages send the answer to an announcement through the connection that
 may already be full of the data of the other direction: processes that are not in step then send
-one after the other, computing or not. Its send protocol has no such answer to wait for. It copies
-at the receiver, 0.1 ns a byte, which a slow link hides and a fast one does not.
+one after the other, computing or not.
 
-All processes must agree: one that offers no put and is asked for one crashes (Open MPI 4.1 and
-5.0). So a command that starts the whole job may say it, and the preloaded library may not.
+Open MPI over TCP does so by its put protocol. Its send protocol has no such answer to wait for. It
+copies at the receiver, 0.1 ns a byte, which a slow link hides and a fast one does not.
+
+Intel MPI over TCP (libfabric's rxm over tcp) does so by its read protocol: the layer below answers
+a read with the data before the layer above has seen the partner's announcement, and its own read
+has to wait behind that data. With the write protocol both are handled above, in the order they
+came.
+
+All processes must agree: in a mixed job Open MPI 4.1 and 5.0 crash and Intel MPI 2021.18 aborts. So
+a command that starts the whole job may say it, and the preloaded library may not.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-#: btl/tcp's flags without put: send, in-place, need-ack, need-csum, hetero-rdma
-VARIABLE, WITHOUT_PUT = "OMPI_MCA_btl_tcp_flags", "313"
 
-#: up to here an exchange without computation takes the same time with either protocol, at 10 Gbit/s
-#: 0.95 to 1.03 of it, at 25 up to 1.23 (doc/results/transport.json)
+@dataclass(frozen=True)
+class Duplex:
+    """The environment variable by which an MPI's transport sends both directions at once."""
+
+    variable: str
+    value: str
+    word: str  #: a launcher's line with this in it has the user's own choice
+
+
+#: by what the MPI's title begins with
+SETTINGS = {
+    # btl/tcp's flags without put: send, in-place, need-ack, need-csum, hetero-rdma
+    "Open MPI": Duplex("OMPI_MCA_btl_tcp_flags", "313", "btl_tcp_flags"),
+    "Intel MPI": Duplex("FI_OFI_RXM_USE_RNDV_WRITE", "1", "FI_OFI_RXM_USE_RNDV_WRITE"),
+}
+
+#: up to here an exchange without computation takes the same time with either protocol; on Open MPI
+#: at 10 Gbit/s 0.95 to 1.03 of it, at 25 up to 1.23 (doc/results/transport.json). Faster links may
+#: be no TCP.
 MAX_BITS_PER_S = 2.5e9
 
-CHOICES = ("auto", "send", "keep")
+CHOICES = ("auto", "duplex", "keep")
 
 
 def link_bits_per_s(net: Path = Path("/sys/class/net")) -> float | None:
@@ -51,16 +74,19 @@ def read(path: Path) -> str:
 
 
 def settings(
-    flavour: str,
+    title: str,
     bits_per_s: float | None,
     *,
     choice: str = "auto",
     words: Sequence[str] = (),
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, str]:
-    """Environment of the whole job. What the user set, there or on the launcher's line, stays."""
-    is_set = VARIABLE in environ or any("btl_tcp_flags" in word for word in words)
-    if flavour != "ompi" or choice == "keep" or is_set:
+    """Environment of the whole job, for the MPI of that title (vendor and version). What the user
+    set, there or on the launcher's line, stays."""
+    duplex = next((d for vendor, d in SETTINGS.items() if title.startswith(vendor)), None)
+    if duplex is None or choice == "keep":
+        return {}
+    if duplex.variable in environ or any(duplex.word in word for word in words):
         return {}
     is_slow = bits_per_s is not None and bits_per_s <= MAX_BITS_PER_S
-    return {VARIABLE: WITHOUT_PUT} if is_slow or choice == "send" else {}
+    return {duplex.variable: duplex.value} if is_slow or choice == "duplex" else {}

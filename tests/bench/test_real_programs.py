@@ -32,8 +32,9 @@ def stand_in(binary: Path) -> RealProgram:
         "a heat solver",
         "MPI_Isend, MPI_Irecv, MPI_Waitall",
         ("mpich4", "mpich5", "ompi4"),
-        (str(binary), "--columns", "65536", "--rows", "40", "--steps", "12"),
+        (str(binary), "--columns", "65536", "--rows", "40", "--steps", "8"),
         (ANSWER,),
+        timeout_s=240.0,
         seconds=r'"wall_s": ?([\d.e-]+)',
     )
 

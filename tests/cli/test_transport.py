@@ -10,7 +10,8 @@ import pytest
 from headway import transport
 from headway.mpis import Mpi
 
-WITHOUT_PUT = {transport.VARIABLE: transport.WITHOUT_PUT}
+WITHOUT_PUT = {"OMPI_MCA_btl_tcp_flags": "313"}
+BY_WRITE = {"FI_OFI_RXM_USE_RNDV_WRITE": "1"}
 GBIT = 1e9
 
 
@@ -53,20 +54,24 @@ def test_virtual_interface_makes_its_speed_up(tmp_path: Path) -> None:
     assert transport.link_bits_per_s(tmp_path) is None
 
 
-def test_only_where_it_helps() -> None:
-    assert transport.settings("ompi", GBIT, environ={}) == WITHOUT_PUT
-    assert transport.settings("ompi", 10 * GBIT, environ={}) == {}
-    assert transport.settings("ompi", None, environ={}) == {}
-    assert transport.settings("ompi", None, choice="send", environ={}) == WITHOUT_PUT
-    assert transport.settings("ompi", GBIT, choice="keep", environ={}) == {}
-    assert transport.settings("mpich", GBIT, choice="send", environ={}) == {}
+@pytest.mark.parametrize(
+    "title, wanted",
+    [("Open MPI 5.0.11", WITHOUT_PUT), ("Intel MPI 2021.18.1", BY_WRITE), ("MPICH 5.0.2", {})],
+)
+def test_only_where_it_helps(title: str, wanted: dict[str, str]) -> None:
+    assert transport.settings(title, GBIT, environ={}) == wanted
+    assert transport.settings(title, 10 * GBIT, environ={}) == {}
+    assert transport.settings(title, None, environ={}) == {}
+    assert transport.settings(title, None, choice="duplex", environ={}) == wanted
+    assert transport.settings(title, GBIT, choice="keep", environ={}) == {}
 
 
 def test_user_comes_first() -> None:
-    theirs = {transport.VARIABLE: "315"}
-    assert transport.settings("ompi", GBIT, environ=theirs) == {}
+    assert transport.settings("Open MPI", GBIT, environ={"OMPI_MCA_btl_tcp_flags": "315"}) == {}
     words = ["mpirun", "--mca", "btl_tcp_flags", "315", "app"]
-    assert transport.settings("ompi", GBIT, words=words, environ={}) == {}
+    assert transport.settings("Open MPI", GBIT, words=words, environ={}) == {}
+    words = ["mpirun", "-genv", "FI_OFI_RXM_USE_RNDV_WRITE=0", "app"]
+    assert transport.settings("Intel MPI", GBIT, words=words, environ={}) == {}
 
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
@@ -79,21 +84,34 @@ def dry_run(headway: Headway, *words: object) -> str:
 
 
 def test_whole_job_hears_it(mpi: Mpi, hello: Path, headway: Headway) -> None:
-    line = f"export {transport.VARIABLE}={transport.WITHOUT_PUT}\n"
+    wanted = transport.settings(mpi.title, GBIT, environ={})
+    assert bool(wanted) == (mpi.flavour == "ompi" or mpi.is_intel)
+    lines = {f"export {d.variable}={d.value}\n" for d in transport.SETTINGS.values()}
+    told = {f"export {name}={value}\n" for name, value in wanted.items()}
+
+    def said(*words: object) -> set[str]:
+        printed = dry_run(headway, *words)
+        return {line for line in lines if line in printed}
+
     launch = [mpi.mpiexec, "-n", 2, hello]
-    send = ["--transport", "send"]
-    assert (line in dry_run(headway, *send, *launch)) == (mpi.flavour == "ompi")
-    assert line not in dry_run(headway, "--transport", "keep", *launch)
-    assert line not in dry_run(headway, *send, "--engine", "off", *launch)
-    assert line not in dry_run(headway, *send, "-n", 2, hello)
+    duplex = ["--transport", "duplex"]
+    assert said(*duplex, *launch) == told
+    assert not said("--transport", "keep", *launch)
+    assert not said(*duplex, "--engine", "off", *launch)
+    assert not said(*duplex, "-n", 2, hello)
 
 
-def test_large_messages_without_put(mpi: Mpi, hello: Path, headway: Headway) -> None:
+def test_large_messages(mpi: Mpi, hello: Path, headway: Headway) -> None:
     """The program runs with it: the number means what it is taken for."""
-    if mpi.flavour != "ompi":
-        pytest.skip("Open MPI's transport")
-    words = [mpi.mpiexec, "--allow-run-as-root", "--oversubscribe", "-n", 2]
-    words += ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", hello, 4194304, 3]
-    done = headway("run", "--transport", "send", *words, **mpi.environment())
+    (wanted,) = transport.settings(mpi.title, GBIT, environ={}).items() or [None]
+    if wanted is None:
+        pytest.skip("this MPI is told nothing")
+    if mpi.flavour == "ompi":
+        options = ["--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1"]
+        options += ["--mca", "btl", "self,tcp"]
+    else:
+        options = ["-genv", "I_MPI_FABRICS", "ofi", "-genv", "FI_PROVIDER", "tcp"]
+    words = [mpi.mpiexec, *options, "-n", 2, hello, 4194304, 3]
+    done = headway("run", "--transport", "duplex", *words, **mpi.environment())
     assert done.returncode == 0, done.stderr
-    assert f"{transport.VARIABLE}={transport.WITHOUT_PUT}" in done.stderr
+    assert "=".join(wanted) in done.stderr
