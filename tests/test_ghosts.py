@@ -138,7 +138,7 @@ def test_too_many_ghosts(mpi: Mpi, ghosts: int, ranks: int) -> None:
     assert not result.lines
 
 
-@pytest.mark.parametrize("value", ["-1", "one", "1025"])
+@pytest.mark.parametrize("value", ["-1", "one", "1025", "1/core"])
 def test_malformed_count(mpi: Mpi, value: str) -> None:
     result = support.run_mpi(
         mpi, [program_of(mpi, "ghosts")], ranks=1, options={"HEADWAY_GHOSTS": value}, timeout_s=30
@@ -161,6 +161,82 @@ def test_declined_by_option(mpi: Mpi, tmp_path: Path) -> None:
     assert headway.total("windows_redirected") == 0
     told = {text for record in headway.records for text in record["declined"]}
     assert "windows are not redirected: HEADWAY_REDIRECT=off" in told
+
+
+def cores_to_bind() -> list[int]:
+    return sorted(os.sched_getaffinity(0))[:2]
+
+
+def binding_words(cores: list[int]) -> list[str]:
+    """In front of a program: its first three ranks on one core, the others on the other."""
+    rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+    chosen = f"if [ {rank} -lt 3 ]; then core={cores[0]}; else core={cores[1]}; fi"
+    return ["sh", "-c", f'{chosen}; exec taskset -c $core "$0" "$@"']
+
+
+#: HEADWAY_GHOSTS, and each user process's ghost (by rank among all six) on two sockets and plain
+PLACED = {
+    "1": ([5] * 5, [5] * 5, "last", "last"),
+    "2": ([2, 2, 5, 5], [4, 5, 4, 5], "near", "even, not bound"),
+    "1/socket": ([2, 2, 5, 5], None, "near", ""),
+    "1/numa": ([2, 2, 5, 5], None, "near", ""),
+}
+
+
+@pytest.mark.parametrize("wanted", PLACED)
+def test_placed_by_topology(mpi: Mpi, wanted: str, tmp_path: Path) -> None:
+    """On a machine described as two sockets of one core: bound to them, then not."""
+    if mpi.name != "mpich5":
+        pytest.skip("where ghosts are does not depend on the MPI")
+    cores = cores_to_bind()
+    if len(cores) < 2:
+        pytest.skip("one core cannot be two sockets")
+    near, even, placement, placement_unbound = PLACED[wanted]
+    program = program_of(mpi, "ghosts")
+    options = {"HEADWAY_GHOSTS": wanted, "HEADWAY_REDIRECT": "on"}
+    machine = f"pack:2 numa:1 core:1 pu:1(indexes={cores[0]},{cores[1]})"
+    for bound in (True, False):
+        servers = near if bound else even
+        if servers is None:
+            continue
+        folder = tmp_path / str(bound)
+        result = support.run_mpi(
+            mpi,
+            [*(binding_words(cores) if bound else ()), program],
+            ranks=6,
+            options=options,
+            env={"HWLOC_SYNTHETIC": machine},
+            records=folder,
+        )
+        assert result.status == 0, result.explain()
+        assert [record["ghost"] for record in result.records] == servers, result.explain()
+        expected = placement if bound else placement_unbound
+        assert {record["placement"] for record in result.records} == {expected}
+        assert result.total("operations_redirected") > 0
+
+
+@pytest.mark.parametrize("wanted, more", [("1", 1), ("2/node", 2), ("1/socket", 3), ("2/numa", 6)])
+def test_run_counts_domains(mpi: Mpi, wanted: str, more: int) -> None:
+    """`headway run` starts as many more as the library sets aside, on a described machine."""
+    if mpi.name != "mpich5":
+        pytest.skip("how many does not depend on the MPI")
+    argv = [
+        *(str(support.ROOT / "build" / "venv" / "bin" / "python"), "-m", "headway", "run"),
+        *("--dry-run", "--ghosts", wanted, "-n", "4", str(program_of(mpi, "ghosts"))),
+    ]
+    environment = {
+        **os.environ,
+        **mpi.environment(),
+        "PYTHONPATH": str(support.ROOT / "cli"),
+        "HWLOC_SYNTHETIC": "pack:3 numa:1 core:2 pu:1",
+    }
+    done = subprocess.run(
+        argv, env=environment, capture_output=True, text=True, timeout=80, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    words = done.stdout.splitlines()[-1].split()
+    assert words[words.index("-n") + 1] == str(4 + more), done.stdout
+    assert f"export HEADWAY_GHOSTS={wanted}" in done.stdout
 
 
 def processes_named(wanted: str, tag: str) -> list[int]:

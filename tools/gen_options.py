@@ -67,7 +67,8 @@ class Option:
         return self.enum or f"hw_option_{self.field}"
 
     def constant(self, value: str) -> str:
-        prefix = self.prefix or f"HW_OPTION_{self.field.upper()}_"
+        infix = "PER_" if self.type == "share" else ""
+        prefix = self.prefix or f"HW_OPTION_{self.field.upper()}_{infix}"
         return prefix + re.sub(r"\W", "_", value).upper()
 
     def parse_integer(self, text: str) -> int:
@@ -82,6 +83,13 @@ class Option:
             raise SpecError(f"{self.name}: default {text!r} is out of range")
         return value
 
+    def parse_share(self, text: str) -> tuple[int, int]:
+        """A number, and the index of what it is meant for each of."""
+        match = re.fullmatch(rf"(\d+)(?:/({'|'.join(self.values)}))?", text)
+        if not match or not self.min <= int(match[1]) <= self.max:
+            raise SpecError(f"{self.name}: default {text!r} is not a number of one of its units")
+        return int(match[1]), self.values.index(match[2] or self.values[0])
+
     def accepted(self) -> str:
         """What a user may write, in words."""
         if self.type == "enum":
@@ -90,6 +98,10 @@ class Option:
             return "yes | no"
         if self.type == "path":
             return "PATH"
+        if self.type == "share":
+            return (
+                f"{self.min}..{self.max}, alone or with {' | '.join('/' + v for v in self.values)}"
+            )
         units = {"": "", "bytes": " bytes (K, M, G)", "us": " us (us, ms)"}
         auto = "auto | " if self.auto is not None else ""
         return f"{auto}{self.min}..{self.max}{units[self.unit]}"
@@ -113,6 +125,7 @@ def option_read(entry: dict) -> Option:
         ),
         "bool": lambda option: option.default in BOOL_WORDS,
         "path": lambda option: True,
+        "share": lambda option: option.parse_share(option.default) is not None,
     }
     if option.type not in checks:
         raise SpecError(f"{name}: unknown type {option.type!r}")
@@ -145,9 +158,11 @@ def c_header(options: list[Option]) -> str:
     lines = [f"/* {NOTICE} Included by base/options.h alone. */",
              "#ifndef HW_OPTIONS_TABLE_H", "#define HW_OPTIONS_TABLE_H", ""]  # fmt: skip
     for option in options:
+        constants = ", ".join(option.constant(value) for value in option.values)
         if option.type == "enum" and not option.declared_in:
-            constants = ", ".join(option.constant(value) for value in option.values)
             lines.append(f"enum {option.enum_tag} {{ {constants} }};")
+        if option.type == "share":
+            lines.append(f"enum {option.enum_tag}_per {{ {constants} }};")
     lines += ["", "struct hw_options {"]
     for option in options:
         declaration = {
@@ -155,6 +170,7 @@ def c_header(options: list[Option]) -> str:
             "integer": f"int64_t {option.field};",
             "bool": f"bool {option.field};",
             "path": f"char {option.field}[HW_OPTION_PATH_MAX];",
+            "share": f"struct hw_option_share {option.field};",
         }[option.type]
         auto = f" ({option.auto}: auto)" if option.auto is not None else ""
         lines.append(f"    {declaration} /* {option.variable}: {option.brief}{auto} */")
@@ -169,6 +185,9 @@ def c_default(option: Option) -> str:
         return f"INT64_C({option.parse_integer(option.default)})"
     if option.type == "bool":
         return "true" if BOOL_WORDS[option.default] else "false"
+    if option.type == "share":
+        count, per = option.parse_share(option.default)
+        return f"{{{count}, {option.constant(option.values[per])}}}"
     return c_string(option.default)
 
 
@@ -182,9 +201,11 @@ def c_entry(option: Option) -> list[str]:
     if option.aliases:
         words = ", ".join(c_string(alias) for alias in option.aliases)
         lines.append(f".aliases = (const char *const[]){{{words}, NULL}},")
-    if option.type == "enum":
+    if option.type in ("enum", "share"):
         words = ", ".join(c_string(value) for value in option.values)
         lines.append(f".values = (const char *const[]){{{words}, NULL}},")
+    if option.type == "share":
+        lines.append(f".min = INT64_C({option.min}), .max = INT64_C({option.max}),")
     if option.type == "integer":
         lines.append(f".unit = HW_OPTION_UNIT_{option.unit.upper() or 'NONE'},")
         lines.append(f".min = INT64_C({option.min}), .max = INT64_C({option.max}),")
@@ -251,7 +272,7 @@ class Option:
     """One option of the library; `name` is its environment variable."""
 
     name: str
-    type: str  # "enum", "integer", "bool" or "path"
+    type: str  # "enum", "integer", "share", "bool" or "path"
     default: str
     values: tuple[str, ...]
     unit: str  # of an integer: "bytes", "us" or ""

@@ -36,6 +36,14 @@ def is_accepted(option: Option, text: str) -> bool:
         return text.lower() in BOOL_WORDS
     if option.type == "path":
         return len(text.encode()) < PATH_MAX
+    if option.type == "share":
+        number, slash, per = text.partition("/")
+        is_number = re.fullmatch(r"[0-9]{1,15}", number) is not None
+        return (
+            is_number
+            and option.min <= int(number) <= option.max
+            and (not slash or per.lower() in option.values)
+        )
     if option.auto is not None and text.lower() == "auto":
         return True
     match = re.fullmatch(r"([0-9]+)([A-Za-z]*)", text)

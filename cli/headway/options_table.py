@@ -10,7 +10,7 @@ class Option:
     """One option of the library; `name` is its environment variable."""
 
     name: str
-    type: str  # "enum", "integer", "bool" or "path"
+    type: str  # "enum", "integer", "share", "bool" or "path"
     default: str
     values: tuple[str, ...]
     unit: str  # of an integer: "bytes", "us" or ""
@@ -141,22 +141,25 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         name="HEADWAY_GHOSTS",
-        type="integer",
+        type="share",
         default="0",
-        values=(),
+        values=("node", "socket", "numa"),
         unit="",
         min=0,
         max=1024,
         auto=None,
         aliases=("CSP_NG",),
         tune=(),
-        accepted="0..1024",
+        accepted="0..1024, alone or with /node | /socket | /numa",
         brief="processes of each node set aside to serve one-sided communication",
         help=(
-            "The last processes of each node become ghosts, which the program never sees: "
-            "operations on windows from MPI_Win_allocate complete while their target computes. "
-            "`headway run --ghosts N -n P` starts N more processes; by hand, start N more on each "
-            "node. 0: none."
+            "So many for each node, or for each of its sockets (1/socket) or NUMA domains "
+            "(1/numa). Operations on windows from MPI_Win_allocate complete while their target "
+            "computes, and the program never sees the ghosts. `headway run --ghosts N -n P` "
+            "starts as many more processes; by hand, start that many more on each node. Where "
+            "processes are bound to cores the last of each socket or NUMA domain become its "
+            "ghosts and serve the others there (needs libhwloc.so.15); otherwise the last of the "
+            "node, which share its processes evenly. 0: none."
         ),
     ),
     Option(

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from headway import (
     console,
+    ghosts,
     launch,
     options_table,
     preload,
@@ -64,6 +65,7 @@ class Plan:
     plain_argv: list[str]  # as the user would write it, without the ranks' environment
     launcher_env: dict[str, str] = field(default_factory=dict)  # what the MPI itself needs
     transport_env: dict[str, str] = field(default_factory=dict)  # the part that transport.py chose
+    more_ranks: list[str] | None = None  # plain_argv with the ghosts' processes, if there are any
 
 
 def options_help() -> str:
@@ -103,10 +105,9 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--ranks", type=int, metavar="N", help="start N ranks on this node")
     parser.add_argument(
         "--ghosts",
-        type=int,
         metavar="N",
-        help="start N more processes on this node, which serve one-sided communication "
-        "(with a launcher of your own: start N more on each node)",
+        help="start N more processes on this node, which serve one-sided communication; N/socket "
+        "or N/numa: as many for each (with a launcher of your own: start them on each node)",
     )
     parser.add_argument(
         "--abi",
@@ -231,10 +232,8 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
     if arguments.ranks is not None and arguments.ranks < 1:
         raise HeadwayError(f"{arguments.ranks} ranks cannot be run", "ask for 1 or more")
     kind, target = find_target(words, kind, arguments.abi)
-    if arguments.ghosts is not None and arguments.ghosts < 0:
-        raise HeadwayError(f"{arguments.ghosts} ghosts cannot be started", "ask for 0 or more")
     if arguments.ghosts is not None:
-        settings = {**settings, "HEADWAY_GHOSTS": str(arguments.ghosts)}
+        settings = {**settings, "HEADWAY_GHOSTS": arguments.ghosts}
     env = preload.rank_environment(target.flavour, settings, arguments.library)
     if kind:
         launcher = program.find_executable(words[0])
@@ -246,10 +245,11 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
     if arguments.ranks is None:
         return Plan(words, env, target, env, words)
     mpi = find_launcher(target)
-    ghosts = int(env.get("HEADWAY_GHOSTS", env.get("CSP_NG", "0")))
-    built = launch.build(mpi, words, ranks=arguments.ranks + ghosts, forward=env)
+    more = ghosts.count(env.get("HEADWAY_GHOSTS", env.get("CSP_NG", "0")))
+    built = launch.build(mpi, words, ranks=arguments.ranks + more, forward=env)
     plain = launch.build(mpi, words, ranks=arguments.ranks)
-    return Plan(built.argv, built.env, target, env, plain.argv, plain.env)
+    with_ghosts = launch.build(mpi, words, ranks=arguments.ranks + more).argv if more else None
+    return Plan(built.argv, built.env, target, env, plain.argv, plain.env, more_ranks=with_ghosts)
 
 
 def transport_settings(
@@ -370,7 +370,7 @@ def script(plan: Plan) -> str:
     """The launch as lines of a batch script: what the ranks need, exported, and the command."""
     exports = {**plan.launcher_env, **plan.ranks_env}
     lines = [f"export {name}={shlex.quote(value)}" for name, value in exports.items()]
-    return "\n".join([*lines, shlex.join(plan.plain_argv), ""])
+    return "\n".join([*lines, shlex.join(plan.more_ranks or plan.plain_argv), ""])
 
 
 def drop_old(folder: Path, before: dict[str, int]) -> None:

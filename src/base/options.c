@@ -84,12 +84,36 @@ static bool enum_parse(const struct hw_option_entry *entry, const char *text, in
     return false;
 }
 
+/* NUMBER or NUMBER/WORD. */
+static bool share_parse(const struct hw_option_entry *entry, const char *text, struct hw_option_share *share)
+{
+    char number[16];
+    int64_t count;
+    int per = 0;
+    size_t length = strcspn(text, "/");
+    if (length >= sizeof number)
+        return false;
+    memcpy(number, text, length);
+    number[length] = '\0';
+    if (!integer_parse(entry, number, &count) ||
+        (text[length] && !enum_parse(entry, text + length + 1, &per)))
+        return false;
+    *share = (struct hw_option_share){.count = (int32_t)count, .per = per};
+    return true;
+}
+
 static bool value_parse(const struct hw_option_entry *entry, const char *text, struct hw_options *options)
 {
     void *field = (char *)options + entry->offset;
     int choice;
     size_t length;
+    struct hw_option_share share;
     switch (entry->type) {
+    case HW_OPTION_SHARE:
+        if (!share_parse(entry, text, &share))
+            return false;
+        memcpy(field, &share, sizeof share);
+        return true;
     case HW_OPTION_ENUM:
         if (!enum_parse(entry, text, &choice))
             return false;
@@ -132,6 +156,14 @@ static void accepted_describe(const struct hw_option_entry *entry, char *text, s
     case HW_OPTION_INTEGER:
         snprintf(text, capacity, "%sa whole number from %" PRId64 " to %" PRId64 "%s",
                  entry->has_auto ? "auto, or " : "", entry->min, entry->max, units[entry->unit]);
+        break;
+    case HW_OPTION_SHARE:
+        snprintf(text, capacity, "a whole number from %" PRId64 " to %" PRId64 ", alone or with", entry->min,
+                 entry->max);
+        for (int i = 0; entry->values[i] != NULL; i++) {
+            append(text, capacity, i == 0 ? " /" : entry->values[i + 1] == NULL ? " or /" : ", /");
+            append(text, capacity, entry->values[i]);
+        }
         break;
     case HW_OPTION_BOOL:
         append(text, capacity, "yes or no");
@@ -274,7 +306,15 @@ void hw_option_format(const struct hw_option_entry *entry, const struct hw_optio
     const void *field = (const char *)options + entry->offset;
     int choice;
     int64_t number;
+    struct hw_option_share share;
     switch (entry->type) {
+    case HW_OPTION_SHARE:
+        memcpy(&share, field, sizeof share);
+        if (share.per == 0)
+            snprintf(text, capacity, "%" PRId32, share.count);
+        else
+            snprintf(text, capacity, "%" PRId32 "/%s", share.count, entry->values[share.per]);
+        break;
     case HW_OPTION_ENUM:
         memcpy(&choice, field, sizeof choice);
         snprintf(text, capacity, "%s", entry->values[choice]);

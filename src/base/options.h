@@ -17,9 +17,15 @@
 
 enum { HW_OPTION_PATH_MAX = 4096, HW_OPTION_TEXT_MAX = 4096 };
 
+/* So many for each of something: `per` is one of an option's own constants. */
+struct hw_option_share {
+    int32_t count;
+    int32_t per;
+};
+
 #include "options_table.h" /* generated: struct hw_options */
 
-enum hw_option_type { HW_OPTION_ENUM, HW_OPTION_INTEGER, HW_OPTION_BOOL, HW_OPTION_PATH };
+enum hw_option_type { HW_OPTION_ENUM, HW_OPTION_INTEGER, HW_OPTION_SHARE, HW_OPTION_BOOL, HW_OPTION_PATH };
 enum hw_option_unit { HW_OPTION_UNIT_NONE, HW_OPTION_UNIT_BYTES, HW_OPTION_UNIT_US };
 
 /* One line of the generated table. */
@@ -29,10 +35,10 @@ struct hw_option_entry {
     const char *brief;
     size_t offset; /* of the field in struct hw_options */
     enum hw_option_type type;
-    const char *const *values; /* enum: NULL-terminated words, in the order of the constants */
-    enum hw_option_unit unit;  /* integer from here on */
+    const char *const *values; /* enum, share: NULL-terminated words, in the order of the constants */
+    enum hw_option_unit unit;  /* integer */
     bool has_auto;
-    int64_t min, max, auto_value;
+    int64_t min, max, auto_value; /* integer; share: of its count */
 };
 
 extern const struct hw_option_entry hw_option_table[];

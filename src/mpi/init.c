@@ -141,7 +141,9 @@ static void stop_engine(void)
                                     .size = -1,
                                     .mpi = hw_real_detect_version(),
                                     .engine = "off",
-                                    .trigger = "none"};
+                                    .trigger = "none",
+                                    .ghost = -1,
+                                    .placement = "none"};
     int is_initialized = 0, is_finalized = 0;
     hw_bottom.Initialized(&is_initialized);
     hw_bottom.Finalized(&is_finalized);
@@ -149,6 +151,10 @@ static void stop_engine(void)
         hw_bottom.Comm_size(hw_world_comm(HW_COMM_WORLD), &facts.size);
     hw_rma_count();
     facts.eager_limit_bytes = limit_bytes;
+    if (hw_world_has_ghosts()) {
+        facts.ghost = hw_world.processes[hw_world.rank].ghost;
+        facts.placement = hw_world.placement;
+    }
     const struct hw_engine *engine = hw_engine_active;
     hw_track_min_bytes = UINT64_MAX;
     hw_engine_active = NULL;
@@ -204,9 +210,9 @@ static bool is_spawned(void)
  * were spawned have no ghosts: the program counted them. */
 static void split_world(int level)
 {
-    if (hw_options.ghosts == 0 || is_spawned())
+    if (hw_options.ghosts.count == 0 || is_spawned())
         return;
-    enum hw_status status = hw_world_split((int)hw_options.ghosts);
+    enum hw_status status = hw_world_split(hw_options.ghosts);
     if (status == HW_OK && hw_world_is_ghost())
         hw_rma_ghost_run();
     if (status == HW_OK)
@@ -303,13 +309,13 @@ static void refuse_early_session(void)
 {
     int is_initialized = 0;
     hw_bottom.Initialized(&is_initialized);
-    if (hw_options.ghosts == 0 || is_initialized)
+    if (hw_options.ghosts.count == 0 || is_initialized)
         return;
     if (hw_log_rank() <= 0)
         hw_log_error(
-            "HEADWAY_GHOSTS=%lld, but this program begins with MPI_Session_init, and ghosts need MPI_Init "
+            "HEADWAY_GHOSTS=%d, but this program begins with MPI_Session_init, and ghosts need MPI_Init "
             "before it; run without HEADWAY_GHOSTS",
-            (long long)hw_options.ghosts);
+            hw_options.ghosts.count);
     _exit(EXIT_BAD_INPUT);
 }
 

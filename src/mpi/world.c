@@ -69,7 +69,7 @@ int hw_errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 /* The ghosts, as ranks of the group: those that are in it. */
 static int find_ghosts(MPI_Group world, MPI_Group group, int *ranks)
 {
-    int count = hw_world.node_count * hw_world.ghosts_per_node, found = 0;
+    int count = hw_world.ghost_count, found = 0;
     if (hw_bottom.Group_translate_ranks(world, count, hw_world.ghost_ranks, group, ranks) != MPI_SUCCESS)
         return 0;
     for (int i = 0; i < count; i++)

@@ -14,9 +14,11 @@ enum { HW_RECORD_SCHEMA_VERSION = 2 };
 struct hw_record_facts {
     int rank; /* in MPI_COMM_WORLD; -1 if there is no world */
     int size;
-    const char *mpi;     /* version string of the real MPI, first line */
-    const char *engine;  /* "thread" or "off" */
-    const char *trigger; /* "events", "tick" or "none" */
+    const char *mpi;       /* version string of the real MPI, first line */
+    const char *engine;    /* "thread" or "off" */
+    const char *trigger;   /* "events", "tick" or "none" */
+    int ghost;             /* rank in the MPI's own world of the ghost that serves this process; -1: none */
+    const char *placement; /* how the ghosts of its node were chosen; "none" without ghosts */
     uint64_t eager_limit_bytes;
     uint64_t thread_cpu_ns; /* CPU time of the progress thread */
 };

@@ -3,7 +3,9 @@
 #include "base/log.h"
 #include "real/constants.h"
 #include "world/comm.h"
+#include "world/topology.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,9 +18,31 @@ static void (*end_callback)(void);
 /* What each process tells all others. */
 struct introduction {
     int node_leader; /* rank in `all` of the first process of its node */
-    int node_rank;
-    int node_size;
+    struct hw_topology topology;
 };
+
+struct meeting {
+    struct hw_option_share wanted;
+    struct introduction *all; /* by rank in `all` */
+    int *leaders;             /* by node */
+    int *members;             /* of one node: ranks in `all` */
+    int *servers;             /* of one node: indices in members */
+    struct hw_place *places;  /* of one node */
+};
+
+static bool needs_topology(struct hw_option_share wanted)
+{
+    return wanted.count > 1 || wanted.per != HW_OPTION_GHOSTS_PER_NODE;
+}
+
+static const char *wanted_text(void)
+{
+    static char text[32];
+    for (size_t i = 0; i < hw_option_count; i++)
+        if (hw_option_table[i].offset == offsetof(struct hw_options, ghosts))
+            hw_option_format(&hw_option_table[i], &hw_options, text, sizeof text);
+    return text;
+}
 
 static int find_node(const int *leaders, int count, int leader)
 {
@@ -28,55 +52,123 @@ static int find_node(const int *leaders, int count, int leader)
     return -1;
 }
 
-/* Who is what. Processes of a node are numbered in the order of `all`, so its first comes before the others.
- */
-static void assign(const struct introduction *all, int *leaders)
+static void find_nodes(struct meeting *meeting)
 {
     for (int rank = 0; rank < hw_world.size; rank++) {
-        const struct introduction *one = &all[rank];
-        struct hw_world_process *process = &hw_world.processes[rank];
-        process->node = find_node(leaders, hw_world.node_count, one->node_leader);
-        if (process->node < 0) {
-            process->node = hw_world.node_count++;
-            leaders[process->node] = one->node_leader;
+        int leader = meeting->all[rank].node_leader;
+        int node = find_node(meeting->leaders, hw_world.node_count, leader);
+        if (node < 0) {
+            node = hw_world.node_count++;
+            meeting->leaders[node] = leader;
         }
-        int local_users = one->node_size - hw_world.ghosts_per_node;
-        if (one->node_rank < local_users) {
-            process->local_index = one->node_rank;
+        hw_world.processes[rank].node = node;
+        hw_world.nodes[node].process_count++;
+    }
+}
+
+static enum hw_status refuse_unknown(int rank)
+{
+    if (hw_world.rank == 0)
+        hw_log_error("HEADWAY_GHOSTS=%s, but on the node of process %d libhwloc.so.15 does not tell how many "
+                     "there are; install libhwloc, or give a number of ghosts for each node",
+                     wanted_text(), rank);
+    return HW_BAD_INPUT;
+}
+
+static enum hw_status refuse_small(int rank, int process_count, int ghost_count)
+{
+    if (hw_world.rank == 0)
+        hw_log_error("HEADWAY_GHOSTS=%s, but the node of process %d has %d process%s for %d ghost%s, and at "
+                     "least one must be left to the program; start more processes per node, or ask for fewer "
+                     "ghosts",
+                     wanted_text(), rank, process_count, process_count == 1 ? "" : "es", ghost_count,
+                     ghost_count == 1 ? "" : "s");
+    return HW_BAD_INPUT;
+}
+
+/* Who of a node is a ghost and who serves whom. */
+static enum hw_status place_node(struct meeting *meeting, int number)
+{
+    struct hw_world_node *node = &hw_world.nodes[number];
+    struct hw_topology most = {.place = {-1, -1}};
+    int count = 0;
+    bool is_near;
+    for (int rank = 0; rank < hw_world.size; rank++) {
+        const struct hw_topology *own = &meeting->all[rank].topology;
+        if (hw_world.processes[rank].node != number)
+            continue;
+        meeting->members[count] = rank;
+        meeting->places[count++] = own->place;
+        most.socket_count = own->socket_count > most.socket_count ? own->socket_count : most.socket_count;
+        most.numa_count = own->numa_count > most.numa_count ? own->numa_count : most.numa_count;
+    }
+    node->ghost_count = hw_placement_count(meeting->wanted, most.socket_count, most.numa_count);
+    if (node->ghost_count < 0)
+        return refuse_unknown(meeting->members[0]);
+    if (node->ghost_count >= count)
+        return refuse_small(meeting->members[0], count, node->ghost_count);
+    enum hw_status status = hw_placement_assign(meeting->places, count, meeting->wanted, node->ghost_count,
+                                                meeting->servers, &is_near);
+    for (int i = 0; status == HW_OK && i < count; i++)
+        hw_world.processes[meeting->members[i]].ghost = meeting->members[meeting->servers[i]];
+    if (status == HW_OK && number == hw_world_own_node() && needs_topology(meeting->wanted))
+        hw_world.placement = is_near ? "near" : most.socket_count == 0 ? "even, no hwloc" : "even, not bound";
+    return status;
+}
+
+/* Numbers everybody. */
+static void number_processes(void)
+{
+    for (int rank = 0; rank < hw_world.size; rank++) {
+        struct hw_world_process *process = &hw_world.processes[rank];
+        process->user_rank = -1;
+        if (process->ghost != rank) {
             process->user_rank = hw_world.user_count;
             hw_world.user_ranks[hw_world.user_count++] = rank;
-        } else {
-            process->local_index = one->node_rank - local_users;
-            process->user_rank = -1;
-            hw_world.ghost_ranks[process->node * hw_world.ghosts_per_node + process->local_index] = rank;
+        }
+    }
+    for (int number = 0; number < hw_world.node_count; number++) {
+        struct hw_world_node *node = &hw_world.nodes[number];
+        int users = 0, ghosts = 0;
+        node->first_ghost = hw_world.ghost_count;
+        for (int rank = 0; rank < hw_world.size; rank++) {
+            struct hw_world_process *process = &hw_world.processes[rank];
+            if (process->node != number)
+                continue;
+            process->local_index = process->ghost == rank ? ghosts++ : users++;
+            if (process->ghost == rank)
+                hw_world.ghost_ranks[hw_world.ghost_count++] = rank;
         }
     }
     hw_world.user_rank = hw_world.processes[hw_world.rank].user_rank;
+    hw_world.own_node = &hw_world.nodes[hw_world_own_node()];
 }
 
-static enum hw_status check_nodes(const struct introduction *all)
-{
-    for (int rank = 0; rank < hw_world.size; rank++) {
-        if (all[rank].node_size > hw_world.ghosts_per_node)
-            continue;
-        if (hw_world.rank == 0)
-            hw_log_error(
-                "HEADWAY_GHOSTS=%d, but the node of process %d has %d process%s, and at least one must "
-                "be left to the program; start more processes per node, or ask for fewer ghosts",
-                hw_world.ghosts_per_node, rank, all[rank].node_size, all[rank].node_size == 1 ? "" : "es");
-        return HW_BAD_INPUT;
-    }
-    return HW_OK;
-}
-
-static bool allocate(void)
+static bool allocate(struct meeting *meeting)
 {
     size_t size = (size_t)hw_world.size;
+    meeting->all = calloc(size, sizeof *meeting->all);
+    meeting->leaders = calloc(size, sizeof *meeting->leaders);
+    meeting->members = calloc(size, sizeof *meeting->members);
+    meeting->servers = calloc(size, sizeof *meeting->servers);
+    meeting->places = calloc(size, sizeof *meeting->places);
     hw_world.processes = calloc(size, sizeof *hw_world.processes);
+    hw_world.nodes = calloc(size, sizeof *hw_world.nodes);
     hw_world.user_ranks = calloc(size, sizeof *hw_world.user_ranks);
-    hw_world.ghost_ranks = calloc(size * (size_t)hw_world.ghosts_per_node, sizeof *hw_world.ghost_ranks);
+    hw_world.ghost_ranks = calloc(size, sizeof *hw_world.ghost_ranks);
     hw_world.node_pids = calloc(size, sizeof *hw_world.node_pids);
-    return hw_world.processes && hw_world.user_ranks && hw_world.ghost_ranks && hw_world.node_pids;
+    return meeting->all && meeting->leaders && meeting->members && meeting->servers && meeting->places &&
+           hw_world.processes && hw_world.nodes && hw_world.user_ranks && hw_world.ghost_ranks &&
+           hw_world.node_pids;
+}
+
+static void end_meeting(struct meeting *meeting)
+{
+    free(meeting->all);
+    free(meeting->leaders);
+    free(meeting->members);
+    free(meeting->servers);
+    free(meeting->places);
 }
 
 static bool make_user_world(void)
@@ -99,41 +191,56 @@ static bool make_user_world(void)
 static bool make_ghosts_first(void)
 {
     const struct hw_world_process *own = &hw_world.processes[hw_world.rank];
-    int ghost_count = hw_world.node_count * hw_world.ghosts_per_node;
-    int key = own->user_rank < 0 ? own->node * hw_world.ghosts_per_node + own->local_index
-                                 : ghost_count + own->user_rank;
+    int key = own->user_rank < 0 ? hw_world.own_node->first_ghost + own->local_index
+                                 : hw_world.ghost_count + own->user_rank;
     if (hw_bottom.Comm_split(hw_world.all, 0, key, &hw_world.ghosts_first) != MPI_SUCCESS)
         return false;
     hw_bottom.Comm_set_errhandler(hw_world.ghosts_first, HW_ERRORS_RETURN);
     return true;
 }
 
-static enum hw_status meet(struct introduction *all, int *leaders)
+/* This node, its user processes before its ghosts. */
+static bool make_node(void)
 {
-    struct introduction own = {.node_leader = hw_world.rank};
+    MPI_Comm by_rank = hw_world.node;
+    const struct hw_world_process *own = &hw_world.processes[hw_world.rank];
+    int key = own->user_rank < 0 ? hw_world.own_node->process_count + own->local_index : own->local_index;
+    hw_world.node = HW_COMM_NULL;
+    bool is_made = hw_bottom.Comm_split(by_rank, 0, key, &hw_world.node) == MPI_SUCCESS;
+    hw_bottom.Comm_free(&by_rank);
+    if (is_made)
+        hw_bottom.Comm_set_errhandler(hw_world.node, HW_ERRORS_RETURN);
+    return is_made;
+}
+
+static enum hw_status meet(struct meeting *meeting)
+{
+    struct introduction own = {.node_leader = hw_world.rank, .topology = {.place = {-1, -1}}};
     pid_t pid = getpid();
-    hw_bottom.Comm_rank(hw_world.node, &own.node_rank);
-    hw_bottom.Comm_size(hw_world.node, &own.node_size);
-    hw_world.node_size = own.node_size;
+    if (needs_topology(meeting->wanted))
+        hw_topology_find(&own.topology);
     if (hw_bottom.Bcast(&own.node_leader, 1, HW_INT, 0, hw_world.node) != MPI_SUCCESS ||
-        hw_bottom.Allgather(&own, sizeof own, HW_BYTE, all, sizeof own, HW_BYTE, hw_world.all) != MPI_SUCCESS)
+        hw_bottom.Allgather(&own, sizeof own, HW_BYTE, meeting->all, sizeof own, HW_BYTE, hw_world.all) !=
+            MPI_SUCCESS)
         return HW_MPI;
-    enum hw_status status = check_nodes(all);
-    if (status != HW_OK)
-        return status;
-    assign(all, leaders);
-    if (hw_bottom.Allgather(&pid, sizeof pid, HW_BYTE, hw_world.node_pids, sizeof pid, HW_BYTE,
-                            hw_world.node) != MPI_SUCCESS)
+    hw_world.placement = "last";
+    find_nodes(meeting);
+    for (int node = 0; node < hw_world.node_count; node++) {
+        enum hw_status status = place_node(meeting, node);
+        if (status != HW_OK)
+            return status;
+    }
+    number_processes();
+    if (!make_node() || hw_bottom.Allgather(&pid, sizeof pid, HW_BYTE, hw_world.node_pids, sizeof pid,
+                                            HW_BYTE, hw_world.node) != MPI_SUCCESS)
         return HW_MPI;
     return make_ghosts_first() && make_user_world() ? HW_OK : HW_MPI;
 }
 
-enum hw_status hw_world_split(int ghosts_per_node)
+enum hw_status hw_world_split(struct hw_option_share wanted)
 {
     enum hw_status status = HW_MPI;
-    struct introduction *all = NULL;
-    int *leaders = NULL;
-    hw_world.ghosts_per_node = ghosts_per_node;
+    struct meeting meeting = {.wanted = wanted};
     if (hw_bottom.Comm_dup(HW_COMM_WORLD, &hw_world.all) != MPI_SUCCESS)
         goto out;
     hw_bottom.Comm_set_errhandler(hw_world.all, HW_ERRORS_RETURN);
@@ -143,17 +250,13 @@ enum hw_status hw_world_split(int ghosts_per_node)
                                   &hw_world.node) != MPI_SUCCESS)
         goto out;
     hw_bottom.Comm_set_errhandler(hw_world.node, HW_ERRORS_RETURN);
-    all = calloc((size_t)hw_world.size, sizeof *all);
-    leaders = calloc((size_t)hw_world.size, sizeof *leaders);
-    if (all && leaders && allocate())
-        status = meet(all, leaders);
+    status = allocate(&meeting) ? meet(&meeting) : HW_NOMEM;
 out:
-    if (status == HW_MPI)
+    if (status == HW_MPI || status == HW_NOMEM)
         hw_log_error(
             "the world cannot be split into user processes and ghosts: the MPI refuses, or memory is "
             "short; run without HEADWAY_GHOSTS");
-    free(all);
-    free(leaders);
+    end_meeting(&meeting);
     return status;
 }
 
@@ -194,6 +297,7 @@ void hw_world_end(void)
     hw_bottom.Comm_free(&hw_world.node);
     hw_bottom.Comm_free(&hw_world.all);
     free(hw_world.processes);
+    free(hw_world.nodes);
     free(hw_world.user_ranks);
     free(hw_world.ghost_ranks);
     free(hw_world.node_pids);

@@ -1,12 +1,13 @@
 /* The world, split into user processes and ghosts.
  *
- * Every process of MPI_COMM_WORLD calls hw_world_split in MPI_Init*, and knows the same afterwards. The last
- * processes of each node become its ghosts; the others keep their order and are the program's world. All
- * communicators here are private: nothing of the program ever travels on them. Filled once, then read-only
- * until the end of MPI_Finalize; any thread may read. */
+ * Every process of MPI_COMM_WORLD calls hw_world_split in MPI_Init*, and knows the same afterwards. Some
+ * processes of each node become its ghosts (placement.h); the others keep their order and are the program's
+ * world. All communicators here are private: nothing of the program ever travels on them. Filled once, then
+ * read-only until the end of MPI_Finalize; any thread may read. */
 #ifndef HW_WORLD_WORLD_H
 #define HW_WORLD_WORLD_H
 
+#include "base/options.h"
 #include "base/status.h"
 #include "real/real.h"
 
@@ -16,6 +17,12 @@ struct hw_world_process {
     int node;
     int user_rank;   /* in the program's world; -1: a ghost */
     int local_index; /* among the user processes, or among the ghosts, of its node */
+    int ghost;       /* rank in `all` of the ghost that serves it; of a ghost: its own */
+};
+
+struct hw_world_node {
+    int process_count, ghost_count;
+    int first_ghost; /* in ghost_ranks */
 };
 
 struct hw_world {
@@ -28,30 +35,33 @@ struct hw_world {
     int user_rank;    /* -1 in a ghost */
     int user_count;
     int node_count;
-    int node_size; /* processes of this node */
-    int ghosts_per_node;
+    int ghost_count;                    /* of all nodes; 0: no ghosts */
     struct hw_world_process *processes; /* by rank in `all` */
-    int *user_ranks;                    /* rank in `all`, by rank in `users` */
-    int *ghost_ranks;                   /* rank in `all`, by node * ghosts_per_node + index */
-    pid_t *node_pids;                   /* by rank in `node`; a user's own word, 0 if unknown */
+    struct hw_world_node *nodes;
+    const struct hw_world_node *own_node;
+    int *user_ranks;       /* rank in `all`, by rank in `users` */
+    int *ghost_ranks;      /* rank in `all`, node by node, in a node by rank */
+    pid_t *node_pids;      /* by rank in `node`; a user's own word, 0 if unknown */
+    const char *placement; /* how the ghosts of this node were chosen, for the record */
 };
 
 extern struct hw_world hw_world;
 
-/* Collective over MPI_COMM_WORLD. HW_OK; HW_BAD_INPUT, after one line, if a node is too small for its ghosts:
- * every process gets it; HW_MPI, after one line, if the MPI refuses. */
-enum hw_status hw_world_split(int ghosts_per_node);
+/* Collective over MPI_COMM_WORLD. HW_OK; HW_BAD_INPUT, after one line, if a node is too small for its ghosts,
+ * or their number depends on sockets that nothing tells of: every process gets it; HW_MPI, after one line, if
+ * the MPI refuses. */
+enum hw_status hw_world_split(struct hw_option_share wanted);
 
-static inline bool hw_world_has_ghosts(void) { return hw_world.ghosts_per_node > 0; }
+static inline bool hw_world_has_ghosts(void) { return hw_world.ghost_count > 0; }
 static inline bool hw_world_is_ghost(void) { return hw_world_has_ghosts() && hw_world.user_rank < 0; }
 
-/* The ghost that serves a user process, both as ranks in `all`. */
-static inline int hw_world_ghost_of(int rank)
+/* The ghosts of a node: nodes[node].ghost_count ranks in `all`. */
+static inline const int *hw_world_ghosts_of_node(int node)
 {
-    const struct hw_world_process *process = &hw_world.processes[rank];
-    return hw_world.ghost_ranks[process->node * hw_world.ghosts_per_node +
-                                process->local_index % hw_world.ghosts_per_node];
+    return hw_world.ghost_ranks + hw_world.nodes[node].first_ghost;
 }
+
+static inline int hw_world_own_node(void) { return hw_world.processes[hw_world.rank].node; }
 
 /* `before_end` runs within MPI_Finalize of a user process, after every attribute callback of the program's on
  * MPI_COMM_SELF (MPI-4.1 section 11.2.4), when the program can do nothing more. The program's world ends

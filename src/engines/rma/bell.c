@@ -35,7 +35,7 @@ void hw_rma_bells_make(void)
 {
     bool is_ghost = hw_world_is_ghost();
     MPI_Aint size = is_ghost ? (MPI_Aint)sizeof *bells : 0;
-    int unit, first = hw_world.node_size - hw_world.ghosts_per_node;
+    int unit, first = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
     struct hw_rma_bell *own;
     if (hw_bottom.Win_allocate_shared(size, 1, HW_INFO_NULL, hw_world.node, &own, &memory) != MPI_SUCCESS) {
         memory = HW_WIN_NULL;

@@ -66,7 +66,7 @@ static int flush_everything(struct hw_rma_window *window)
     int rc = MPI_SUCCESS;
     for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++)
         rc = confirm_puts(window, i);
-    for (int i = 0; i < hw_world.ghosts_per_node; i++)
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
         hw_rma_bell_ring(hw_rma_bell_of(i));
     if (rc == MPI_SUCCESS)
         rc = hw_real.Win_flush_all(window->win);

@@ -191,7 +191,7 @@ static bool take(struct hw_rma_command *command, int *origin)
 
 static void serve(void)
 {
-    int user_count = hw_world.node_size - hw_world.ghosts_per_node;
+    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
     while (finished_count < user_count) {
         struct hw_rma_command command;
         int origin;

@@ -45,7 +45,7 @@ static void announce(pid_t ghost)
 _Noreturn static void wait_for_first(int said_fd, pid_t ghost)
 {
     const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
-    int user_count = hw_world.node_size - hw_world.ghosts_per_node, epoll_fd;
+    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count, epoll_fd;
     struct epoll_event first = {.data.u32 = USER};
     char word;
     setsid();

@@ -60,7 +60,7 @@ static bool is_crowded(void)
     cpu_set_t cores;
     if (sched_getaffinity(0, sizeof cores, &cores) != 0)
         return true;
-    return CPU_COUNT(&cores) < hw_world.node_size;
+    return CPU_COUNT(&cores) < hw_world.own_node->process_count;
 }
 
 static void nap(uint64_t time_ns)

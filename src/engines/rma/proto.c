@@ -10,15 +10,15 @@
 
 int *hw_rma_ghosts_of(const int *members, int member_count, int *ghost_count)
 {
-    int *ghosts = calloc((size_t)hw_world.node_count * (size_t)hw_world.ghosts_per_node, sizeof *ghosts);
+    int *ghosts = calloc((size_t)hw_world.ghost_count, sizeof *ghosts);
     bool *is_there = calloc((size_t)hw_world.node_count, sizeof *is_there);
     *ghost_count = 0;
     if (ghosts && is_there) {
         for (int i = 0; i < member_count; i++)
             is_there[hw_world.processes[members[i]].node] = true;
         for (int node = 0; node < hw_world.node_count; node++)
-            for (int i = 0; is_there[node] && i < hw_world.ghosts_per_node; i++)
-                ghosts[(*ghost_count)++] = hw_world.ghost_ranks[node * hw_world.ghosts_per_node + i];
+            for (int i = 0; is_there[node] && i < hw_world.nodes[node].ghost_count; i++)
+                ghosts[(*ghost_count)++] = hw_world_ghosts_of_node(node)[i];
     } else {
         free(ghosts);
         ghosts = NULL;
@@ -49,7 +49,7 @@ enum hw_status hw_rma_comms_make(const int *members, int member_count, struct hw
     if (members == NULL)
         return HW_OK;
     enum hw_status status = HW_MPI;
-    int ghost_count, count = 0, own_node = hw_world.processes[hw_world.rank].node;
+    int ghost_count, count = 0, own_node = hw_world_own_node();
     int *ghosts = hw_rma_ghosts_of(members, member_count, &ghost_count);
     int *ranks = calloc((size_t)member_count + (size_t)ghost_count, sizeof *ranks);
     if (ghosts == NULL || ranks == NULL)

@@ -107,7 +107,7 @@ int hw_rma_tell(int ghost, struct hw_rma_command *command)
 {
     const struct hw_world_process *process = &hw_world.processes[ghost];
     int rc = hw_bottom.Send(command, sizeof *command, HW_BYTE, ghost, HW_RMA_TAG_COMMAND, hw_world.all);
-    if (process->node == hw_world.processes[hw_world.rank].node)
+    if (process->node == hw_world_own_node())
         hw_rma_bell_ring(hw_rma_bell_of(process->local_index));
     return rc;
 }
@@ -147,10 +147,9 @@ static void finish(void)
             break;
     }
     __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE);
-    int node = hw_world.processes[hw_world.rank].node;
-    for (int i = 0; i < hw_world.ghosts_per_node; i++) {
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++) {
         struct hw_rma_command command = {.kind = HW_RMA_FINISH};
-        hw_rma_tell(hw_world.ghost_ranks[node * hw_world.ghosts_per_node + i], &command);
+        hw_rma_tell(hw_world_ghosts_of_node(hw_world_own_node())[i], &command);
     }
     hw_rma_bells_free();
     hw_rma_quiesce();

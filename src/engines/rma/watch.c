@@ -36,11 +36,12 @@ static void *run(void *argument)
 
 static bool open_all(void)
 {
-    int first = hw_world.node_size - hw_world.ghosts_per_node;
-    watched = calloc((size_t)hw_world.ghosts_per_node + 1, sizeof *watched);
+    int ghost_count = hw_world.own_node->ghost_count;
+    int first = hw_world.own_node->process_count - ghost_count;
+    watched = calloc((size_t)ghost_count + 1, sizeof *watched);
     if (watched == NULL)
         return false;
-    for (; watched_count < hw_world.ghosts_per_node; watched_count++) {
+    for (; watched_count < ghost_count; watched_count++) {
         int fd = (int)syscall(SYS_pidfd_open, hw_world.node_pids[first + watched_count], 0);
         if (fd < 0)
             return false;

@@ -169,9 +169,9 @@ static bool place_targets(struct hw_rma_window *window, const struct plan *plan)
         target->offset = *bytes;
         *bytes += hw_rma_round_up((MPI_Aint)plan->offers[i].size);
         target->disp_unit = (MPI_Aint)plan->offers[i].disp_unit;
-        target->ghost_in_world = hw_world_ghost_of(plan->members[i]);
+        target->ghost_in_world = hw_world.processes[plan->members[i]].ghost;
         const struct hw_world_process *ghost = &hw_world.processes[target->ghost_in_world];
-        if (ghost->node == hw_world.processes[hw_world.rank].node)
+        if (ghost->node == hw_world_own_node())
             target->bell = hw_rma_bell_of(ghost->local_index);
         for (int j = 0; j < window->ghost_count; j++)
             if (window->ghosts[j] == target->ghost_in_world)
