@@ -32,6 +32,8 @@ class Program:
     plain_arguments: tuple[str, ...] | None = None
     counters: tuple[str, ...] = ("windows_redirected", "operations_redirected", "locks_redirected")
     label: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    mpis: tuple[str, ...] = ()  # all, if there are none
 
     @property
     def id(self) -> str:
@@ -46,6 +48,15 @@ PROGRAMS = [
     Program("completion_rma", users=2),
     # What `readers` adds hangs plain.
     Program("contention", arguments=("readers",), plain_arguments=()),
+    # On Open MPI one accumulate takes a ghost that shares its core a dozen turns: minutes. Two MPIs
+    # see what there is: MPICH 4 has no getters for datatypes with large counts.
+    Program(
+        "segments",
+        ghosts=2,
+        counters=("windows_redirected", "operations_spread", "operations_cut"),
+        options=(("HEADWAY_GHOST_BINDING", "segment"), ("HEADWAY_GHOST_BALANCE", "bytes")),
+        mpis=("mpich4", "mpich5"),
+    ),
     Program("world", arguments=("{scratch}/world.data",), counters=()),
 ]
 
@@ -78,6 +89,8 @@ def assert_served(mpi: Mpi, program: Program, records: list[dict]) -> None:
 def test_same_output(mpi: Mpi, program: Program, tmp_path: Path) -> None:
     if mpi.name in DECLINED and program.id not in ("ghosts", "world"):
         pytest.skip(f"{mpi.title} keeps its own windows, which fail in this program, plain too")
+    if program.mpis and mpi.name not in program.mpis:
+        pytest.skip(f"not on {mpi.title}, as PROGRAMS says")
     plain_arguments = program.plain_arguments
     plain = support.run_mpi(
         mpi, words(mpi, program, plain_arguments, tmp_path), ranks=program.users
@@ -89,7 +102,11 @@ def test_same_output(mpi: Mpi, program: Program, tmp_path: Path) -> None:
         mpi,
         words(mpi, program, arguments, tmp_path),
         ranks=program.users + program.ghosts,
-        options={"HEADWAY_GHOSTS": str(program.ghosts), "HEADWAY_REDIRECT": "on"},
+        options={
+            "HEADWAY_GHOSTS": str(program.ghosts),
+            "HEADWAY_REDIRECT": "on",
+            **dict(program.options),
+        },
         records=tmp_path / "records",
     )
     assert headway.status == 0, headway.explain()

@@ -47,3 +47,34 @@ def test_same_bytes(
     assert len(plain.lines) >= seeds * users
     for counter in ("windows_redirected", "operations_redirected", "locks_redirected"):
         assert headway.total(counter) > 0, f"{counter} is 0: no ghost was asked"
+    assert headway.total("operations_spread") == 0  # unless asked for
+
+
+#: HEADWAY_GHOST_BINDING, HEADWAY_GHOST_BALANCE
+POLICIES = [("rank", "random"), ("rank", "operations"), ("rank", "bytes"), ("segment", "off")]
+POLICY_SEEDS = 3
+
+
+def test_policies(mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """However operations are shared out between the ghosts of a node."""
+    if mpi.name != "mpich5":
+        pytest.skip("who serves what does not depend on the MPI")
+    first = request.config.getoption("--seed-base")
+    argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first), str(POLICY_SEEDS)]
+    plain = support.run_mpi(mpi, argv, ranks=SETTINGS[2])
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    for binding, balance in POLICIES:
+        headway = support.run_mpi(
+            mpi,
+            argv,
+            ranks=SETTINGS[2] + 2,
+            options={
+                "HEADWAY_GHOSTS": "2",
+                "HEADWAY_REDIRECT": "on",
+                "HEADWAY_GHOST_BINDING": binding,
+                "HEADWAY_GHOST_BALANCE": balance,
+            },
+            records=tmp_path / f"{binding}-{balance}",
+        )
+        check_seeds(plain, headway, f"{first} {POLICY_SEEDS}", f"{binding} {balance}")
+        assert headway.total("operations_spread") > 0, f"{binding}, {balance}: nothing was shared"

@@ -182,6 +182,46 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_GHOST_BINDING",
+        type="enum",
+        default="rank",
+        values=("rank", "segment"),
+        unit="",
+        min=0,
+        max=0,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="rank | segment",
+        brief="by what a ghost is chosen where a node has several",
+        help=(
+            "rank: each process is served by one ghost. segment: the memory of a window on a node "
+            "is divided between its ghosts, which helps where few processes are the target of "
+            "most operations; an accumulate that lies in two parts is made in pieces, and costs "
+            "more. The word of a window's first process counts."
+        ),
+    ),
+    Option(
+        name="HEADWAY_GHOST_BALANCE",
+        type="enum",
+        default="off",
+        values=("off", "random", "operations", "bytes"),
+        unit="",
+        min=0,
+        max=0,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="off | random | operations | bytes",
+        brief="how Put and Get are shared out where a node has several ghosts",
+        help=(
+            "off: as GHOST_BINDING says. random, operations, bytes: each goes to any ghost of the "
+            "target's node: drawn, to the one this process gave the fewest operations, or the "
+            "fewest bytes. Accumulates always go where the binding says; a flush then takes a "
+            "message to each ghost used."
+        ),
+    ),
+    Option(
         name="HEADWAY_LOG",
         type="enum",
         default="warn",

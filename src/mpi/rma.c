@@ -1,20 +1,25 @@
 /* One-sided operations (MPI-4.1 section 12.3): on a redirected window the target becomes its ghost.
  * Request-based ones are tracked at the origin. A window that is not redirected costs one branch. */
 #include "engines/rma/rma.h"
+#include "engines/rma/pieces.h"
 #include "hooks.h"
 #include "mpi/track.h"
 
-typedef int redirect_fn(struct hw_rma_window *window, int *target_rank, MPI_Aint *target_disp);
-
 /* True if the operation must not be made; *rc is what the program gets. */
-static inline bool is_refused(redirect_fn *redirect, MPI_Win win, int *target_rank, MPI_Aint *target_disp,
-                              int *rc)
+static inline bool is_refused(enum hw_rma_class class, MPI_Count count, MPI_Datatype datatype, MPI_Win win,
+                              int *target_rank, MPI_Aint *target_disp, int *rc)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (__builtin_expect(window == NULL, 1))
         return false;
-    *rc = redirect(window, target_rank, target_disp);
+    *rc = hw_rma_redirect(window, target_rank, target_disp,
+                          &(struct hw_rma_shape){.class = class, .count = count, .datatype = datatype});
     return *rc != MPI_SUCCESS;
+}
+
+static inline bool is_in_pieces(int target_rank)
+{
+    return __builtin_expect(target_rank == HW_RMA_SEVERAL, 0);
 }
 
 /* Passes on what the real call returned. */
@@ -31,7 +36,7 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int rc;
-    if (is_refused(hw_rma_redirect_put, win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, win, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win);
@@ -41,7 +46,7 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int rc;
-    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_GET, origin_count, origin_datatype, win, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win);
@@ -51,9 +56,17 @@ int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype 
                   int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
                   MPI_Op op, MPI_Win win)
 {
-    int rc;
-    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+    int rc, target = target_rank;
+    if (is_refused(HW_RMA_ACCUMULATE, target_count, target_datatype, win, &target_rank, &target_disp, &rc))
         return rc;
+    if (is_in_pieces(target_rank))
+        return hw_rma_pieces_make(hw_rma_find(win), target, target_disp,
+                                  &(struct hw_rma_accumulate){.origin_addr = origin_addr,
+                                                              .origin_count = origin_count,
+                                                              .origin_datatype = origin_datatype,
+                                                              .target_count = target_count,
+                                                              .target_datatype = target_datatype,
+                                                              .op = op});
     return hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
 }
@@ -63,9 +76,21 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    int rc;
-    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+    int rc, target = target_rank;
+    if (is_refused(HW_RMA_ACCUMULATE, target_count, target_datatype, win, &target_rank, &target_disp, &rc))
         return rc;
+    if (is_in_pieces(target_rank))
+        return hw_rma_pieces_make(hw_rma_find(win), target, target_disp,
+                                  &(struct hw_rma_accumulate){.origin_addr = origin_addr,
+                                                              .origin_count = origin_count,
+                                                              .origin_datatype = origin_datatype,
+                                                              .result_addr = result_addr,
+                                                              .result_count = result_count,
+                                                              .result_datatype = result_datatype,
+                                                              .target_count = target_count,
+                                                              .target_datatype = target_datatype,
+                                                              .op = op,
+                                                              .has_result = true});
     return hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                                   result_datatype, target_rank, target_disp, target_count, target_datatype,
                                   op, win);
@@ -75,7 +100,7 @@ int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype dat
                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     int rc;
-    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_SINGLE, 1, datatype, win, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
@@ -84,7 +109,7 @@ int hw_compare_and_swap(const void *origin_addr, const void *compare_addr, void 
                         MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     int rc;
-    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_SINGLE, 1, datatype, win, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
                                     target_disp, win);
@@ -95,7 +120,7 @@ int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin
             MPI_Request *request)
 {
     int rc;
-    if (is_refused(hw_rma_redirect_put, win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, win, &target_rank, &target_disp, &rc))
         return rc;
     return tracked(hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                 target_count, target_datatype, win, request),
@@ -107,7 +132,7 @@ int hw_rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datat
             MPI_Request *request)
 {
     int rc;
-    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_GET, origin_count, origin_datatype, win, &target_rank, &target_disp, &rc))
         return rc;
     return tracked(hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                 target_count, target_datatype, win, request),
@@ -118,9 +143,19 @@ int hw_raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype
                    int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    int rc;
-    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+    int rc, target = target_rank;
+    if (is_refused(HW_RMA_ACCUMULATE, target_count, target_datatype, win, &target_rank, &target_disp, &rc))
         return rc;
+    if (is_in_pieces(target_rank))
+        return tracked(hw_rma_pieces_make(hw_rma_find(win), target, target_disp,
+                                          &(struct hw_rma_accumulate){.origin_addr = origin_addr,
+                                                                      .origin_count = origin_count,
+                                                                      .origin_datatype = origin_datatype,
+                                                                      .target_count = target_count,
+                                                                      .target_datatype = target_datatype,
+                                                                      .op = op,
+                                                                      .request = request}),
+                       origin_count, origin_datatype, request);
     return tracked(hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                        target_count, target_datatype, op, win, request),
                    origin_count, origin_datatype, request);
@@ -131,9 +166,23 @@ int hw_rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    int rc;
-    if (is_refused(hw_rma_redirect, win, &target_rank, &target_disp, &rc))
+    int rc, target = target_rank;
+    if (is_refused(HW_RMA_ACCUMULATE, target_count, target_datatype, win, &target_rank, &target_disp, &rc))
         return rc;
+    if (is_in_pieces(target_rank))
+        return tracked(hw_rma_pieces_make(hw_rma_find(win), target, target_disp,
+                                          &(struct hw_rma_accumulate){.origin_addr = origin_addr,
+                                                                      .origin_count = origin_count,
+                                                                      .origin_datatype = origin_datatype,
+                                                                      .result_addr = result_addr,
+                                                                      .result_count = result_count,
+                                                                      .result_datatype = result_datatype,
+                                                                      .target_count = target_count,
+                                                                      .target_datatype = target_datatype,
+                                                                      .op = op,
+                                                                      .has_result = true,
+                                                                      .request = request}),
+                       result_count, result_datatype, request);
     return tracked(hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                            result_count, result_datatype, target_rank, target_disp,
                                            target_count, target_datatype, op, win, request),

@@ -18,6 +18,8 @@
     X(exposures, "one-sided windows created, redirected ones not counted")                                   \
     X(windows_redirected, "one-sided windows served by ghosts")                                              \
     X(operations_redirected, "one-sided operations that went to a ghost")                                    \
+    X(operations_spread, "of these, to another ghost than the target's own")                                 \
+    X(operations_cut, "accumulates made in pieces, because their target lies in several ghosts' segments")   \
     X(locks_redirected, "locks of windows asked for at a ghost")                                             \
     X(doors, "completion calls that held a tracked request")                                                 \
     X(blocked_ns, "time in those calls")                                                                     \

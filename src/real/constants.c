@@ -36,6 +36,7 @@ bool hw_real_constants_load(void *handle)
         {"ompi_mpi_op_max", &c->max},
         {"ompi_mpi_op_min", &c->min},
         {"ompi_mpi_op_sum", &c->sum},
+        {"ompi_mpi_op_no_op", &c->no_op},
         {"ompi_mpi_errors_return", &c->errors_return},
         {"ompi_mpi_errors_are_fatal", &c->errors_are_fatal},
     };

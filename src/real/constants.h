@@ -19,7 +19,7 @@ struct hw_real_constants {
     MPI_Win win_null;
     MPI_Info info_null;
     MPI_Datatype datatype_null, byte, char_, int_, double_, uint64, packed;
-    MPI_Op max, min, sum;
+    MPI_Op max, min, sum, no_op;
     MPI_Errhandler errors_return, errors_are_fatal;
 };
 extern struct hw_real_constants hw_real_constants;
@@ -43,6 +43,7 @@ extern struct hw_real_constants hw_real_constants;
 #define HW_MAX (hw_real_constants.max)
 #define HW_MIN (hw_real_constants.min)
 #define HW_SUM (hw_real_constants.sum)
+#define HW_NO_OP (hw_real_constants.no_op)
 #define HW_ERRORS_RETURN (hw_real_constants.errors_return)
 #define HW_ERRORS_ARE_FATAL (hw_real_constants.errors_are_fatal)
 
@@ -67,6 +68,7 @@ extern struct hw_real_constants hw_real_constants;
 #define HW_MAX MPI_MAX
 #define HW_MIN MPI_MIN
 #define HW_SUM MPI_SUM
+#define HW_NO_OP MPI_NO_OP
 #define HW_ERRORS_RETURN MPI_ERRORS_RETURN
 #define HW_ERRORS_ARE_FATAL MPI_ERRORS_ARE_FATAL
 

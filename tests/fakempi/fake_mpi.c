@@ -54,6 +54,7 @@ OBJECT(ompi_mpi_packed);
 OBJECT(ompi_mpi_op_max);
 OBJECT(ompi_mpi_op_min);
 OBJECT(ompi_mpi_op_sum);
+OBJECT(ompi_mpi_op_no_op);
 OBJECT(ompi_mpi_errors_return);
 OBJECT(ompi_mpi_errors_are_fatal);
 #else

@@ -6,6 +6,7 @@
  * lock is held at the target's ghost. Local loads and stores meet the ghost's at MPI_Win_sync of the shadow
  * window. */
 #include "engines/rma/rma.h"
+#include "engines/rma/spread.h"
 #include "engines/rma/user.h"
 #include "profile/counters.h"
 
@@ -46,14 +47,39 @@ static int confirm_puts(struct hw_rma_window *window, int ghost)
     return hw_real.Get(&window->confirmed, 1, HW_BYTE, ghost, 0, 1, HW_BYTE, window->win);
 }
 
+static int flush_ghost(struct hw_rma_window *window, int ghost, const struct hw_rma_bell *bell)
+{
+    int rc = confirm_puts(window, ghost);
+    hw_rma_bell_ring(bell);
+    return rc == MPI_SUCCESS ? hw_real.Win_flush(ghost, window->win) : rc;
+}
+
+/* The ghosts of a target's node that took operations since they were last flushed, whoever was the target. */
+static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target *target, bool is_local)
+{
+    const struct hw_rma_span *span = hw_rma_spread_span(window, target);
+    uint32_t generation = hw_atomic_load_relaxed(&window->generation);
+    int rc = MPI_SUCCESS;
+    for (int ghost = span->first; ghost < span->first + span->count && rc == MPI_SUCCESS; ghost++) {
+        _Atomic uint32_t *dirty = &window->spread->dirty[ghost];
+        if (!hw_rma_is_multithreaded && hw_atomic_load_relaxed(dirty) != generation)
+            continue;
+        if (is_local)
+            rc = hw_real.Win_flush_local(ghost, window->win);
+        else
+            rc = flush_ghost(window, ghost, hw_rma_spread_bell(window, target, ghost));
+        if (rc == MPI_SUCCESS && !is_local)
+            hw_atomic_store_relaxed(dirty, 0);
+    }
+    return rc;
+}
+
 static int flush_target(struct hw_rma_window *window, struct hw_rma_target *target)
 {
     if (!is_dirty(window, target))
         return MPI_SUCCESS;
-    int rc = confirm_puts(window, target->ghost);
-    hw_rma_bell_ring(target->bell);
-    if (rc == MPI_SUCCESS)
-        rc = hw_real.Win_flush(target->ghost, window->win);
+    int rc = window->spread ? flush_spread(window, target, false)
+                            : flush_ghost(window, target->ghost, target->bell);
     if (rc == MPI_SUCCESS)
         hw_atomic_store_relaxed(&target->dirty, 0);
     return rc;
@@ -242,7 +268,10 @@ int hw_rma_flush_local(struct hw_rma_window *window, int rank)
     if (!is_passive(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     struct hw_rma_target *target = &window->targets[rank];
-    return is_dirty(window, target) ? hw_real.Win_flush_local(target->ghost, window->win) : MPI_SUCCESS;
+    if (!is_dirty(window, target))
+        return MPI_SUCCESS;
+    return window->spread ? flush_spread(window, target, true)
+                          : hw_real.Win_flush_local(target->ghost, window->win);
 }
 
 int hw_rma_flush_all(struct hw_rma_window *window)

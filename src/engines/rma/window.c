@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/rma/rma.h"
+#include "engines/rma/spread.h"
 #include "engines/rma/user.h"
 #include "profile/counters.h"
 #include "profile/record.h"
@@ -19,7 +20,7 @@ struct offer {
     int64_t size, disp_unit;
     uint64_t id; /* that of rank 0 counts */
     int32_t is_willing;
-    int32_t unused;
+    int32_t binding; /* enum hw_option_ghost_binding; that of rank 0 counts */
 };
 
 struct plan {
@@ -171,15 +172,19 @@ static bool place_targets(struct hw_rma_window *window, const struct plan *plan)
         target->disp_unit = (MPI_Aint)plan->offers[i].disp_unit;
         target->ghost_in_world = hw_world.processes[plan->members[i]].ghost;
         const struct hw_world_process *ghost = &hw_world.processes[target->ghost_in_world];
+        target->node = ghost->node;
         if (ghost->node == hw_world_own_node())
             target->bell = hw_rma_bell_of(ghost->local_index);
         for (int j = 0; j < window->ghost_count; j++)
             if (window->ghosts[j] == target->ghost_in_world)
                 target->ghost = j;
     }
-    free(node_bytes);
     window->has_puts = calloc((size_t)window->ghost_count, sizeof *window->has_puts);
-    return node_bytes && window->targets && window->has_puts;
+    bool is_placed =
+        node_bytes && window->targets && window->has_puts &&
+        hw_rma_spread_make(window, (enum hw_option_ghost_binding)plan->offers[0].binding, node_bytes);
+    free(node_bytes);
+    return is_placed;
 }
 
 /* Together with the ghosts. Returns an MPI error code. */
@@ -242,6 +247,7 @@ static struct hw_rma_window *begin_window(struct plan *plan)
     return window;
 
 err_memory:
+    hw_rma_spread_free(window);
     free(window->ghosts);
     free(window->has_puts);
     free(window->targets);
@@ -257,6 +263,7 @@ enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Inf
         return HW_DECLINED; /* the real call raises the error */
     plan.own.size = size;
     plan.own.disp_unit = disp_unit;
+    plan.own.binding = (int32_t)hw_options.ghost_binding;
     plan.own.is_willing = !is_hint(info, "async_config", "off") && !is_hint(info, "alloc_shm", "true");
     enum hw_status status = judge(&plan);
     if (status == HW_OK)
@@ -350,6 +357,7 @@ static void end_window(struct hw_rma_window *window)
         hw_bottom.Info_free(&window->hints);
     hw_bottom.Group_free(&window->group);
     pthread_mutex_destroy(&window->mutex);
+    hw_rma_spread_free(window);
     free(window->start_ranks);
     free(window->post_requests);
     free(window->targets);

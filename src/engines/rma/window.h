@@ -26,10 +26,11 @@ enum hw_rma_access {
 
 /* Written by the threads of this process: access under the window's mutex, is_dirty relaxed. */
 struct hw_rma_target {
-    MPI_Aint offset;          /* of its memory in the segment of its node */
-    MPI_Aint disp_unit;       /* as it gave it */
-    int ghost;                /* rank in the window; also its place in the window's `ghosts` */
-    int ghost_in_world;       /* rank in hw_world.all */
+    MPI_Aint offset;    /* of its memory in the segment of its node */
+    MPI_Aint disp_unit; /* as it gave it */
+    int ghost;          /* rank in the window; also its place in the window's `ghosts` */
+    int ghost_in_world; /* rank in hw_world.all */
+    int node;
     struct hw_rma_bell *bell; /* of its ghost, if that is on this node */
     _Atomic uint32_t access;  /* enum hw_rma_access */
     _Atomic uint32_t dirty;   /* the window's generation at its last operation; other values: flushed since */
@@ -52,7 +53,8 @@ struct hw_rma_window {
     _Atomic uint32_t *has_puts; /* by ghost: since its last flush; relaxed */
     char confirmed;             /* where a Get puts what nobody reads (epoch.c) */
     struct hw_rma_target *targets;
-    struct hw_rma_window *next; /* in the order they were made, under the list's lock */
+    struct hw_rma_spread *spread; /* NULL: every operation on a target goes to its own ghost */
+    struct hw_rma_window *next;   /* in the order they were made, under the list's lock */
 
     _Atomic uint32_t is_open;     /* a fence, or lock_all with MPI_MODE_NOCHECK: any target, nothing to ask */
     _Atomic uint32_t generation;  /* counts flushes of all targets; never 0 */
@@ -124,12 +126,31 @@ int hw_rma_open_target(struct hw_rma_window *window, int rank);
 /* Raises `code` at the window's error handler and returns what the program gets. */
 int hw_rma_raise(const struct hw_rma_window *window, int code);
 
+/* SINGLE: accumulates of one element, Fetch_and_op and Compare_and_swap. */
+enum hw_rma_class { HW_RMA_PUT, HW_RMA_GET, HW_RMA_ACCUMULATE, HW_RMA_SINGLE };
+
+/* What of an operation decides where it may go: at the target, for Put and Get at the origin. */
+struct hw_rma_shape {
+    enum hw_rma_class class;
+    MPI_Count count;
+    MPI_Datatype datatype;
+};
+
+/* An accumulate that reaches into several ghosts' segments: in place of a rank. */
+enum { HW_RMA_SEVERAL = INT_MAX - 1 };
+
+/* Where the window is spread (spread.h): the ghost for an operation at `disp` of the node's memory, told that
+ * it comes; or HW_RMA_SEVERAL. */
+int hw_rma_spread_choose(struct hw_rma_window *window, const struct hw_rma_target *target, MPI_Aint disp,
+                         const struct hw_rma_shape *shape);
+
 /* A rank that no window has: with it the real call raises the error the program deserves. */
 enum { HW_RMA_BAD_RANK = INT_MAX };
 
-/* Turns the target of an operation into its ghost. MPI_SUCCESS: make the real call. MPI_PROC_NULL and wrong
- * ranks are left to it. */
-static inline int hw_rma_redirect(struct hw_rma_window *window, int *rank, MPI_Aint *disp)
+/* Turns the target of an operation into its ghost. MPI_SUCCESS: make the real call, or with HW_RMA_SEVERAL
+ * the pieces (pieces.h). MPI_PROC_NULL and wrong ranks are left to it. */
+static inline int hw_rma_redirect(struct hw_rma_window *window, int *rank, MPI_Aint *disp,
+                                  const struct hw_rma_shape *shape)
 {
     int target_rank = *rank;
     if (__builtin_expect((unsigned)target_rank >= (unsigned)window->size, 0)) {
@@ -144,23 +165,21 @@ static inline int hw_rma_redirect(struct hw_rma_window *window, int *rank, MPI_A
         if (rc != MPI_SUCCESS)
             return rc;
     }
-    hw_rma_bell_ring(target->bell);
     *disp = target->offset + *disp * target->disp_unit;
-    *rank = target->ghost;
+    if (__builtin_expect(window->spread != NULL, 0)) {
+        *rank = hw_rma_spread_choose(window, target, *disp, shape);
+    } else {
+        hw_rma_bell_ring(target->bell);
+        *rank = target->ghost;
+    }
+    /* Completion of a Put at the ghost may need more than a flush. */
+    if (shape->class == HW_RMA_PUT)
+        hw_atomic_store_relaxed(&window->has_puts[*rank], 1);
     hw_atomic_store_relaxed(&target->dirty, hw_atomic_load_relaxed(&window->generation));
     hw_atomic_store_relaxed(&window->has_ops, 1);
     hw_atomic_store_relaxed(&window->has_unready, 1);
     hw_atomic_store_relaxed(&window->op_count, hw_atomic_load_relaxed(&window->op_count) + 1);
     return MPI_SUCCESS;
-}
-
-/* The same for Put and Rput, whose completion at the ghost may need more than a flush. */
-static inline int hw_rma_redirect_put(struct hw_rma_window *window, int *rank, MPI_Aint *disp)
-{
-    int target_rank = *rank, rc = hw_rma_redirect(window, rank, disp);
-    if (rc == MPI_SUCCESS && (unsigned)target_rank < (unsigned)window->size)
-        hw_atomic_store_relaxed(&window->has_puts[window->targets[target_rank].ghost], 1);
-    return rc;
 }
 
 #endif
