@@ -3,7 +3,9 @@
  *
  * A sample is one of: making a window (`window`; freeing it is its own phase), an exclusive lock and unlock
  * of the last rank (`lock`), the same with a Put between (`put`), a fence (`fence`), MPI_Win_lock_all and
- * unlock_all (`lock_all`). For the locks rank 0 works alone while all others wait inside MPI. */
+ * unlock_all (`lock_all`). For the locks rank 0 works alone while all others wait inside MPI. The windows'
+ * processes are those of the world, in its order or in reverse (`order`), as in a grid; `epoch-type` is the
+ * info key's value. */
 #include "common/bench.h"
 
 #include <stdlib.h>
@@ -12,15 +14,18 @@
 static struct {
     struct bench_list sizes;
     int64_t rounds, warmup;
-    const char *what;
-} options = {.rounds = 40, .warmup = 5, .what = "window"};
+    const char *what, *order, *epoch_type;
+} options = {.rounds = 40, .warmup = 5, .what = "window", .order = "world", .epoch_type = ""};
+
+static MPI_Comm members;
+static MPI_Info info;
 
 enum { FREE, SAMPLE, PHASES };
 
 static void window_make(int64_t bytes, MPI_Win *win)
 {
     char *base;
-    MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, win);
+    MPI_Win_allocate((MPI_Aint)bytes, 1, info, members, &base, win);
 }
 
 static void windows_measure(int64_t bytes, struct bench_phases *phases)
@@ -75,6 +80,16 @@ static void synchronisation_measure(const struct bench *bench, int64_t bytes, st
     free(buffer);
 }
 
+static void members_make(void)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, strcmp(options.order, "reversed") == 0 ? -rank : rank, &members);
+    MPI_Info_create(&info);
+    if (options.epoch_type[0])
+        MPI_Info_set(info, "epoch_type", options.epoch_type);
+}
+
 static bool is_known(const char *what)
 {
     static const char *const known[] = {"window", "lock", "put", "fence", "lock_all"};
@@ -92,6 +107,8 @@ int main(int argc, char **argv)
         {"rounds", BENCH_INTEGER, &options.rounds, "timed rounds a size"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed rounds a size"},
         {"what", BENCH_TEXT, &options.what, "window, lock, put, fence or lock_all"},
+        {"order", BENCH_TEXT, &options.order, "of the window's processes: world or reversed"},
+        {"epoch-type", BENCH_TEXT, &options.epoch_type, "the info key epoch_type; empty: none"},
         {0},
     };
     static const char *const names[PHASES] = {"free_s", "sample_s"};
@@ -100,8 +117,13 @@ int main(int argc, char **argv)
     bench_start(&bench, "rma_cost", argc, argv, table);
     if (!is_known(options.what))
         bench_refuse(&bench, "--what is window, lock, put, fence or lock_all, not %s", options.what);
+    if (strcmp(options.order, "world") != 0 && strcmp(options.order, "reversed") != 0)
+        bench_refuse(&bench, "--order is world or reversed, not %s", options.order);
+    members_make();
     bench_json_begin(&json, &bench);
     bench_json_text(&json, "what", options.what);
+    bench_json_text(&json, "order", options.order);
+    bench_json_text(&json, "epoch_type", options.epoch_type);
     bench_json_open(&json, "points", '[');
     for (int i = 0; i < options.sizes.count; i++) {
         struct bench_phases phases;
@@ -119,6 +141,8 @@ int main(int argc, char **argv)
     }
     bench_json_close(&json, ']');
     bench_json_end(&json);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&members);
     bench_finish(&bench);
     return 0;
 }

@@ -34,6 +34,7 @@ class Program:
     label: str = ""
     options: tuple[tuple[str, str], ...] = ()
     mpis: tuple[str, ...] = ()  # all, if there are none
+    declined: str = ""  # what the record says of a window it has besides
 
     @property
     def id(self) -> str:
@@ -48,8 +49,7 @@ PROGRAMS = [
     Program("completion_rma", users=2),
     # What `readers` adds hangs plain.
     Program("contention", arguments=("readers",), plain_arguments=()),
-    # On Open MPI one accumulate takes a ghost that shares its core a dozen turns: minutes. Two MPIs
-    # see what there is: MPICH 4 has no getters for datatypes with large counts.
+    # On Open MPI one accumulate takes a ghost that shares its core a dozen turns: minutes.
     Program(
         "segments",
         ghosts=2,
@@ -57,7 +57,13 @@ PROGRAMS = [
         options=(("HEADWAY_GHOST_BINDING", "segment"), ("HEADWAY_GHOST_BALANCE", "bytes")),
         mpis=("mpich4", "mpich5"),
     ),
-    Program("world", arguments=("{scratch}/world.data",), counters=()),
+    Program("epoch_types"),
+    Program(
+        "world",
+        arguments=("{scratch}/world.data",),
+        counters=(),
+        declined="a window whose memory MPI_Win_allocate did not give",
+    ),
 ]
 
 #: The programs that run between two nodes too.
@@ -113,6 +119,8 @@ def test_same_output(mpi: Mpi, program: Program, tmp_path: Path) -> None:
     assert headway.lines == plain.lines, headway.explain()
     assert [record["size"] for record in headway.records] == [program.users] * program.users
     assert_served(mpi, program, headway.records)
+    told = [text for record in headway.records for text in record["declined"]]
+    assert not program.declined or any(text.startswith(program.declined) for text in told), told
 
 
 @pytest.mark.parametrize("program", SPREAD, ids=lambda program: program.id)
@@ -254,6 +262,24 @@ def test_run_counts_domains(mpi: Mpi, wanted: str, more: int) -> None:
     words = done.stdout.splitlines()[-1].split()
     assert words[words.index("-n") + 1] == str(4 + more), done.stdout
     assert f"export HEADWAY_GHOSTS={wanted}" in done.stdout
+
+
+def test_epoch_type_violated(mpi: Mpi, tmp_path: Path) -> None:
+    """Epochs that a window's hint leaves out are errors at its handler, and one line says why."""
+    if mpi.name not in ("mpich5", "ompi5"):
+        pytest.skip("a refusal does not reach the MPI; one of each family")
+    result = support.run_mpi(
+        mpi,
+        [program_of(mpi, "epoch_types"), "wrong"],
+        ranks=4,
+        options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"},
+        records=tmp_path,
+    )
+    assert result.status == 0 and len(result.lines) == 2 * 4 * 3, result.explain()
+    told = [line for line in result.stderr.splitlines() if "epoch_type" in line]
+    assert len(told) == 3, result.explain()  # each process once
+    assert all("leaves it out" in line for line in told)
+    assert result.total("windows_redirected") == 2 * 4 * 3
 
 
 def processes_named(wanted: str, tag: str) -> list[int]:

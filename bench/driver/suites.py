@@ -111,11 +111,23 @@ def one_sided(operation: str, work: int) -> Case:
     )
 
 
-def one_sided_cost(name: str, what: str, sizes: tuple[int, ...], ranks_per_node: int = 1) -> Case:
+def one_sided_cost(
+    name: str, what: str, sizes: tuple[int, ...], ranks_per_node: int = 1, **options: str
+) -> Case:
     """What making windows and synchronising costs while nobody computes."""
     return Case(
-        name, "rma_cost", sizes, {"what": what}, ranks_per_node=ranks_per_node, timeout_s=30.0
+        name,
+        "rma_cost",
+        sizes,
+        {"what": what, **options},
+        ranks_per_node=ranks_per_node,
+        timeout_s=30.0,
     )
+
+
+#: windows as a grid has them; `epoch-type` limits what Headway makes for them
+REORDERED = {"order": "reversed"}
+LOCKALL = {**REORDERED, "epoch-type": "lockall"}
 
 
 def progression(sizes: tuple[int, ...]) -> Case:
@@ -271,6 +283,8 @@ _SUITES = (
         "Windows and one-sided synchronisation while nobody computes",
         (
             one_sided_cost("window made", "window", (8, MIB)),
+            one_sided_cost("window made, reordered", "window", (8,), **REORDERED),
+            one_sided_cost("window made, reordered, lockall", "window", (8,), **LOCKALL),
             one_sided_cost("lock and unlock", "lock", (8,)),
             one_sided_cost("lock, put, unlock", "put", (8,)),
             one_sided_cost("fence", "fence", (8,)),

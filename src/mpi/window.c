@@ -3,15 +3,23 @@
 #include "engines/rma/rma.h"
 #include "hooks.h"
 #include "mpi/track.h"
+#include "profile/record.h"
 
 #include <string.h>
+
+static void expose(void)
+{
+    HW_COUNT(exposures);
+    if (hw_engine_is_on())
+        hw_engine_active->exposed(1);
+}
 
 void hw_win_posted(MPI_Win *win)
 {
     (void)win;
-    HW_COUNT(exposures);
-    if (hw_engine_is_on())
-        hw_engine_active->exposed(1);
+    if (hw_rma_is_on())
+        hw_record_declined("a window whose memory MPI_Win_allocate did not give: no ghost may reach it");
+    expose();
 }
 
 int hw_win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
@@ -23,7 +31,7 @@ int hw_win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm c
         return rc;
     rc = hw_real_win_allocate(size, disp_unit, info, comm, baseptr, win);
     if (rc == MPI_SUCCESS)
-        hw_win_posted(win);
+        expose();
     return rc;
 }
 

@@ -5,6 +5,7 @@
  * fence flushes and is a barrier; post and complete are empty messages on the window's own communicator; a
  * lock is held at the target's ghost. Local loads and stores meet the ghost's at MPI_Win_sync of the shadow
  * window. */
+#include "engines/rma/epoch_type.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/spread.h"
 #include "engines/rma/user.h"
@@ -161,6 +162,9 @@ int hw_rma_lock(struct hw_rma_window *window, int lock_type, int rank, int asser
             return MPI_SUCCESS;
         return hw_rma_raise(window, is_target(window, rank) ? MPI_ERR_LOCKTYPE : MPI_ERR_RANK);
     }
+    int allowed = hw_rma_epoch_allow(window, HW_RMA_EPOCH_LOCK, "MPI_Win_lock");
+    if (allowed != MPI_SUCCESS)
+        return allowed;
     bool is_shared = lock_type == MPI_LOCK_SHARED;
     uint32_t access = is_shared ? HW_RMA_ACCESS_SHARED : HW_RMA_ACCESS_EXCLUSIVE;
     if (assertion & MPI_MODE_NOCHECK)
@@ -211,6 +215,9 @@ static void publish_open(struct hw_rma_window *window)
 
 int hw_rma_lock_all(struct hw_rma_window *window, int assertion)
 {
+    int allowed = hw_rma_epoch_allow(window, HW_RMA_EPOCH_LOCK_ALL, "MPI_Win_lock_all");
+    if (allowed != MPI_SUCCESS)
+        return allowed;
     pthread_mutex_lock(&window->mutex);
     bool is_right = !window->is_lock_all && window->lock_count == 0;
     if (is_right) {
@@ -301,7 +308,10 @@ int hw_rma_fence(struct hw_rma_window *window, int assertion)
 {
     if (window->is_lock_all || window->lock_count > 0)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    int rc = flush_everything(window);
+    int rc = hw_rma_epoch_allow(window, HW_RMA_EPOCH_FENCE, "MPI_Win_fence");
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = flush_everything(window);
     if (rc == MPI_SUCCESS)
         rc = hw_real.Win_sync(window->win);
     if (rc == MPI_SUCCESS)
@@ -358,7 +368,10 @@ int hw_rma_post(struct hw_rma_window *window, MPI_Group group, int assertion)
     int *ranks, count;
     if (window->post_count >= 0)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    int rc = ranks_of(window, group, &ranks, &count);
+    int rc = hw_rma_epoch_allow(window, HW_RMA_EPOCH_PSCW, "MPI_Win_post");
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = ranks_of(window, group, &ranks, &count);
     if (rc != MPI_SUCCESS)
         return hw_rma_raise(window, rc);
     window->post_requests = calloc((size_t)count + 1, sizeof(MPI_Request));
@@ -378,7 +391,10 @@ int hw_rma_start_access(struct hw_rma_window *window, MPI_Group group, int asser
     int *ranks, count;
     if (window->start_count >= 0 || window->is_lock_all || window->lock_count > 0)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    int rc = ranks_of(window, group, &ranks, &count);
+    int rc = hw_rma_epoch_allow(window, HW_RMA_EPOCH_PSCW, "MPI_Win_start");
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = ranks_of(window, group, &ranks, &count);
     if (rc != MPI_SUCCESS)
         return hw_rma_raise(window, rc);
     for (int i = 0; rc == MPI_SUCCESS && i < count && !(assertion & MPI_MODE_NOCHECK); i++)

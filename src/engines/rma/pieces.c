@@ -27,7 +27,7 @@ struct cut {
     MPI_Count element_size;
     struct side sides[SIDES];
     MPI_Count from, to; /* elements of the ghost at hand (find_range) */
-    int *lengths;       /* of runs, and where they begin: room for all elements */
+    int *lengths;       /* of runs, and where they begin */
     MPI_Aint *places;
 };
 
@@ -167,6 +167,18 @@ static int make_pieces(struct cut *cut)
     return rc == MPI_SUCCESS ? make_piece(cut, last, request) : rc;
 }
 
+/* Room for the runs of any piece. */
+static bool reserve_runs(struct cut *cut)
+{
+    size_t most = 1;
+    for (int i = 0; i < SIDES; i++)
+        if (cut->sides[i].is_there && !is_dense(cut, &cut->sides[i]))
+            most = (size_t)cut->sides[TARGET].layout.count;
+    cut->lengths = calloc(most, sizeof *cut->lengths);
+    cut->places = calloc(most, sizeof *cut->places);
+    return cut->lengths && cut->places;
+}
+
 static enum hw_status lay_out(struct cut *cut)
 {
     const struct hw_rma_accumulate *call = cut->call;
@@ -202,13 +214,9 @@ int hw_rma_pieces_make(struct hw_rma_window *window, int target_rank, MPI_Aint t
     struct cut cut = {
         .window = window, .target = &window->targets[target_rank], .disp = target_disp, .call = call};
     enum hw_status status = lay_out(&cut);
-    int rc = MPI_ERR_TYPE;
-    if (status == HW_OK) {
-        size_t count = (size_t)cut.sides[TARGET].layout.count;
-        cut.lengths = calloc(count, sizeof *cut.lengths);
-        cut.places = calloc(count, sizeof *cut.places);
-        status = cut.lengths && cut.places ? HW_OK : HW_NOMEM;
-    }
+    int rc;
+    if (status == HW_OK && !reserve_runs(&cut))
+        status = HW_NOMEM;
     HW_COUNT(operations_cut);
     if (status == HW_OK)
         rc = make_pieces(&cut);

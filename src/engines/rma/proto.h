@@ -17,6 +17,7 @@ enum hw_rma_tag {
     HW_RMA_TAG_DETAIL,
     HW_RMA_TAG_GROUP, /* of MPI_Comm_create_group */
     HW_RMA_TAG_NODE_GROUP,
+    HW_RMA_TAG_MEET,               /* of the members of a window without a communicator of theirs */
     HW_RMA_TAG_NEVER,              /* no message has it */
     HW_RMA_TAG_GRANT_FIRST = 1024, /* a grant carries the tag its request named, from here on */
     HW_RMA_TAG_GRANT_COUNT = 16384,

@@ -2,6 +2,7 @@
  */
 #include "base/log.h"
 #include "base/options.h"
+#include "engines/rma/epoch_type.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/spread.h"
 #include "engines/rma/user.h"
@@ -20,7 +21,9 @@ struct offer {
     int64_t size, disp_unit;
     uint64_t id; /* that of rank 0 counts */
     int32_t is_willing;
-    int32_t binding; /* enum hw_option_ghost_binding; that of rank 0 counts */
+    int32_t binding;     /* enum hw_option_ghost_binding; that of rank 0 counts */
+    int32_t epoch_types; /* the union counts */
+    int32_t unused;
 };
 
 struct plan {
@@ -221,6 +224,19 @@ static int make_with_ghosts(struct hw_rma_window *window, const struct plan *pla
     return rc;
 }
 
+/* Fences and PSCW need a communicator of the user processes. Where no thread may free another window at once,
+ * the end of the window can do without (barrier). */
+static void choose_users(struct hw_rma_window *window, const struct plan *plan)
+{
+    window->users = hw_world.users;
+    if (plan->is_whole && !hw_rma_is_multithreaded)
+        return;
+    window->owns_users =
+        (window->epoch_types & (HW_RMA_EPOCH_FENCE | HW_RMA_EPOCH_PSCW)) || hw_rma_is_multithreaded;
+    if (!window->owns_users)
+        window->users = HW_COMM_NULL;
+}
+
 static struct hw_rma_window *begin_window(struct plan *plan)
 {
     struct hw_rma_window *window = calloc(1, sizeof *window);
@@ -236,9 +252,10 @@ static struct hw_rma_window *begin_window(struct plan *plan)
     window->ghosts = hw_rma_ghosts_of(plan->members, plan->size, &window->ghost_count);
     if (window->ghosts == NULL || !place_targets(window, plan))
         goto err_memory;
-    window->owns_users = !plan->is_whole || hw_rma_is_multithreaded;
-    window->users = hw_world.users;
     window->hints = HW_INFO_NULL;
+    for (int i = 0; i < plan->size; i++)
+        window->epoch_types |= plan->offers[i].epoch_types;
+    choose_users(window, plan);
     /* Not MPI_Comm_dup: it would run the program's attribute callbacks. */
     if (window->owns_users && hw_bottom.Comm_split(plan->comm, 0, plan->rank, &window->users) != MPI_SUCCESS)
         goto err_memory;
@@ -263,6 +280,7 @@ enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Inf
         return HW_DECLINED; /* the real call raises the error */
     plan.own.size = size;
     plan.own.disp_unit = disp_unit;
+    plan.own.epoch_types = hw_rma_epoch_types_read(info);
     plan.own.binding = (int32_t)hw_options.ghost_binding;
     plan.own.is_willing = !is_hint(info, "async_config", "off") && !is_hint(info, "alloc_shm", "true");
     enum hw_status status = judge(&plan);
@@ -277,6 +295,10 @@ enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Inf
     struct hw_rma_window *window = status == HW_OK ? begin_window(&plan) : NULL;
     if (window)
         *rc = make_with_ghosts(window, &plan, info, &base);
+    if (*rc == MPI_SUCCESS && window->users == HW_COMM_NULL) {
+        window->members = plan.members;
+        plan.members = NULL;
+    }
     if (*rc == MPI_SUCCESS && !hw_rma_window_enter(window))
         *rc = MPI_ERR_NO_MEM;
     end_plan(&plan);
@@ -317,8 +339,8 @@ static int copy_hints(MPI_Info from, MPI_Info to)
 
 static bool is_known_hint(const char *key)
 {
-    static const char *const keys[] = {"no_locks", "accumulate_ordering", "accumulate_ops", "same_size",
-                                       "same_disp_unit"};
+    static const char *const keys[] = {"no_locks",  "accumulate_ordering", "accumulate_ops",
+                                       "same_size", "same_disp_unit",      "epoch_type"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
@@ -362,8 +384,23 @@ static void end_window(struct hw_rma_window *window)
     free(window->post_requests);
     free(window->targets);
     free(window->has_puts);
+    free(window->members);
     free(window->ghosts);
     free(window);
+}
+
+/* By messages of ours, of which window after window has its own in the same order everywhere. In each round
+ * the process hears, at once or through others, of twice as many. */
+static int meet_by_messages(const struct hw_rma_window *window)
+{
+    int rc = MPI_SUCCESS;
+    for (int step = 1; step < window->size && rc == MPI_SUCCESS; step *= 2) {
+        int next = window->members[(window->rank + step) % window->size];
+        int previous = window->members[(window->rank - step + window->size) % window->size];
+        rc = hw_bottom.Sendrecv(NULL, 0, HW_BYTE, next, HW_RMA_TAG_MEET, NULL, 0, HW_BYTE, previous,
+                                HW_RMA_TAG_MEET, hw_world.all, HW_STATUS_IGNORE);
+    }
+    return rc;
 }
 
 int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
@@ -372,7 +409,7 @@ int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = hw_bottom.Win_unlock_all(window->win);
     if (rc == MPI_SUCCESS)
-        rc = hw_bottom.Barrier(window->users);
+        rc = window->members ? meet_by_messages(window) : hw_bottom.Barrier(window->users);
     if (rc != MPI_SUCCESS)
         return rc;
     bool has_gate = needs_gate(window);

@@ -42,7 +42,8 @@ struct hw_rma_window {
     MPI_Win win;    /* what the program holds; shadow window at the same time */
     MPI_Win shared; /* the memory */
     struct hw_rma_comms comms;
-    MPI_Comm users; /* in the order of the program's communicator */
+    int epoch_types; /* that the program promised to use: union of enum hw_rma_epoch_type */
+    MPI_Comm users;  /* in the order of the program's communicator; null: no kind of epoch needs it */
     bool owns_users;
     MPI_Group group; /* of users */
     MPI_Info hints;  /* what the program may read back besides the real window's; or HW_INFO_NULL */
@@ -52,6 +53,7 @@ struct hw_rma_window {
     int *ghosts;                /* of all its nodes, ranks in hw_world.all */
     _Atomic uint32_t *has_puts; /* by ghost: since its last flush; relaxed */
     char confirmed;             /* where a Get puts what nobody reads (epoch.c) */
+    int *members;               /* by rank in the window: rank in hw_world.all; only where users is null */
     struct hw_rma_target *targets;
     struct hw_rma_spread *spread; /* NULL: every operation on a target goes to its own ghost */
     struct hw_rma_window *next;   /* in the order they were made, under the list's lock */
