@@ -51,11 +51,24 @@ static int flush_target(struct hw_rma_window *window, struct hw_rma_target *targ
     if (!is_dirty(window, target))
         return MPI_SUCCESS;
     int rc = confirm_puts(window, target->ghost);
-    hw_rma_bell_ring(target->bell);
-    if (rc == MPI_SUCCESS)
-        rc = hw_real.Win_flush(target->ghost, window->win);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    hw_rma_bell_wait_begin(target->bell);
+    rc = hw_real.Win_flush(target->ghost, window->win);
+    hw_rma_bell_wait_end(target->bell);
     if (rc == MPI_SUCCESS)
         hw_atomic_store_relaxed(&target->dirty, 0);
+    return rc;
+}
+
+/* A flush of all targets: the node's ghosts are waited for. */
+static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *window)
+{
+    for (int i = 0; i < hw_world.ghosts_per_node; i++)
+        hw_rma_bell_wait_begin(hw_rma_bell_of(i));
+    int rc = flush(window->win);
+    for (int i = 0; i < hw_world.ghosts_per_node; i++)
+        hw_rma_bell_wait_end(hw_rma_bell_of(i));
     return rc;
 }
 
@@ -66,10 +79,9 @@ static int flush_everything(struct hw_rma_window *window)
     int rc = MPI_SUCCESS;
     for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++)
         rc = confirm_puts(window, i);
-    for (int i = 0; i < hw_world.ghosts_per_node; i++)
-        hw_rma_bell_ring(hw_rma_bell_of(i));
-    if (rc == MPI_SUCCESS)
-        rc = hw_real.Win_flush_all(window->win);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = wait_all(hw_real.Win_flush_all, window);
     if (rc != MPI_SUCCESS)
         return rc;
     uint32_t next = hw_atomic_load_relaxed(&window->generation) + 1;
@@ -242,7 +254,12 @@ int hw_rma_flush_local(struct hw_rma_window *window, int rank)
     if (!is_passive(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     struct hw_rma_target *target = &window->targets[rank];
-    return is_dirty(window, target) ? hw_real.Win_flush_local(target->ghost, window->win) : MPI_SUCCESS;
+    if (!is_dirty(window, target))
+        return MPI_SUCCESS;
+    hw_rma_bell_wait_begin(target->bell);
+    int rc = hw_real.Win_flush_local(target->ghost, window->win);
+    hw_rma_bell_wait_end(target->bell);
+    return rc;
 }
 
 int hw_rma_flush_all(struct hw_rma_window *window)
@@ -258,7 +275,7 @@ int hw_rma_flush_local_all(struct hw_rma_window *window)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     if (!hw_rma_is_multithreaded && !hw_atomic_load_relaxed(&window->has_unready))
         return MPI_SUCCESS;
-    int rc = hw_real.Win_flush_local_all(window->win);
+    int rc = wait_all(hw_real.Win_flush_local_all, window);
     if (rc == MPI_SUCCESS)
         hw_atomic_store_relaxed(&window->has_unready, 0);
     return rc;
