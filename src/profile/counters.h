@@ -18,6 +18,7 @@
     X(exposures, "one-sided windows created, redirected ones not counted")                                   \
     X(windows_redirected, "one-sided windows served by ghosts")                                              \
     X(operations_redirected, "one-sided operations that went to a ghost")                                    \
+    X(operations_copied, "Put and Get on such windows, done by a copy within the node")                      \
     X(locks_redirected, "locks of windows asked for at a ghost")                                             \
     X(doors, "completion calls that held a tracked request")                                                 \
     X(blocked_ns, "time in those calls")                                                                     \

@@ -2,6 +2,7 @@
  */
 #include "base/log.h"
 #include "base/options.h"
+#include "engines/rma/near.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/user.h"
 #include "profile/counters.h"
@@ -195,6 +196,7 @@ static int make_windows(struct hw_rma_window *window, const struct plan *plan, M
                               window->comms.window, &window->win);
     if (rc != MPI_SUCCESS)
         return rc;
+    hw_rma_near_find(window, plan->members);
     return hw_bottom.Win_lock_all(MPI_MODE_NOCHECK, window->win);
 }
 
