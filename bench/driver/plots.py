@@ -12,6 +12,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 
+from driver.analysis import BUSY  # noqa: E402
 from driver.report import groups, size_text  # noqa: E402
 
 #: a colour-blind-safe palette; one colour a mode, one a phase, everywhere
@@ -28,6 +29,10 @@ PHASE_COLOURS = {
     "compute_s": "#009e73",
     "wait_s": "#d55e00",
     "boundary_s": "#56b4e9",
+    "counter_s": "#cc79a7",
+    "get_s": "#0072b2",
+    "update_s": "#f0e442",
+    "sync_s": "#7a7a7a",
 }
 VARIANT_COLOURS = ("#009e73", "#e69f00", "#f0e442", "#000000")
 
@@ -236,8 +241,16 @@ def figures_choose(suite: str, rows: list[dict]) -> dict[str, list]:
                 time_panel("latency_3.5_l0_s", "latency, delay 3.5 l0, s"),
             ]
         }
+    if "counter_s" in held:
+        return {"": [stacks_draw]}
     if "total_s" in held and "wait_s" in held:
         return {"": [ratio_panel, recovered_panel], "-profile": [stacks_draw]}
+    busy = sorted((n for n in held if n.startswith(BUSY)), key=lambda n: int(n[len(BUSY) : -2]))
+    if busy:
+        times = [
+            time_panel(name, f"target computes {name[len(BUSY) : -2]}, s") for name in busy[::2]
+        ]
+        return {"": [time_panel("latency_s", "target in MPI, s"), *times]}
     if "latency_s" in held:
         return {"": [time_panel("latency_s", "latency, s"), ratio_panel]}
     if "message_s" in held:
