@@ -191,20 +191,20 @@ void hw_rma_ghost_wait_traffic(void)
     is_announced = false;
 }
 
-void hw_rma_ghost_wait(void)
+bool hw_rma_ghost_wait(void)
 {
     if (!is_sharing) {
         spin();
-        return;
+        return false;
     }
     if (has_events && hw_events_is_data_waiting(&events))
-        return;
+        return false;
     if (hw_clock_now_ns() - active_ns < LINGER_NS)
-        return;
+        return false;
     if (!is_announced) { /* one more poll, for what came before anybody could know */
         hw_rma_bell_tell(true);
         is_announced = true;
-        return;
+        return true;
     }
     bool is_woken = false, is_awaited = hw_rma_bell_is_awaited();
     uint64_t time_ns = is_awaited ? awaited_nap_ns() : nap_ns;
@@ -220,4 +220,5 @@ void hw_rma_ghost_wait(void)
         nap_ns = FIRST_NAP_NS;
     else if (nap_ns < MAX_NAP_NS)
         nap_ns += nap_ns / 4;
+    return true;
 }
