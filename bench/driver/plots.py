@@ -145,7 +145,7 @@ def stacks_draw(axes: Axes, rows: list[dict]) -> None:
     axes.grid(axis="x", visible=False)
 
 
-def legend_draw(figure: pyplot.Figure, grid) -> None:
+def legend_draw(figure: pyplot.Figure, grid, rows: list[dict]) -> None:
     """One legend for all panels: the phases of stacked bars, or the modes of lines."""
     found: dict[str, object] = {}
     for axes in grid.flat:
@@ -155,6 +155,7 @@ def legend_draw(figure: pyplot.Figure, grid) -> None:
         found = {
             name.removesuffix("_s"): pyplot.Rectangle((0, 0), 1, 1, color=colour)
             for name, colour in PHASE_COLOURS.items()
+            if any(name in row["values"] for row in rows)
         }
     figure.legend(
         list(found.values()), list(found), loc="outside lower center", ncols=6, fontsize=8
@@ -179,7 +180,7 @@ def figure_make(title: str, rows: list[dict], draw: list) -> pyplot.Figure:
                 grid[line][column].set_ylabel("")
         grid[0][column].set_title(mpi)
     figure.suptitle(textwrap.fill(title, 26 + 24 * len(by_mpi)), fontsize=10)
-    legend_draw(figure, grid)
+    legend_draw(figure, grid, rows)
     return figure
 
 
