@@ -249,7 +249,7 @@ def figures_choose(suite: str, rows: list[dict]) -> dict[str, list]:
     busy = sorted((n for n in held if n.startswith(BUSY)), key=lambda n: int(n[len(BUSY) : -2]))
     if busy:
         times = [
-            time_panel(name, f"target computes {name[len(BUSY) : -2]}, s") for name in busy[::2]
+            time_panel(name, f"computes {name[len(BUSY) : -2]} units, s") for name in busy[::2]
         ]
         return {"": [time_panel("latency_s", "target in MPI, s"), *times]}
     if "latency_s" in held:
