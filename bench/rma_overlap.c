@@ -2,7 +2,9 @@
  *
  * Rank 0 is the origin, the last rank the target, on another node where there is one. In each round the
  * target does a fixed amount of work outside MPI while the origin issues one operation and flushes it; the
- * sample is the origin's time. With no work the target waits inside MPI: the best there can be. */
+ * sample is the origin's time. With no work the target waits inside MPI: the best there can be. A point ends
+ * after `--seconds`, but not before a few rounds: some operations of some MPIs take a large part of a second.
+ */
 #include "common/bench.h"
 
 #include <stdlib.h>
@@ -11,11 +13,16 @@
 static struct {
     struct bench_list sizes, work;
     int64_t rounds, warmup;
+    double seconds;
     const char *operation;
     bool is_strided;
-} options = {.rounds = 20, .warmup = 3, .operation = "accumulate"};
+} options = {.rounds = 20, .warmup = 3, .seconds = 1.0, .operation = "accumulate"};
 
 enum { TAG_BEGIN = 1, TAG_END };
+enum { LEAST_ROUNDS = 3 };
+
+static const char *const operations[] = {
+    "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"};
 
 /* A box of doubles in a grid twice as long in each direction: `count` of them. */
 static MPI_Datatype make_type(int64_t count)
@@ -46,67 +53,106 @@ static void operate(double *buffer, double *result, int count, MPI_Datatype type
     else if (strcmp(what, "get_accumulate") == 0)
         MPI_Get_accumulate(buffer, count, MPI_DOUBLE, result, count, MPI_DOUBLE, target, 0, 1, type, MPI_SUM,
                            win);
-    else
+    else if (strcmp(what, "fetch_and_op") == 0)
         MPI_Fetch_and_op(buffer, result, MPI_DOUBLE, target, 0, MPI_SUM, win);
+    else
+        MPI_Compare_and_swap(buffer, &(int64_t){0}, result, MPI_INT64_T, target, 0, win);
     MPI_Win_flush(target, win);
 }
 
-/* One round; what the origin took. */
-static double round_run(const struct bench *bench, double *buffer, double *result, int count,
-                        MPI_Datatype type, MPI_Win win, int64_t units)
+/* What the origin of the rounds of a point has, and the target they go to. */
+struct exchange {
+    const struct bench *bench;
+    double *buffer, *result;
+    int count;
+    MPI_Datatype type;
+    MPI_Win win;
+};
+
+/* One round; what the origin took. WANTS_MORE is the origin's to say, and told to the target. */
+static double round_run(const struct exchange *exchange, int64_t units, double end_s, bool *wants_more)
 {
-    int target = bench->ranks - 1;
+    int target = exchange->bench->ranks - 1;
     double taken_s = 0;
-    if (bench->rank == 0) {
+    if (exchange->bench->rank == 0) {
         MPI_Recv(NULL, 0, MPI_BYTE, target, TAG_BEGIN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         double start_s = bench_now_s();
-        operate(buffer, result, count, type, target, win);
+        operate(exchange->buffer, exchange->result, exchange->count, exchange->type, target, exchange->win);
         taken_s = bench_now_s() - start_s;
-        MPI_Send(NULL, 0, MPI_BYTE, target, TAG_END, MPI_COMM_WORLD);
-    } else if (bench->rank == target) {
+        *wants_more = bench_now_s() < end_s;
+        MPI_Send(wants_more, sizeof *wants_more, MPI_BYTE, target, TAG_END, MPI_COMM_WORLD);
+    } else if (exchange->bench->rank == target) {
         MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_BEGIN, MPI_COMM_WORLD);
         bench_work(units);
-        MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_END, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(wants_more, sizeof *wants_more, MPI_BYTE, 0, TAG_END, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     return taken_s;
 }
 
-static void point_measure(const struct bench *bench, int64_t bytes, struct bench_json *json)
+/* Rounds until there are enough, or the time is over; untimed ones first, one at least. */
+static void rounds_run(const struct exchange *exchange, int64_t units, struct bench_phases *phases)
+{
+    double end_s = bench_now_s() + options.seconds;
+    bool wants_more = true;
+    int done = 0;
+    for (int64_t i = 0; i == 0 || (i < options.warmup && wants_more); i++)
+        round_run(exchange, units, end_s, &wants_more);
+    while (done < options.rounds && (done < LEAST_ROUNDS || wants_more))
+        phases->samples[0][done++] = round_run(exchange, units, end_s, &wants_more);
+    MPI_Bcast(&done, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    phases->iterations = done;
+}
+
+static void work_measure(const struct exchange *exchange, int64_t bytes, int64_t units,
+                         struct bench_json *json)
 {
     static const char *const name[] = {"origin_s"};
-    int count = (int)(bytes / (int64_t)sizeof(double));
-    double *base, *buffer = bench_allocate((size_t)bytes), *result = bench_allocate((size_t)bytes);
-    MPI_Datatype type = make_type(count);
-    MPI_Win win;
-    memset(buffer, 0, (size_t)bytes);
-    MPI_Win_allocate((MPI_Aint)bytes * 8, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    struct bench_phases phases;
+    double start_s = bench_now_s();
+    bench_work(units);
+    double work_s = bench_now_s() - start_s;
+    bench_phases_init(&phases, 1, name, (int)options.rounds);
+    memset(phases.samples[0], 0, (size_t)options.rounds * sizeof(double));
+    MPI_Barrier(MPI_COMM_WORLD);
+    rounds_run(exchange, units, &phases);
+    bench_json_open(json, NULL, '{');
+    bench_json_integer(json, "bytes", bytes);
+    bench_json_integer(json, "work_units", units);
+    bench_json_number(json, "work_s", work_s);
+    bench_json_integer(json, "rounds", phases.iterations);
+    bench_json_phases(json, &phases);
+    bench_json_close(json, '}');
+    bench_phases_free(&phases);
+}
+
+static void point_measure(const struct bench *bench, int64_t bytes, struct bench_json *json)
+{
+    double *base;
+    struct exchange exchange = {.bench = bench,
+                                .buffer = bench_allocate((size_t)bytes),
+                                .result = bench_allocate((size_t)bytes),
+                                .count = (int)(bytes / (int64_t)sizeof(double))};
+    exchange.type = make_type(exchange.count);
+    memset(exchange.buffer, 0, (size_t)bytes);
+    MPI_Win_allocate((MPI_Aint)bytes * 8, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
+                     &exchange.win);
     memset(base, 0, (size_t)bytes * 8);
-    MPI_Win_lock_all(0, win);
-    for (int at = 0; at < options.work.count; at++) {
-        struct bench_phases phases;
-        double start_s = bench_now_s();
-        bench_work(options.work.values[at]);
-        double work_s = bench_now_s() - start_s;
-        bench_phases_init(&phases, 1, name, (int)options.rounds);
-        MPI_Barrier(MPI_COMM_WORLD);
-        for (int64_t i = -options.warmup; i < options.rounds; i++) {
-            double taken_s = round_run(bench, buffer, result, count, type, win, options.work.values[at]);
-            if (i >= 0)
-                phases.samples[0][i] = taken_s;
-        }
-        bench_json_open(json, NULL, '{');
-        bench_json_integer(json, "bytes", bytes);
-        bench_json_integer(json, "work_units", options.work.values[at]);
-        bench_json_number(json, "work_s", work_s);
-        bench_json_phases(json, &phases);
-        bench_json_close(json, '}');
-        bench_phases_free(&phases);
-    }
-    MPI_Win_unlock_all(win);
-    MPI_Win_free(&win);
-    MPI_Type_free(&type);
-    free(buffer);
-    free(result);
+    MPI_Win_lock_all(0, exchange.win);
+    for (int at = 0; at < options.work.count; at++)
+        work_measure(&exchange, bytes, options.work.values[at], json);
+    MPI_Win_unlock_all(exchange.win);
+    MPI_Win_free(&exchange.win);
+    MPI_Type_free(&exchange.type);
+    free(exchange.buffer);
+    free(exchange.result);
+}
+
+static bool is_known(const char *operation)
+{
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+        if (strcmp(operation, operations[i]) == 0)
+            return true;
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -118,7 +164,9 @@ int main(int argc, char **argv)
         {"work", BENCH_LIST, &options.work, "units of work of the target"},
         {"rounds", BENCH_INTEGER, &options.rounds, "timed rounds a point"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed rounds a point"},
-        {"operation", BENCH_TEXT, &options.operation, "put, get, accumulate, get_accumulate or fetch_and_op"},
+        {"seconds", BENCH_NUMBER, &options.seconds, "of a point, about; three rounds at least"},
+        {"operation", BENCH_TEXT, &options.operation,
+         "put, get, accumulate, get_accumulate, fetch_and_op or compare_and_swap"},
         {"strided", BENCH_FLAG, &options.is_strided, "a box in a three-dimensional grid"},
         {0},
     };
@@ -127,6 +175,10 @@ int main(int argc, char **argv)
     bench_start(&bench, "rma_overlap", argc, argv, table);
     if (bench.ranks < 2)
         bench_refuse(&bench, "at least 2 ranks are needed");
+    if (!is_known(options.operation))
+        bench_refuse(&bench, "--operation %s is not one; --help lists them", options.operation);
+    if (options.rounds < LEAST_ROUNDS)
+        bench_refuse(&bench, "--rounds must be %d or more", LEAST_ROUNDS);
     bench_json_begin(&json, &bench);
     bench_json_text(&json, "operation", options.operation);
     bench_json_open(&json, "points", '[');

@@ -137,6 +137,12 @@ def suite_run(
     wanted = options.modes.split(",") if options.modes else None
     with machine.cpu_share() as protection, report.Progress(console) as progress:
         notes.append(f"CPU: {protection}")
+        notes += [
+            f"not on {mpi.title}: {suite.excluded[mpi.name]}"
+            for mpi in mpis
+            if mpi.name in suite.excluded
+        ]
+        mpis = [mpi for mpi in mpis if mpi.name not in suite.excluded]
         for mpi in mpis:
             modes = launches.modes_make(mpi, suite, ROOT, wanted, variants)
             progress.expect(

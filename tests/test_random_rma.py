@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import support
+from headway.cluster import Cluster
 from headway.mpis import Mpi
 from test_random import check_seeds
 
@@ -15,6 +16,13 @@ FULL_SEEDS = 150
 
 #: Open MPI never yields a core, which makes more processes than cores slow: fewer.
 OMPI_SHARE = 5
+
+#: Two user processes a node, between nodes.
+SPREAD_FAILURES = {
+    "mpich4": "hangs in MPI_Finalize",
+    "ompi4": "cannot make windows between nodes",
+    "impi": "dies in MPI_Win_flush_local_all",
+}
 
 #: ghosts -> user processes
 SETTINGS = {1: 3, 2: 4}
@@ -78,3 +86,39 @@ def test_policies(mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path) -> N
         )
         check_seeds(plain, headway, f"{first} {POLICY_SEEDS}", f"{binding} {balance}")
         assert headway.total("operations_spread") > 0, f"{binding}, {balance}: nothing was shared"
+
+
+def test_same_bytes_between_nodes(
+    mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Two user processes and a ghost a node: what is near is copied, what is far goes to ghosts."""
+    if mpi.name in SPREAD_FAILURES:
+        pytest.skip(f"{mpi.title} {SPREAD_FAILURES[mpi.name]}, plain too")
+    if mpi.flavour == "ompi" and not is_full:
+        pytest.skip("only with --full: six processes on few cores take it most of a minute")
+    seeds = FULL_SEEDS // OMPI_SHARE if is_full else 2
+    first = request.config.getoption("--seed-base")
+    argv = [
+        str(support.compile_program(mpi, "random_rma", SOURCES)),
+        str(first),
+        str(seeds),
+    ]
+    settings = {
+        "LD_PRELOAD": str(support.library(mpi)),
+        "HEADWAY_GHOSTS": "1",
+        "HEADWAY_RECORD": str(tmp_path),
+    }
+    common = {
+        "netmod": support.netmod(mpi),
+        "launcher_args": support.launcher_extra(mpi),
+        "timeout": 60 + 10.0 * seeds,
+    }
+    with Cluster(2, rate="none", pin="none") as cluster:
+        plain = cluster.run(mpi, argv, ranks_per_node=2, **common)
+        headway = cluster.run(mpi, argv, ranks_per_node=3, env=settings, **common)
+    assert plain.is_ok, plain.stderr[-2000:]
+    assert headway.is_ok, headway.stderr[-2000:]
+    assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+    records = support.read_records(tmp_path)
+    for counter in ("windows_redirected", "operations_redirected", "operations_copied"):
+        assert sum(record[counter] for record in records) > 0, f"{counter} is 0"

@@ -28,6 +28,16 @@ def rank_mean(phase_set: dict, name: str) -> float:
     return statistics.fmean(rank[name]["median"] for rank in phase_set["by_rank"])
 
 
+#: begins the name of the time an operation takes while its target computes so many units of work
+BUSY = "latency_busy_"
+
+#: of a rank's time; their mean over the ranks is taken
+PHASES = (
+    *("post_s", "compute_s", "wait_s", "boundary_s", "cpu_s"),
+    *("counter_s", "get_s", "update_s", "sync_s"),
+)
+
+
 def window_values(point: dict) -> Values:
     """What one launch says about one window of overlap."""
     values = {"total_s": point["total_s"]["median"]}
@@ -35,7 +45,7 @@ def window_values(point: dict) -> Values:
         values["compute_alone_s"] = point["compute"]["compute_alone_s"]["median"]
     if "transfer" in point:
         values["transfer_alone_s"] = point["transfer"]["transfer_alone_s"]["median"]
-    for name in ("post_s", "compute_s", "wait_s", "boundary_s", "cpu_s"):
+    for name in PHASES:
         if name in point["by_rank"][0]:
             values[name] = rank_mean(point, name)
     return values
@@ -71,6 +81,17 @@ def call_values(result: dict) -> Values:
     }
 
 
+def one_sided_points(result: dict) -> Iterable[tuple[int, Values, str]]:
+    """The time with the target in MPI, and one for each amount of work that it computes."""
+    by_size: dict[int, Values] = {}
+    for point in result["points"]:
+        units = point["work_units"]
+        name = f"{BUSY}{units}_s" if units else "latency_s"
+        by_size.setdefault(point["bytes"], {})[name] = point["origin_s"]["median"]
+    for size, values in by_size.items():
+        yield size, values, ""
+
+
 def points(result: dict) -> Iterable[tuple[int, Values, str]]:
     """(bytes, values, digest of the answer) of each point of one program's object."""
     program = result["program"]
@@ -82,12 +103,13 @@ def points(result: dict) -> Iterable[tuple[int, Values, str]]:
         # that drift apart, and none of the short ones between.
         values = window_values(result) | {"total_s": result["wall_s"] / result["steps"]}
         yield result["columns"] * 8, values, result["checksum"]
+    elif program == "get_compute_update":
+        yield result["tile"] ** 2 * 8, window_values(result), result["digest"]
     elif program == "latency":
         for point in result["points"]:
             yield point["bytes"], {"latency_s": point["latency_s"]["median"]}, ""
     elif program == "rma_overlap":
-        for point in result["points"]:
-            yield point["bytes"], {"latency_s": point["origin_s"]["median"]}, ""
+        yield from one_sided_points(result)
     elif program == "rma_cost":
         for point in result["points"]:
             values = {"latency_s": point["sample_s"]["median"]}
@@ -139,6 +161,11 @@ def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
     base = plain["values"][name]["median"]
     mine = values[name]["median"]
     derived["ratio"] = mine / base
+    busy = [name for name in values if name.startswith(BUSY) and name in plain["values"]]
+    if busy:
+        most = busy[-1]  # in the order of the work
+        derived["ratio_busy"] = values[most]["median"] / plain["values"][most]["median"]
+        derived["busy_to_plain_in_mpi"] = values[most]["median"] / base
     if row["program"] == "memory":
         derived["extra_bytes"] = mine - base
     if "compute_alone_s" not in plain["values"]:
@@ -216,6 +243,17 @@ def rows_make(launches: list[dict]) -> list[dict]:
 MEMORY_LIMIT = 300 * 1024
 
 
+def one_sided_losses(modes: dict[str, dict], limit: float) -> Iterable[str]:
+    """Ghosts slower than plain, and either engine slower than plain while the target computes."""
+    for name in ("headway", "headway-ghosts"):
+        derived = modes[name]["derived"] if name in modes else {}
+        ratio, busy = derived.get("ratio"), derived.get("ratio_busy")
+        if name != "headway" and ratio is not None and ratio > limit:
+            yield f"{name} {ratio:.3f} x plain"
+        if busy is not None and busy > limit:
+            yield f"{name} {busy:.3f} x plain while the target computes"
+
+
 def losses(rows: list[dict], limit: float = 1.02, peers_from: int = 256 * 1024) -> list[str]:
     """Where Headway fails, is slower than plain by more than LIMIT, or is behind a peer."""
     found = []
@@ -226,6 +264,7 @@ def losses(rows: list[dict], limit: float = 1.02, peers_from: int = 256 * 1024) 
     for point, modes in by_point.items():
         mine = modes.get("headway")
         where = f"{point[0]} {point[1]} {point[2]} {point[3]} {point[5]} B"
+        found += [f"{where}: {line}" for line in one_sided_losses(modes, limit)]
         for name, row in modes.items():
             if name.startswith("headway") and row["failed"] + row["hung"]:
                 found.append(

@@ -169,6 +169,7 @@ class Setting:
                 env=env,
                 launcher_env=launcher_env,
                 ranks_per_node=case.ranks_per_node + mode.ghosts,
+                cores_per_node=case.cores_per_node or case.ranks_per_node,
                 timeout=timeout_s,
             )
         result = object_find(done.stdout)
@@ -194,7 +195,12 @@ class Setting:
     def work_calibrate(self, case: Case) -> None:
         """Units of work in a second, every rank working and none communicating."""
         done = self.launch(
-            Case("work rate", "workrate", ranks_per_node=case.ranks_per_node),
+            Case(
+                "work rate",
+                "workrate",
+                ranks_per_node=case.ranks_per_node,
+                cores_per_node=case.cores_per_node,
+            ),
             Mode("plain"),
             [],
             30.0,
@@ -221,7 +227,13 @@ class Setting:
 
     def arguments_make(self, case: Case) -> list[str]:
         """The command line of every mode of this case, the same for all."""
-        arguments = [word for name, value in case.options.items() for word in (f"--{name}", value)]
+        arguments = [
+            word
+            for name, value in case.options.items()
+            for word in ((f"--{name}", value) if value else (f"--{name}",))
+        ]
+        if case.program == "get_compute_update":
+            return arguments
         if case.program == "halo":
             return arguments + ["--rows", str(self.halo_rows(case, arguments))]
         if case.program == "cpuburn":
@@ -323,7 +335,8 @@ def case_run(
         "sizes": list(case.sizes),
     }
     try:
-        setting.work_calibrate(case)
+        if case.work != "none" or case.program in ("cpuburn", "progression"):
+            setting.work_calibrate(case)
         arguments = setting.arguments_make(case)
     except RuntimeError as reason:
         row = {

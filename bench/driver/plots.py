@@ -12,6 +12,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 
+from driver.analysis import BUSY  # noqa: E402
 from driver.report import groups, size_text  # noqa: E402
 
 #: a colour-blind-safe palette; one colour a mode, one a phase, everywhere
@@ -28,6 +29,10 @@ PHASE_COLOURS = {
     "compute_s": "#009e73",
     "wait_s": "#d55e00",
     "boundary_s": "#56b4e9",
+    "counter_s": "#cc79a7",
+    "get_s": "#0072b2",
+    "update_s": "#f0e442",
+    "sync_s": "#7a7a7a",
 }
 VARIANT_COLOURS = ("#009e73", "#e69f00", "#f0e442", "#000000")
 
@@ -140,7 +145,7 @@ def stacks_draw(axes: Axes, rows: list[dict]) -> None:
     axes.grid(axis="x", visible=False)
 
 
-def legend_draw(figure: pyplot.Figure, grid) -> None:
+def legend_draw(figure: pyplot.Figure, grid, rows: list[dict]) -> None:
     """One legend for all panels: the phases of stacked bars, or the modes of lines."""
     found: dict[str, object] = {}
     for axes in grid.flat:
@@ -150,6 +155,7 @@ def legend_draw(figure: pyplot.Figure, grid) -> None:
         found = {
             name.removesuffix("_s"): pyplot.Rectangle((0, 0), 1, 1, color=colour)
             for name, colour in PHASE_COLOURS.items()
+            if any(name in row["values"] for row in rows)
         }
     figure.legend(
         list(found.values()), list(found), loc="outside lower center", ncols=6, fontsize=8
@@ -174,7 +180,7 @@ def figure_make(title: str, rows: list[dict], draw: list) -> pyplot.Figure:
                 grid[line][column].set_ylabel("")
         grid[0][column].set_title(mpi)
     figure.suptitle(textwrap.fill(title, 26 + 24 * len(by_mpi)), fontsize=10)
-    legend_draw(figure, grid)
+    legend_draw(figure, grid, rows)
     return figure
 
 
@@ -236,8 +242,16 @@ def figures_choose(suite: str, rows: list[dict]) -> dict[str, list]:
                 time_panel("latency_3.5_l0_s", "latency, delay 3.5 l0, s"),
             ]
         }
+    if "counter_s" in held:
+        return {"": [stacks_draw]}
     if "total_s" in held and "wait_s" in held:
         return {"": [ratio_panel, recovered_panel], "-profile": [stacks_draw]}
+    busy = sorted((n for n in held if n.startswith(BUSY)), key=lambda n: int(n[len(BUSY) : -2]))
+    if busy:
+        times = [
+            time_panel(name, f"computes {name[len(BUSY) : -2]} units, s") for name in busy[::2]
+        ]
+        return {"": [time_panel("latency_s", "target in MPI, s"), *times]}
     if "latency_s" in held:
         return {"": [time_panel("latency_s", "latency, s"), ratio_panel]}
     if "message_s" in held:

@@ -18,6 +18,10 @@ COLUMNS = {
     "post_s": "post",
     "compute_s": "compute",
     "wait_s": "wait",
+    "counter_s": "counter",
+    "get_s": "get",
+    "update_s": "update",
+    "sync_s": "sync",
     "compute_alone_s": "compute alone",
     "transfer_alone_s": "transfer alone",
     "overlap_ratio": "overlap ratio",
@@ -34,6 +38,8 @@ DERIVED = {
     "ratio": "x plain",
     "recovered": "recovered",
     "overlap_osu": "overlap (OSU)",
+    "ratio_busy": "x plain, busy",
+    "busy_to_plain_in_mpi": "busy / plain in MPI",
     "extra_ns": "worst, ns more than plain",
     "extra_bytes": "more than plain",
 }
@@ -138,9 +144,11 @@ def table_make(key: tuple, rows: list[dict]) -> Table:
     present = [name for name in COLUMNS if any(name in row["values"] for row in rows)]
     calls = list(dict.fromkeys(n for row in rows for n in row["values"] if n.endswith("_ns")))
     derived = [name for name in DERIVED if any(name in row["derived"] for row in rows)]
+    busy = dict.fromkeys(n for row in rows for n in row["values"] if n.startswith(analysis.BUSY))
+    present += busy
     named = [name.removesuffix("_ns") + ", ns" for name in calls]
     for heading in [
-        *(COLUMNS[n] for n in present),
+        *(COLUMNS.get(n) or f"busy {n[len(analysis.BUSY) : -2]} units" for n in present),
         *named,
         "spread %",
         *(DERIVED[n] for n in derived),

@@ -26,6 +26,8 @@ class Case:
     work: str | float = "none"
     nodes: int = 2
     ranks_per_node: int = 1
+    #: of a node; 0: as many as the program has ranks there. Ghosts bring none.
+    cores_per_node: int = 0
     timeout_s: float = 60.0
     #: the timed windows of one size take about this long on the wire: many for small sizes
     windows_s: float = 0.25
@@ -44,6 +46,8 @@ class Suite:
     sockbufs: tuple[str, ...] = ("default", "small")
     extra_modes: tuple[str, ...] = ()
     launches: int = 5
+    #: MPIs it is not run on, and why
+    excluded: dict[str, str] = field(default_factory=dict)
 
 
 ALL_SIZES = tuple(KIB << i for i in range(14))
@@ -99,16 +103,28 @@ def rate(nodes: int, sizes: tuple[int, ...] = SMALL_SIZES, window: int = 64) -> 
     return Case("message rate", "msgrate", sizes, options, nodes=nodes, ranks_per_node=2 // nodes)
 
 
-def one_sided(operation: str, work: int) -> Case:
-    """Origin and target on two nodes; WORK units of work of the target, 0: it waits inside MPI."""
-    when = f"target computes {work} units" if work else "target in MPI"
-    return Case(
-        f"{operation}, {when}",
-        "rma_overlap",
-        (8, KIB, 64 * KIB),
-        {"operation": operation, "work": str(work), "rounds": "40"},
-        timeout_s=30.0,
-    )
+#: what the target computes meanwhile, in units of work; 0: it waits inside MPI
+TARGET_WORK = (0, 300, 1500, 6000)
+#: one element each
+SINGLE_OPERATIONS = ("fetch_and_op", "compare_and_swap")
+ARRAY_OPERATIONS = ("put", "get", "accumulate", "get_accumulate")
+
+
+def one_sided(operation: str, *, is_strided: bool = False) -> Case:
+    """Origin and target on two nodes of one core each, which a ghost shares."""
+    options = {
+        "operation": operation,
+        "work": ",".join(map(str, TARGET_WORK)),
+        "rounds": "15",
+        "seconds": "0.25",
+    }
+    name, sizes = operation, (8,)
+    if operation in ARRAY_OPERATIONS:
+        name = f"{operation}, {'3D strided' if is_strided else 'contiguous'}"
+        sizes = (KIB, 64 * KIB, MIB) if is_strided else (8, KIB, 64 * KIB, MIB)
+    if is_strided:
+        options["strided"] = ""
+    return Case(name, "rma_overlap", sizes, options, cores_per_node=1, timeout_s=12.0)
 
 
 def one_sided_cost(
@@ -130,9 +146,26 @@ REORDERED = {"order": "reversed"}
 LOCKALL = {**REORDERED, "epoch-type": "lockall"}
 
 
+def get_compute_update(ranks_per_node: int, tile: int, order: int) -> Case:
+    """A node is one core; its user processes share that, and with ghosts the ghost does too."""
+    count = "one user process" if ranks_per_node == 1 else f"{ranks_per_node} user processes"
+    return Case(
+        f"{count} a node",
+        "get_compute_update",
+        (tile * tile * 8,),
+        {"tile": str(tile), "order": str(order)},
+        ranks_per_node=ranks_per_node,
+        cores_per_node=1,
+        timeout_s=25.0,
+    )
+
+
 def progression(sizes: tuple[int, ...]) -> Case:
     return Case("receiver", "progression", sizes, {"iterations": "10"}, "latency", timeout_s=110.0)
 
+
+#: between nodes; facts about it, not about Headway
+NO_WINDOWS = {"ompi4": "MPI_Win_allocate fails between nodes, plain too"}
 
 _SUITES = (
     Suite(
@@ -272,11 +305,15 @@ _SUITES = (
     Suite(
         "rma",
         "One-sided operation and flush while the target computes",
-        tuple(one_sided(name, work) for name in ("accumulate", "get") for work in (0, 2000)),
+        (
+            *(one_sided(name) for name in (*ARRAY_OPERATIONS, *SINGLE_OPERATIONS)),
+            *(one_sided(name, is_strided=True) for name in ARRAY_OPERATIONS),
+        ),
         ("1gbit",),
         ("default",),
         ("ghosts",),
         launches=3,
+        excluded=NO_WINDOWS,
     ),
     Suite(
         "rma-cost",
@@ -294,6 +331,17 @@ _SUITES = (
         ("default",),
         ("ghosts",),
         launches=3,
+        excluded=NO_WINDOWS,
+    ),
+    Suite(
+        "get-compute-update",
+        "Tasks from a shared counter: get two tiles, multiply, accumulate",
+        (get_compute_update(1, 192, 1152), get_compute_update(2, 192, 1152)),
+        ("1gbit", "10gbit"),
+        ("default",),
+        ("ghosts",),
+        launches=3,
+        excluded=NO_WINDOWS,
     ),
     Suite(
         "memory",

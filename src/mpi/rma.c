@@ -1,6 +1,7 @@
 /* One-sided operations (MPI-4.1 section 12.3): on a redirected window the target becomes its ghost.
  * Request-based ones are tracked at the origin. A window that is not redirected costs one branch. */
 #include "engines/rma/rma.h"
+#include "engines/rma/near.h"
 #include "engines/rma/pieces.h"
 #include "hooks.h"
 #include "mpi/track.h"
@@ -36,6 +37,11 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int rc;
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window &&
+        hw_rma_near_put(window, (struct hw_rma_part){origin_addr, origin_count, origin_datatype}, target_rank,
+                        target_disp, (struct hw_rma_part){NULL, target_count, target_datatype}, &rc))
+        return rc;
     if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, win, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -46,6 +52,11 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int rc;
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window &&
+        hw_rma_near_get(window, (struct hw_rma_part){origin_addr, origin_count, origin_datatype}, target_rank,
+                        target_disp, (struct hw_rma_part){NULL, target_count, target_datatype}, &rc))
+        return rc;
     if (is_refused(HW_RMA_GET, origin_count, origin_datatype, win, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,

@@ -111,3 +111,31 @@ def test_object_is_found_among_other_output() -> None:
         "points": [],
     }
     assert launches.object_find('{"program": "cut') is None
+
+
+def one_sided(mode: str, in_mpi_s: float, busy_s: float) -> dict:
+    points = [
+        {"bytes": 8, "work_units": units, "origin_s": summary(time_s)}
+        for units, time_s in ((0, in_mpi_s), (300, busy_s / 2), (6000, busy_s))
+    ]
+    result = {"program": "rma_overlap", "points": points}
+    return launch(mode, None) | {"program": "rma_overlap", "result": result, "sizes": [8]}
+
+
+def test_one_sided_times_are_told_apart_by_what_the_target_does() -> None:
+    rows = analysis.rows_make(
+        [
+            one_sided("plain", 0.001, 0.010),
+            one_sided("headway", 0.001, 0.011),
+            one_sided("headway-ghosts", 0.002, 0.003),
+        ]
+    )
+    ghosts = row_of(rows, "headway-ghosts")
+    assert ghosts["values"]["latency_busy_300_s"]["median"] == pytest.approx(0.0015)
+    assert ghosts["derived"]["ratio"] == pytest.approx(2.0)
+    assert ghosts["derived"]["ratio_busy"] == pytest.approx(0.3)
+    assert ghosts["derived"]["busy_to_plain_in_mpi"] == pytest.approx(3.0)
+    lines = analysis.losses(rows)
+    assert any("headway-ghosts 2.000 x plain" in line for line in lines)
+    assert any("headway 1.100 x plain while the target computes" in line for line in lines)
+    assert len(lines) == 2

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from headway import launch
+from headway.cluster import Cluster
 from headway.cluster.options import ClusterOptions, parse_rate, parse_sockbuf
+from headway.cluster.runner import Job
 from headway.errors import HeadwayError
 from headway.mpis import Mpi, find_mpi
 
@@ -105,3 +107,10 @@ def test_cores_follow_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ClusterOptions(nodes=2).cores(2) == "4,5 4,6"
     assert ClusterOptions(nodes=4).cores(1) == "4 5 6 4"
     assert ClusterOptions(nodes=2, pin="none").cores(1) == ""
+
+
+def test_ghosts_bring_no_cores(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes a node, one of them a ghost, on the one core that a node has without it."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {4, 5})
+    job = Job(mpi, ["./app"], None, 2, None, (), 1)
+    assert Cluster(2).build(job, None).env["CLUSTER_CORES"] == "4 5"

@@ -252,7 +252,7 @@ class Cluster(MpiRunner):
             interface=self.interface,
             shared_memory=shared_memory,
         )
-        command.env["CLUSTER_CORES"] = self.options.cores(job.ranks_per_node)
+        command.env["CLUSTER_CORES"] = self.options.cores(job.cores_per_node)
         return command
 
     def describe(self) -> str:

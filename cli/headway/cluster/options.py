@@ -75,8 +75,8 @@ class ClusterOptions:
             "sockbuf": parse_sockbuf(self.sockbuf),
         }
 
-    def cores(self, ranks_per_node: int) -> str:
-        """The agent's CLUSTER_CORES: as many cores a node as it has ranks, wrapping around."""
+    def cores(self, cores_per_node: int) -> str:
+        """The agent's CLUSTER_CORES: so many cores a node, wrapping around."""
         if self.pin == "none":
             return ""
         usable = sorted(os.sched_getaffinity(0))
@@ -85,8 +85,8 @@ class ClusterOptions:
                 str(c)
                 for c in sorted(
                     {
-                        usable[(node * ranks_per_node + k) % len(usable)]
-                        for k in range(ranks_per_node)
+                        usable[(node * cores_per_node + k) % len(usable)]
+                        for k in range(cores_per_node)
                     }
                 )
             )

@@ -23,6 +23,7 @@ class Job:
     ranks_per_node: int
     netmod: str | None
     launcher_args: Sequence[str]
+    cores_per_node: int  #: that the ranks of a node may use, where nodes have cores of their own
 
     def command(self, nodes: int, **placement: Any) -> launch.Launch:
         """The launcher command on that many nodes; `placement` as launch.build() takes it."""
@@ -64,6 +65,7 @@ class MpiRunner(ABC):
         env: Mapping[str, str] | None = None,
         launcher_env: Mapping[str, str] | None = None,
         ranks_per_node: int = 1,
+        cores_per_node: int = 0,
         timeout: float | None = 60.0,
         shared_memory: bool | None = None,
         netmod: str | None = None,
@@ -75,10 +77,12 @@ class MpiRunner(ABC):
 
         env            environment of the ranks, forwarded by the launcher (LD_PRELOAD, HEADWAY_*)
         launcher_env   environment of the launcher alone (MPIR_CVAR_*, OMPI_MCA_*)
+        cores_per_node default: as many as a node has ranks
         shared_memory  default: on when a node has several ranks; the stand-in has it off always
         on_line        called with each line of standard output as it comes, in another thread
         """
-        job = Job(mpi, argv, env, ranks_per_node, netmod, launcher_args)
+        cores = cores_per_node or ranks_per_node
+        job = Job(mpi, argv, env, ranks_per_node, netmod, launcher_args, cores)
         command = self.build(job, shared_memory)
         full = {**os.environ, **command.env, **(launcher_env or {})}
         return self.execute(command.argv, env=full, cwd=cwd, timeout=timeout, on_line=on_line)

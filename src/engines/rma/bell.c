@@ -81,6 +81,8 @@ void hw_rma_bell_pull(const struct hw_rma_bell *bell)
 
 int hw_rma_bell_socket(void) { return bells && bells->address_length ? socket_fd : -1; }
 
+bool hw_rma_bell_is_awaited(void) { return bells && hw_atomic_load_relaxed(&bells->waiting) > 0; }
+
 void hw_rma_bell_tell(bool is_asleep)
 {
     if (bells == NULL)

@@ -12,12 +12,13 @@
 
 enum { HW_RMA_BELL_ADDRESS_MAX = 20 };
 
-/* In shared memory, one for each ghost of the node. The ghost writes, user processes read. */
+/* In shared memory, one for each ghost of the node. The ghost writes but `waiting`, user processes read. */
 struct hw_rma_bell {
     _Atomic uint32_t is_asleep;            /* seq_cst: the ghost looks once more after it said so */
     uint32_t address_length;               /* 0: no bell; written once, before the node's barrier */
     char address[HW_RMA_BELL_ADDRESS_MAX]; /* sun_path */
-    char unused[36];
+    _Atomic uint32_t waiting; /* user processes in a flush for it; relaxed: only how soon it polls */
+    char unused[32];
 };
 
 /* Collective over hw_world.node: user processes and ghosts. Without memory or sockets nobody has bells. */
@@ -32,6 +33,22 @@ static inline void hw_rma_bell_ring(const struct hw_rma_bell *bell)
     if (bell && __builtin_expect(hw_atomic_load_seq_cst(&((struct hw_rma_bell *)bell)->is_asleep), 0))
         hw_rma_bell_pull(bell);
 }
+
+/* In a user process, around a call that waits for what the ghost has to do. BELL may be NULL. */
+static inline void hw_rma_bell_wait_begin(struct hw_rma_bell *bell)
+{
+    if (bell)
+        hw_atomic_add_relaxed(&bell->waiting, 1);
+    hw_rma_bell_ring(bell);
+}
+static inline void hw_rma_bell_wait_end(struct hw_rma_bell *bell)
+{
+    if (bell)
+        hw_atomic_add_relaxed(&bell->waiting, UINT32_MAX);
+}
+
+/* In a ghost: whether a user process of its node waits for it. */
+bool hw_rma_bell_is_awaited(void);
 
 /* In a ghost: the socket to sleep on, -1: none; and whether it is about to sleep. */
 int hw_rma_bell_socket(void);

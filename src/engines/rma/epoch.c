@@ -48,11 +48,15 @@ static int confirm_puts(struct hw_rma_window *window, int ghost)
     return hw_real.Get(&window->confirmed, 1, HW_BYTE, ghost, 0, 1, HW_BYTE, window->win);
 }
 
-static int flush_ghost(struct hw_rma_window *window, int ghost, const struct hw_rma_bell *bell)
+static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_bell *bell, bool is_local)
 {
-    int rc = confirm_puts(window, ghost);
-    hw_rma_bell_ring(bell);
-    return rc == MPI_SUCCESS ? hw_real.Win_flush(ghost, window->win) : rc;
+    int rc = is_local ? MPI_SUCCESS : confirm_puts(window, ghost);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    hw_rma_bell_wait_begin(bell);
+    rc = is_local ? hw_real.Win_flush_local(ghost, window->win) : hw_real.Win_flush(ghost, window->win);
+    hw_rma_bell_wait_end(bell);
+    return rc;
 }
 
 /* The ghosts of a target's node that took operations since they were last flushed, whoever was the target. */
@@ -65,10 +69,7 @@ static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target
         _Atomic uint32_t *dirty = &window->spread->dirty[ghost];
         if (!hw_rma_is_multithreaded && hw_atomic_load_relaxed(dirty) != generation)
             continue;
-        if (is_local)
-            rc = hw_real.Win_flush_local(ghost, window->win);
-        else
-            rc = flush_ghost(window, ghost, hw_rma_spread_bell(window, target, ghost));
+        rc = flush_ghost(window, ghost, hw_rma_spread_bell(window, target, ghost), is_local);
         if (rc == MPI_SUCCESS && !is_local)
             hw_atomic_store_relaxed(dirty, 0);
     }
@@ -80,9 +81,20 @@ static int flush_target(struct hw_rma_window *window, struct hw_rma_target *targ
     if (!is_dirty(window, target))
         return MPI_SUCCESS;
     int rc = window->spread ? flush_spread(window, target, false)
-                            : flush_ghost(window, target->ghost, target->bell);
+                            : flush_ghost(window, target->ghost, target->bell, false);
     if (rc == MPI_SUCCESS)
         hw_atomic_store_relaxed(&target->dirty, 0);
+    return rc;
+}
+
+/* A flush of all targets: the node's ghosts are waited for. */
+static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *window)
+{
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
+        hw_rma_bell_wait_begin(hw_rma_bell_of(i));
+    int rc = flush(window->win);
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
+        hw_rma_bell_wait_end(hw_rma_bell_of(i));
     return rc;
 }
 
@@ -93,10 +105,9 @@ static int flush_everything(struct hw_rma_window *window)
     int rc = MPI_SUCCESS;
     for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++)
         rc = confirm_puts(window, i);
-    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
-        hw_rma_bell_ring(hw_rma_bell_of(i));
-    if (rc == MPI_SUCCESS)
-        rc = hw_real.Win_flush_all(window->win);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = wait_all(hw_real.Win_flush_all, window);
     if (rc != MPI_SUCCESS)
         return rc;
     uint32_t next = hw_atomic_load_relaxed(&window->generation) + 1;
@@ -278,7 +289,7 @@ int hw_rma_flush_local(struct hw_rma_window *window, int rank)
     if (!is_dirty(window, target))
         return MPI_SUCCESS;
     return window->spread ? flush_spread(window, target, true)
-                          : hw_real.Win_flush_local(target->ghost, window->win);
+                          : flush_ghost(window, target->ghost, target->bell, true);
 }
 
 int hw_rma_flush_all(struct hw_rma_window *window)
@@ -294,7 +305,7 @@ int hw_rma_flush_local_all(struct hw_rma_window *window)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     if (!hw_rma_is_multithreaded && !hw_atomic_load_relaxed(&window->has_unready))
         return MPI_SUCCESS;
-    int rc = hw_real.Win_flush_local_all(window->win);
+    int rc = wait_all(hw_real.Win_flush_local_all, window);
     if (rc == MPI_SUCCESS)
         hw_atomic_store_relaxed(&window->has_unready, 0);
     return rc;

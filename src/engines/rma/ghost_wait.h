@@ -4,10 +4,13 @@
 #ifndef HW_ENGINES_RMA_GHOST_WAIT_H
 #define HW_ENGINES_RMA_GHOST_WAIT_H
 
+#include <stdbool.h>
+
 void hw_rma_ghost_wait_begin(void);
 
-/* After a poll that found no command; returns when it is time to poll again. */
-void hw_rma_ghost_wait(void);
+/* After a poll that found no command; returns when it is time to poll again. True: it slept, or will the next
+ * time, so commands must be looked for. */
+bool hw_rma_ghost_wait(void);
 
 /* Around calls of MPI that wait for others (making and freeing windows). MPI spins there; a ghost that shares
  * its core would hold it for whole time slices while the process it waits for cannot run. Between these two

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/rma/epoch_type.h"
+#include "engines/rma/near.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/spread.h"
 #include "engines/rma/user.h"
@@ -203,6 +204,7 @@ static int make_windows(struct hw_rma_window *window, const struct plan *plan, M
                               window->comms.window, &window->win);
     if (rc != MPI_SUCCESS)
         return rc;
+    hw_rma_near_find(window, plan->members);
     return hw_bottom.Win_lock_all(MPI_MODE_NOCHECK, window->win);
 }
 

@@ -1,0 +1,88 @@
+#include "engines/rma/near.h"
+
+#include "base/options.h"
+#include "profile/counters.h"
+#include "real/constants.h"
+#include "world/world.h"
+
+#include <limits.h>
+
+enum { TAG_COUNT = 1 << 14 };
+
+static MPI_Comm self;
+static bool is_open;
+
+void hw_rma_near_open(void)
+{
+    if (hw_options.redirect == HW_OPTION_REDIRECT_ON ||
+        hw_bottom.Comm_dup(HW_COMM_SELF, &self) != MPI_SUCCESS)
+        return;
+    hw_bottom.Comm_set_errhandler(self, HW_ERRORS_RETURN);
+    is_open = true;
+}
+
+void hw_rma_near_close(void)
+{
+    if (is_open)
+        hw_bottom.Comm_free(&self);
+    is_open = false;
+}
+
+void hw_rma_near_find(struct hw_rma_window *window, const int *members)
+{
+    MPI_Aint size;
+    int unit, own_node = hw_world.processes[hw_world.rank].node;
+    char *base = NULL;
+    if (!is_open ||
+        hw_bottom.Win_shared_query(window->shared, HW_PROC_NULL, &size, &unit, &base) != MPI_SUCCESS)
+        return;
+    for (int i = 0; i < window->size; i++)
+        if (hw_world.processes[members[i]].node == own_node)
+            window->targets[i].memory = base + window->targets[i].offset;
+}
+
+/* A message to oneself: the MPI knows every datatype, and copies between the two at once. */
+static int copy(struct hw_rma_part from, struct hw_rma_part to)
+{
+    static atomic_uint copies; /* threads that copy at the same time must not receive each other's */
+    int tag = (int)(hw_atomic_add_relaxed(&copies, 1) % TAG_COUNT);
+    return hw_bottom.Sendrecv(from.address, (int)from.count, from.type, 0, tag, (void *)to.address,
+                              (int)to.count, to.type, 0, tag, self, HW_STATUS_IGNORE);
+}
+
+/* Whether the target's memory is reached from here; then it is the address of TARGET, or *rc is an error that
+ * the program got. */
+static bool reach(struct hw_rma_window *window, MPI_Count origin_count, int rank, MPI_Aint disp,
+                  struct hw_rma_part *target, int *rc)
+{
+    if (!hw_rma_is_near(window, rank) || origin_count > INT_MAX || target->count > INT_MAX)
+        return false;
+    struct hw_rma_target *place = &window->targets[rank];
+    *rc = MPI_SUCCESS;
+    if (!hw_atomic_load_relaxed(&window->is_open) &&
+        hw_atomic_load_relaxed(&place->access) == HW_RMA_ACCESS_NONE)
+        *rc = hw_rma_open_target(window, rank);
+    target->address = place->memory + disp * place->disp_unit;
+    HW_COUNT(operations_copied);
+    return true;
+}
+
+bool hw_rma_near_put(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
+                     struct hw_rma_part target, int *rc)
+{
+    if (!reach(window, origin.count, rank, disp, &target, rc))
+        return false;
+    if (*rc == MPI_SUCCESS && (*rc = copy(origin, target)) != MPI_SUCCESS)
+        hw_rma_raise(window, *rc);
+    return true;
+}
+
+bool hw_rma_near_get(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
+                     struct hw_rma_part target, int *rc)
+{
+    if (!reach(window, origin.count, rank, disp, &target, rc))
+        return false;
+    if (*rc == MPI_SUCCESS && (*rc = copy(target, origin)) != MPI_SUCCESS)
+        hw_rma_raise(window, *rc);
+    return true;
+}

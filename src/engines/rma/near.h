@@ -1,0 +1,37 @@
+/* Put and Get on a target of the caller's own node: the memory is mapped here, so they are a copy, and no
+ * ghost is asked. Legal beside accumulates through the ghost, because MPI promises neither atomicity nor
+ * order between a Put or Get and any other operation that no synchronisation separates (MPI-4.1
+ * sections 12.7.1, 12.7.2). Accumulates and atomics to one location keep to the one ghost. Not with
+ * HEADWAY_REDIRECT=on, which takes everything through the ghosts. Any thread of a user process, inside a
+ * hook. */
+#ifndef HW_ENGINES_RMA_NEAR_H
+#define HW_ENGINES_RMA_NEAR_H
+
+#include "engines/rma/window.h"
+
+/* The communicator that copies travel on. Without one every operation goes to the ghosts. */
+void hw_rma_near_open(void);
+void hw_rma_near_close(void);
+
+/* After the memory of WINDOW was made: where the targets of this node lie in this process. */
+void hw_rma_near_find(struct hw_rma_window *window, const int *members);
+
+/* One side of the copy. */
+struct hw_rma_part {
+    const void *address; /* the target's: not used */
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
+static inline bool hw_rma_is_near(const struct hw_rma_window *window, int rank)
+{
+    return (unsigned)rank < (unsigned)window->size && window->targets[rank].memory != NULL;
+}
+
+/* False: the operation must go to the ghost. Otherwise it is done, and *rc is what the program gets. */
+bool hw_rma_near_put(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
+                     struct hw_rma_part target, int *rc);
+bool hw_rma_near_get(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
+                     struct hw_rma_part target, int *rc);
+
+#endif
