@@ -10,6 +10,7 @@ import pytest
 from conftest import build
 from headway import records
 from headway.mpis import Mpi
+from headway.report.communicators import communicators_of
 from headway.report.runs import Run, Site, load
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
@@ -89,6 +90,23 @@ def test_times_make_sense(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Pat
     shares = [at(run, mark, name) for mark, name in (("irecv", "Irecv"), ("isend", "Isend"))]
     blocked = sum(site.total("blocked_ns") for site in shares)
     assert 0 < blocked <= at(run, "waitall", "Waitall").total("call_ns") * 1.01
+
+
+def test_sums_by_communicator(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
+    words = ("profile", "--record", "kept", "-n", 2, sites, ROUNDS)
+    done = headway(*words)
+    assert done.returncode == 0 and "halo of the grid" in done.stdout, done.stderr
+    found = {str(one): one for one in communicators_of(load(tmp_path / "kept"))}
+    assert set(found) == {"MPI_COMM_WORLD", "halo of the grid", "of ranks 0", "of ranks 1"}
+    named = found["halo of the grid"]
+    assert named.size == 2 and named.members == "0-1" and sorted(named.ranks) == [0, 1]
+    assert named.total("calls") == 2 * ROUNDS * 3 and named.total("bytes") == 2 * ROUNDS * 2 * 4
+    for rank in 0, 1:
+        alone = found[f"of ranks {rank}"]
+        assert list(alone.ranks) == [rank] and alone.size == 1 and alone.total("calls") == ROUNDS
+    world = found["MPI_COMM_WORLD"]
+    assert world.total("completed") == 2 * 9 * ROUNDS
+    assert world.total("blocked_ns") > 0 and world.total("call_ns") > 0
 
 
 def test_with_the_engine(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:

@@ -38,6 +38,8 @@ def record(rank: int, wait_ms: int = 800, **more: object) -> dict:
         sampled_computed_ns=400 * MS,
         moved_computing=0,
         moved_waiting=50 << 20,
+        copied=100 << 20,
+        usable_ns=400 * MS,
     )
     post = site(
         "Isend",
@@ -49,13 +51,15 @@ def record(rank: int, wait_ms: int = 800, **more: object) -> dict:
         computed_ns=800 * MS,
         blocked_ns=wait_ms * MS,
     )
+    group = {"name": "grid", "size": 2, "ranks": "0-1", "calls": 100, "call_ns": MS}
     profile = {
+        "communicators": [{**group, "completed": 100, "blocked_ns": wait_ms * MS}],
         "began_monotonic_s": 5.0 + rank,
         "wire_bytes_per_s": 131072000,
         "sites": [post, wait, site("Barrier", 4, calls=10 * (rank + 1), call_ns=rank * MS)],
         "events": [[0.0, 2.0, 1, 1048576], [8000.0, 8000.0, 3, 1048576]],
     }
-    base = {"schema": 2, "rank": rank, "size": 2, "engine": "off", "wall_s": 2.0, "mpi_s": 0.8}
+    base = {"schema": 3, "rank": rank, "size": 2, "engine": "off", "wall_s": 2.0, "mpi_s": 0.8}
     return {**base, "mpi": "An MPI <1>", "profile": profile, **more}
 
 
@@ -73,20 +77,53 @@ def test_causes_of_a_wait(tmp_path: Path) -> None:
     found = run.all_reasons
     assert found.no_progress == pytest.approx(1.6) and found.looks == 100
     assert found.late + found.bandwidth + found.unknown < 1e-9
-    assert "0.80 s a rank" in text.conclusion(run)[0]
+    # 200 MiB a rank are to be sent and received, which takes processor time too.
+    assert run.prediction.idle == pytest.approx(0.8)
+    assert run.prediction.copying == pytest.approx((200 << 20) * runs.COPY_S)
+    assert f"about {run.prediction.seconds:.2f} s a rank" in text.conclusion(run)[0]
 
     late = runs.load(save(tmp_path / "b", record(0, wait_ms=1600)))
     assert late.all_reasons.late == pytest.approx(0.8)
     assert late.all_reasons.no_progress == pytest.approx(0.8)
 
     busy = record(0)
-    busy["profile"]["sites"][1].update(moved_computing=50 << 20)
+    busy["profile"]["sites"][1].update(moved_computing=50 << 20, usable_ns=0)
     assert runs.load(save(tmp_path / "c", busy)).all_reasons.bandwidth == pytest.approx(0.8)
+
+
+def test_spare_core_pays_for_copying(tmp_path: Path) -> None:
+    """Two ranks on a machine of three cores, and two on one of two."""
+    for cores, share in ((3, 0), (2, 1)):
+        found = [record(rank, host="node", cores=cores) for rank in range(2)]
+        run = runs.load(save(tmp_path / f"cores{cores}", *found))
+        assert run.prediction.copying == pytest.approx(share * (200 << 20) * runs.COPY_S)
+
+
+def test_tests_in_a_loop_are_a_wait(tmp_path: Path) -> None:
+    one = record(0)
+    wait = one["profile"]["sites"][1]
+    wait |= {"function": "Testall", "call_ns": 500 * MS, "spun_ns": 800 * MS}
+    (site,) = text.waits_of(runs.load(save(tmp_path / "a", one)))
+    assert site.function == "Testall" and site.waited == pytest.approx(0.8)
+    wait["spun_ns"] = 0  # the program computed between its tests
+    assert not text.waits_of(runs.load(save(tmp_path / "b", one)))
+
+
+def test_schema_2_is_judged_by_what_it_has(tmp_path: Path) -> None:
+    """No usable_ns in it: the wire was idle while the program computed, but for what it moved."""
+    one = record(0)
+    wait = one["profile"]["sites"][1]
+    del wait["usable_ns"], one["profile"]["communicators"]
+    run = runs.load(save(tmp_path / "a", {**one, "schema": 2}))
+    assert run.all_reasons.no_progress == pytest.approx(0.8)
+    wait.update(moved_computing=50 << 20)
+    run = runs.load(save(tmp_path / "b", {**one, "schema": 2}))
+    assert run.all_reasons.bandwidth == pytest.approx(0.8)
 
 
 def test_not_known_is_said(tmp_path: Path) -> None:
     """No look, or bytes that did not go over TCP: no cause is made up."""
-    for name, change in (("a", {"sampled": 0}), ("b", {"moved_waiting": 5000})):
+    for name, change in (("a", {"sampled": 0}), ("b", {"sampled": 0, "unseen_ns": 400 * MS})):
         one = record(0)
         one["profile"]["sites"][1].update(change)
         run = runs.load(save(tmp_path / name, one))
@@ -137,19 +174,30 @@ def test_page_stands_alone(tmp_path: Path) -> None:
     checker.feed(written)
     assert not checker.open and {"svg", "table"} <= checker.seen and "script" not in checker.seen
     assert "An MPI &lt;1&gt;" in written and "<1>" not in written
-    for words in ("Why it waited", "by where they were posted", "Sizes", "Ranks", "last calls"):
+    for words in (
+        "Why it waited",
+        "by where they were posted",
+        "Sizes",
+        "Ranks",
+        "last calls",
+        "By communicator",
+    ):
         assert words in written
 
 
 def test_exports(headway: Headway, tmp_path: Path) -> None:
     save(tmp_path / "a", record(0), record(1))
-    done = headway("report", "a", "--csv", "t.csv", "--trace", "t.json")
+    done = headway("report", "a", "--csv", "t.csv", "--trace", "t.json", "--communicators", "c.csv")
     assert done.returncode == 0, done.stderr
     with (tmp_path / "t.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 6
     assert {row["mpi_function"] for row in rows} == {"Isend", "Waitall", "Barrier"}
     assert sum(int(row["call_ns"]) for row in rows) == 2 * 801 * MS + MS
+    with (tmp_path / "c.csv").open(newline="") as file:
+        (first, second) = csv.DictReader(file)
+    assert first["communicator"] == "grid" and second["rank"] == "1"
+    assert int(first["blocked_ns"]) == 800 * MS
     trace = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     calls = [event for event in trace if event["ph"] == "X"]
     assert {event["name"] for event in calls} == {"MPI_Isend", "MPI_Waitall"}
@@ -209,6 +257,7 @@ def test_damaged_records_are_no_surprise(seed: int, tmp_path: Path) -> None:
     with (tmp_path / "x").open("w") as file:
         export.write_csv([run], file)
         export.write_trace([run], file)
+        export.write_communicators([run], file)
 
 
 def test_places_without_a_program() -> None:

@@ -28,6 +28,12 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--html", type=Path, metavar="FILE", help="one page with everything")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="a line for each site and rank")
     parser.add_argument(
+        "--communicators",
+        type=Path,
+        metavar="FILE",
+        help="CSV, a line for each communicator and rank",
+    )
+    parser.add_argument(
         "--trace", type=Path, metavar="FILE", help="first calls, for chrome://tracing or Perfetto"
     )
     parser.add_argument(
@@ -43,6 +49,7 @@ def report(arguments: argparse.Namespace) -> int:
     writers: list[tuple[Path | None, Callable[[TextIO], object]]] = [
         (arguments.html, lambda file: file.write(page.write(runs))),
         (arguments.csv, lambda file: export.write_csv(runs, file)),
+        (arguments.communicators, lambda file: export.write_communicators(runs, file)),
         (arguments.trace, lambda file: export.write_trace(runs, file)),
     ]
     for path, write in writers:

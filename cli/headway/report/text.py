@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headway import records
-from headway.report import phases
+from headway.report import communicators, phases
 from headway.report.runs import Reasons, Run, Site, complaints
 
 #: a cause below this part of a wait is not worth a word
@@ -37,6 +37,8 @@ def show(run: Run, console: Console, rows: int) -> None:
     console.print(calls_table(run, rows))
     if posts := [s for s in run.sites if not s.is_door and s.total("completed")]:
         console.print(posts_table(posts[:rows]))
+    if found := communicators.communicators_of(run):
+        console.print(communicators_table(run, found[:rows]))
     if waits := waits_of(run):
         console.print(waits_table(run, waits[:rows]))
     for line in conclusion(run):
@@ -54,8 +56,19 @@ def phases_table(run: Run, marked: Sequence[phases.Phase]) -> Table:
     return table
 
 
+def communicators_table(run: Run, found: Sequence[communicators.Communicator]) -> Table:
+    title = "By communicator: calls that name it, a rank's mean; a request's mean beside it"
+    table = Table(title=title, title_justify="left")
+    table.add_column("communicator", overflow="fold")
+    for heading in communicators.HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in found:
+        table.add_row(Text(str(one)), *communicators.row(one, run))
+    return table
+
+
 def waits_of(run: Run) -> list[Site]:
-    return [s for s in run.sites if s.function.startswith("Wait") and s.total("completed")]
+    return sorted((s for s in run.sites if s.is_wait), key=lambda s: -s.waited)
 
 
 def calls_table(run: Run, rows: int) -> Table:
@@ -115,7 +128,7 @@ def waits_table(run: Run, waits: Sequence[Site]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("cause", overflow="fold")
     for site in waits:
-        mean = site.seconds / run.size
+        mean = site.waited / run.size
         table.add_row(
             str(site.place),
             site.function,
@@ -149,14 +162,14 @@ def conclusion(run: Run) -> list[str]:
     if not waited:
         return ["The program waited for no request: progress in the background has nothing to win."]
     lines = []
-    gain = reasons.no_progress / run.size
+    gain = run.prediction.seconds
     if reasons.looks:
         lines.append(
-            f"An engine that makes progress can win back up to {gain:.2f} s a rank, "
-            f"{percent(gain, run.wall)} of the run (headway run): bytes that moved only while the "
-            f"program waited, though the wire was idle while it computed. Known from "
-            f"{reasons.looks} looks at the byte counters of TCP connections; the wire carried at "
-            f"most {run.wire_rate / 1e6:.0f} MB/s one way."
+            f"An engine that makes progress can win back about {gain:.2f} s a rank, "
+            f"{percent(gain, run.wall)} of the run (headway run): {run.prediction.idle:.2f} s in "
+            f"which bytes moved only while the program waited, though the wire was idle while it "
+            f"computed{copying_text(run)}. Known from {reasons.looks} looks at the byte counters "
+            f"of TCP connections; the wire carried at most {run.wire_rate / 1e6:.0f} MB/s one way."
         )
     if reasons.unknown > WORTH_NAMING * waited * run.size:
         lines.append(
@@ -165,6 +178,16 @@ def conclusion(run: Run) -> list[str]:
             "what is to be won there."
         )
     return lines
+
+
+def copying_text(run: Run) -> str:
+    copying = run.prediction.copying
+    if copying < WORTH_NAMING * run.prediction.idle:
+        return ""
+    return (
+        f", less {copying:.2f} s of processor time for moving them, which an engine without a "
+        "core of its own takes from the program"
+    )
 
 
 def compare(runs: Sequence[Run], console: Console, rows: int) -> None:
@@ -201,7 +224,7 @@ def compare(runs: Sequence[Run], console: Console, rows: int) -> None:
 def waited(run: Run) -> float:
     """Mean time a rank waited for requests: all of them if profiled, else those tracked."""
     if run.is_profiled:
-        return sum(site.seconds for site in waits_of(run)) / run.size
+        return sum(site.waited for site in waits_of(run)) / run.size
     return records.mean(run.records, "blocked_ns") * records.NS
 
 
