@@ -105,6 +105,9 @@ def test_tests_in_a_loop_are_a_wait(tmp_path: Path) -> None:
     wait |= {"function": "Testall", "call_ns": 500 * MS, "spun_ns": 800 * MS}
     (site,) = text.waits_of(runs.load(save(tmp_path / "a", one)))
     assert site.function == "Testall" and site.waited == pytest.approx(0.8)
+    run = runs.load(tmp_path / "a")
+    assert run.prediction.seconds == 0 and run.prediction.spinning == pytest.approx(0.8)
+    assert "tests in a loop" in " ".join(text.conclusion(run))
     wait["spun_ns"] = 0  # the program computed between its tests
     assert not text.waits_of(runs.load(save(tmp_path / "b", one)))
 

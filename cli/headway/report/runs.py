@@ -58,6 +58,9 @@ class Prediction:
         float  #: processor time this takes from the program where the engine has no core of its own
     )
 
+    #: idle wire time before tests in a loop: the engine judges by waits, and leaves these alone
+    spinning: float
+
     @property
     def seconds(self) -> float:
         return max(self.idle - self.copying, 0.0)
@@ -91,6 +94,10 @@ class Site:
     @property
     def is_door(self) -> bool:
         return self.function.startswith(("Wait", "Test"))
+
+    @property
+    def is_test(self) -> bool:
+        return self.function.startswith("Test")
 
     @property
     def is_wait(self) -> bool:
@@ -193,13 +200,17 @@ class Run:
 
     @cached_property
     def prediction(self) -> Prediction:
-        copied = 0.0
-        for site in self.sites:
+        idle = copied = spinning = 0.0
+        for site in filter(lambda site: site.is_wait, self.sites):
+            if site.is_test:
+                spinning += self.reasons(site).no_progress
+                continue
+            idle += self.reasons(site).no_progress
             for rank, one in site.ranks.items():
-                if site.is_wait and rank not in self.ranks_with_spare_cores:
+                if rank not in self.ranks_with_spare_cores:
                     copied += copied_of(one, self.wire_rate)
         size = max(self.size, 1)
-        return Prediction(self.all_reasons.no_progress / size, copied * COPY_S / size)
+        return Prediction(idle / size, copied * COPY_S / size, spinning / size)
 
     @cached_property
     def ranks_with_spare_cores(self) -> set[int]:

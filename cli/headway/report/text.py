@@ -171,6 +171,11 @@ def conclusion(run: Run) -> list[str]:
             f"computed{copying_text(run)}. Known from {reasons.looks} looks at the byte counters "
             f"of TCP connections; the wire carried at most {run.wire_rate / 1e6:.0f} MB/s one way."
         )
+    if run.prediction.spinning > WORTH_NAMING * waited:
+        lines.append(
+            f"{run.prediction.spinning:.2f} s a rank more could be won in tests in a loop if they "
+            "were waits: an engine is left on where waits become shorter, and tests are none."
+        )
     if reasons.unknown > WORTH_NAMING * waited * run.size:
         lines.append(
             f"Why it waited {reasons.unknown / run.size:.2f} s of that is not known: too small, or "
