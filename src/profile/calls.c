@@ -4,6 +4,7 @@
 #include "profile/comms.h"
 #include "profile/record.h"
 #include "profile/sites.h"
+#include "profile/slices.h"
 #include "profile/wire_windows.h"
 
 #include <pthread.h>
@@ -79,6 +80,7 @@ void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first
     events = calloc(EVENT_COUNT, sizeof *events);
     began_ns = hw_clock_now_ns();
     hw_wire_prepare(read, began_ns);
+    hw_slices_begin(began_ns);
     hw_profile_is_on = true;
 }
 
@@ -99,6 +101,7 @@ void hw_profile_leave(struct hw_profile_call *call)
 {
     call->took_ns = hw_clock_now_ns() - call->began_ns;
     thread_mpi_ns += call->took_ns;
+    hw_slices_add(call->began_ns + call->took_ns, call->took_ns);
 }
 
 static void count_on(struct hw_profile_comm *comm, uint64_t bytes, uint64_t took_ns)
@@ -414,7 +417,9 @@ void hw_profile_write(FILE *file)
     hw_sites_write(file);
     fputs("\n  ],\n  \"communicators\": [\n", file);
     hw_comms_write(file);
-    fputs("\n  ],\n  \"events\": [", file);
+    fputs("\n  ],\n  \"slices\": ", file);
+    hw_slices_write(file, hw_clock_now_ns());
+    fputs(",\n  \"events\": [", file);
     unsigned count = atomic_load(&event_count);
     for (unsigned i = 0; events && i < count && i < EVENT_COUNT; i++)
         fprintf(file, "%s[%.3f, %.3f, %u, %llu]", i ? ",\n  " : "\n  ",

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from headway import console
 from headway.errors import HeadwayError
-from headway.report import export, page, text
+from headway.report import export, page, paraver, text
 from headway.report.runs import Run, load
 
 ROWS = 12
@@ -35,6 +35,9 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "--trace", type=Path, metavar="FILE", help="first calls, for chrome://tracing or Perfetto"
+    )
+    parser.add_argument(
+        "--paraver", type=Path, metavar="FILE.prv", help="the same for Paraver, with .pcf and .row"
     )
     parser.add_argument(
         "--rows", type=int, default=ROWS, metavar="N", help="rows of a table (default: %(default)s)"
@@ -62,7 +65,16 @@ def report(arguments: argparse.Namespace) -> int:
                     f"cannot write {path}: {error.strerror}", "name another"
                 ) from error
             console.say(f"wrote {path}")
+    if arguments.paraver:
+        for path in write_paraver(runs, arguments.paraver):
+            console.say(f"wrote {path}")
     return 0
+
+
+def write_paraver(runs: Sequence[Run], path: Path) -> list[Path]:
+    if len(runs) > 1:
+        raise HeadwayError("--paraver takes one run", "name one directory of records")
+    return paraver.write(runs[0], path)
 
 
 def show(runs: Sequence[Run], rows: int = ROWS) -> None:

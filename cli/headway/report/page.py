@@ -10,7 +10,7 @@ from headway.records import number
 from headway.report import communicators, phases
 from headway.report.export import timeline
 from headway.report.runs import Run, Site, complaints, profile_of, sites_of
-from headway.report.text import cause, conclusion, percent, time_text, waits_of
+from headway.report.text import cause, conclusion, imbalance_lines, percent, time_text, waits_of
 
 #: one palette for the page: colour-blind safe, the same meaning everywhere
 COLOURS = {
@@ -20,6 +20,7 @@ COLOURS = {
     "no_progress": "#ee6677",
     "bandwidth": "#66ccee",
     "late": "#aa3377",
+    "imbalance": "#ddaa33",
     "unknown": "#bbbbbb",
     "other": "#228833",
 }
@@ -57,7 +58,11 @@ def write(runs: Sequence[Run]) -> str:
 def section(run: Run) -> str:
     parts = [f"<h1>{escape(run.title)}</h1>"]
     lines = [*complaints(run), *records.summarise(run.records)]
-    lines += conclusion(run) if run.is_profiled else ["Recorded without call sites."]
+    lines += (
+        [*conclusion(run), *imbalance_lines(run)]
+        if run.is_profiled
+        else ["Recorded without call sites."]
+    )
     parts += [f"<p>{escape(line)}</p>" for line in lines]
     parts.append(phases_named(run))
     if run.is_profiled:
@@ -145,7 +150,7 @@ def waits(run: Run) -> str:
     longest = max((site.waited for site in sites), default=0.0)
     for site in sites:
         reasons = run.reasons(site)
-        names = ("no_progress", "bandwidth", "late", "unknown")
+        names = ("no_progress", "bandwidth", "late", "imbalance", "unknown")
         parts = [(name, getattr(reasons, name)) for name in names]
         rows.append(
             [
@@ -159,7 +164,7 @@ def waits(run: Run) -> str:
         return ""
     return (
         "<h2>Why it waited</h2>"
-        + key("no_progress", "bandwidth", "late", "unknown")
+        + key("no_progress", "bandwidth", "late", "imbalance", "unknown")
         + table(["waited at", "", "cause", "seconds a rank"], rows, 1)
     )
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from headway import records
 from headway.errors import HeadwayError
 from headway.records import NS, number
+from headway.report import imbalance
+from headway.report.imbalance import Imbalance
 from headway.report.places import Place, look_up
 
 #: the schema this command was written with; newer records are read as far as they are alike
@@ -33,6 +35,11 @@ class Reasons:
     unknown: float = 0.0
     looks: int = 0
 
+    def imbalanced(self, share: float) -> Reasons:
+        """The same with this part of what was late put down to imbalance."""
+        moved = self.late * share
+        return replace(self, late=self.late - moved, imbalance=self.imbalance + moved)
+
     def plus(self, other: Reasons) -> Reasons:
         return Reasons(
             self.no_progress + other.no_progress,
@@ -54,9 +61,8 @@ class Prediction:
     """What an engine that makes progress would save, in seconds, a rank's mean."""
 
     idle: float  #: wire time that would have been hidden
-    copying: (
-        float  #: processor time this takes from the program where the engine has no core of its own
-    )
+    #: processor time this takes from the program where the engine has no core of its own
+    copying: float
 
     #: idle wire time before tests in a loop: the engine judges by waits, and leaves these alone
     spinning: float
@@ -186,9 +192,35 @@ class Run:
     def reasons(self, site: Site) -> Reasons:
         """Why the program waited in this door, over all ranks."""
         found = Reasons()
-        for one in site.ranks.values():
-            found = found.plus(reasons_of(one, self.wire_rate))
+        for rank, one in site.ranks.items():
+            reasons = reasons_of(one, self.wire_rate)
+            found = found.plus(reasons.imbalanced(self.imbalance_shares.get(rank, 0.0)))
         return found
+
+    @cached_property
+    def imbalance(self) -> Imbalance | None:
+        """Ranks that compute more than others throughout, if there are."""
+        return imbalance.find(
+            {self.rank_of(index): profile_of(record) for index, record in enumerate(self.records)}
+        )
+
+    @cached_property
+    def imbalance_shares(self) -> dict[int, float]:
+        """By rank: of its waits for late partners, the part for others having more to compute."""
+        if not self.imbalance:
+            return {}
+        late: Counter[int] = Counter()
+        waited: Counter[int] = Counter()
+        for site in filter(lambda site: site.is_wait, self.sites):
+            for rank, one in site.ranks.items():
+                late[rank] += reasons_of(one, self.wire_rate).late
+                waited[rank] += waited_ns(one) * NS
+        shares = {}
+        for index, record in enumerate(self.records):
+            rank = self.rank_of(index)
+            elsewhere = max(number(record, "mpi_s") - waited[rank], 0.0)
+            shares[rank] = self.imbalance.share(rank, late[rank], elsewhere)
+        return shares
 
     @cached_property
     def all_reasons(self) -> Reasons:

@@ -14,10 +14,13 @@ from headway.report.runs import Reasons, Run, Site, complaints
 
 #: a cause below this part of a wait is not worth a word
 WORTH_NAMING = 0.03
+#: so many ranks are named, the rest counted
+NAMED_RANKS = 8
 REASON_NAMES = {
     "no_progress": "no progress",
     "bandwidth": "bandwidth",
     "late": "late partner",
+    "imbalance": "imbalance",
     "unknown": "not known",
 }
 
@@ -41,8 +44,30 @@ def show(run: Run, console: Console, rows: int) -> None:
         console.print(communicators_table(run, found[:rows]))
     if waits := waits_of(run):
         console.print(waits_table(run, waits[:rows]))
-    for line in conclusion(run):
+    for line in [*conclusion(run), *imbalance_lines(run)]:
         console.print(line, soft_wrap=True)
+
+
+def imbalance_lines(run: Run) -> list[str]:
+    """Which ranks have more to compute throughout; no engine helps there."""
+    found = run.imbalance
+    if found is None:
+        return []
+    least = max(found.less_s, key=lambda rank: found.less_s[rank])
+    mean = sum(found.less_s.values()) / len(found.less_s)
+    waits = run.all_reasons.imbalance / run.size
+    names = ", ".join(map(str, found.busiest[:NAMED_RANKS]))
+    more = (
+        f" and {len(found.busiest) - NAMED_RANKS} more" if len(found.busiest) > NAMED_RANKS else ""
+    )
+    noun = "rank" if len(found.busiest) == 1 else "ranks"
+    others = records.plural(len(found.less_s), "rank")
+    return [
+        f"Imbalance: {noun} {names}{more} had {found.computes_s:.2f} s to compute, {others} "
+        f"{mean:.2f} s less (rank {least} {found.less_s[least]:.2f} s less), throughout the run "
+        f"(seen in {found.slices} slices of it): {waits:.2f} s a rank of the waits above, and "
+        "time in blocking calls, are for that. Only dividing the work otherwise helps."
+    ]
 
 
 def phases_table(run: Run, marked: Sequence[phases.Phase]) -> Table:
@@ -158,7 +183,7 @@ def cause(reasons: Reasons) -> str:
 def conclusion(run: Run) -> list[str]:
     """What to do about it, and how that is known."""
     reasons = run.all_reasons
-    waited = sum((reasons.no_progress, reasons.bandwidth, reasons.late, reasons.unknown)) / run.size
+    waited = sum(getattr(reasons, name) for name in REASON_NAMES) / run.size
     if not waited:
         return ["The program waited for no request: progress in the background has nothing to win."]
     lines = []
