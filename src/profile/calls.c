@@ -1,6 +1,7 @@
 #include "profile/calls.h"
 
 #include "base/clock.h"
+#include "profile/callers.h"
 #include "profile/comms.h"
 #include "profile/record.h"
 #include "profile/sites.h"
@@ -73,7 +74,8 @@ static bool is_wanted(void)
     return text != NULL;
 }
 
-void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first))
+void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first),
+                        bool (*is_layer)(const char *path))
 {
     if (began_ns || !is_wanted() || !hw_sites_open() || !hw_comms_open())
         return;
@@ -81,13 +83,14 @@ void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first
     began_ns = hw_clock_now_ns();
     hw_wire_prepare(read, began_ns);
     hw_slices_begin(began_ns);
+    hw_callers_prepare(is_layer);
     hw_profile_is_on = true;
 }
 
 void hw_profile_enter(struct hw_profile_call *call, const char *function, const void *site, uint64_t bytes)
 {
     call->function = function;
-    call->site = site;
+    call->site = hw_callers_find(site);
     call->bytes = bytes;
     call->comm = NULL;
     call->is_sampled = call->is_unsized = false;

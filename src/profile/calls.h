@@ -24,8 +24,10 @@ struct hw_profile_wire {
 
 /* Reads HEADWAY_PROFILE and makes the table, before the process's first call; later calls do nothing. `read`
  * is asked now and then: what moved while the program computed, and what only while it waited? It returns
- * false where there is nothing to read; looks that follow one with is_first are compared with it. */
-void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first));
+ * false where there is nothing to read; looks that follow one with is_first are compared with it. `is_layer`
+ * knows shared objects between a program and its MPI; NULL: there are none (profile/callers.h). */
+void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first),
+                        bool (*is_layer)(const char *path));
 
 struct hw_profile_comm;
 

@@ -64,7 +64,7 @@ static int start(void **state)
 {
     (void)state;
     setenv("HEADWAY_PROFILE", "yes", 1);
-    hw_profile_prepare(read_wire);
+    hw_profile_prepare(read_wire, NULL);
     assert_true(hw_profile_is_on);
     usleep(50000); /* so that there is time a look may be paid from */
     return 0;
@@ -275,7 +275,7 @@ static void record_is_written(void **state)
     FILE *file = open_memstream(&text, &length);
     hw_profile_write(file);
     fclose(file);
-    assert_non_null(strstr(text, "\"mpi_s\": 0."));
+    assert_non_null(strstr(text, "\"mpi_s\": "));
     assert_non_null(strstr(text, "\"function\": \"Isend\", \"size_class\": 21"));
     assert_non_null(strstr(text, "\"module\": \"/"));
     assert_non_null(strstr(text, "\"moved_computing\": 300000"));
