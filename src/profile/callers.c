@@ -12,9 +12,9 @@ enum { SITE_COUNT = 1024, MAX_USED_COUNT = SITE_COUNT / 2, CHECK_EVERY = 64, MAX
 /* What is known of a return address. */
 struct known {
     _Atomic(const void *) site; /* NULL: free. Written last, released, under the lock */
-    bool is_layer;
-    atomic_ptrdiff_t distance; /* from our frame to the program's return address; 0: unwind each time */
+    atomic_ptrdiff_t distance;  /* from our frame to the program's return address; 0: unwind each time */
     atomic_uint use_count;
+    bool is_layer;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -33,7 +33,7 @@ bool hw_comms_open(void)
 {
     table = calloc(1, sizeof *table);
     if (table)
-        strcpy(table->comms[OTHERS].name, "others");
+        memcpy(table->comms[OTHERS].name, "others", sizeof "others");
     return table != NULL;
 }
 
@@ -91,7 +91,7 @@ static uint64_t write_ranks(char text[HW_COMM_RANKS_BYTES], const int *ranks, in
                                                ranks[end - 1]);
         if (is_cut || length + (size_t)size + sizeof ",..." > HW_COMM_RANKS_BYTES) {
             if (!is_cut)
-                strcpy(text + length, ",...");
+                memcpy(text + length, ",...", sizeof ",...");
             is_cut = true;
             continue;
         }

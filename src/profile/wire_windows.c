@@ -18,14 +18,14 @@ enum { SEEN_PARTS = 8 };
 
 struct door {
     struct hw_profile_site *site;
-    unsigned window;
     uint64_t blocked_ns;
     uint64_t computed_ns; /* since the last look */
     uint64_t longest_ns;
     uint64_t moved_computing, moved_waiting; /* the busier direction */
     uint64_t copied;                         /* both, in the wait */
+    uint64_t bytes;                          /* completed since the last door kept */
+    unsigned window;
     bool is_unsized;
-    uint64_t bytes; /* completed since the last door kept */
 };
 enum { DOOR_COUNT = 512 };
 

@@ -32,7 +32,7 @@ static int read_slices(uint64_t now_ns, unsigned long long *length, unsigned lon
 static void call_is_divided_where_slices_meet(void **state)
 {
     (void)state;
-    unsigned long long length, inside[64];
+    unsigned long long length, inside[64] = {0};
     hw_slices_begin(START);
     hw_slices_add(START + LENGTH / 2, LENGTH / 4);
     hw_slices_add(START + 3 * LENGTH + 7, 2 * LENGTH);
@@ -46,7 +46,7 @@ static void call_is_divided_where_slices_meet(void **state)
 static void slices_double_when_used_up(void **state)
 {
     (void)state;
-    unsigned long long length, inside[64];
+    unsigned long long length, inside[64] = {0};
     uint64_t end_ns = START + (uint64_t)200 * LENGTH;
     hw_slices_add(end_ns, 10);
     int count = read_slices(end_ns, &length, inside);
