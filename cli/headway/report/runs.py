@@ -51,8 +51,8 @@ class Reasons:
         )
 
 
-#: processor time an engine takes for a byte sent or received, in seconds: copying, the kernel,
-#: waking up. Measured: CPU time of the progress thread in the suite `prediction`
+#: processor time an engine takes from the program for a byte sent or received, in seconds: copying,
+#: interrupts, waking up. Measured in the suite `prediction`: what computing takes longer meanwhile
 COPY_S = 0.85e-9
 
 
