@@ -110,7 +110,8 @@ void hw_profile_leave(struct hw_profile_call *call)
 static void count_on(struct hw_profile_comm *comm, uint64_t bytes, uint64_t took_ns)
 {
     HW_COMM_ADD(comm, calls, 1);
-    HW_COMM_ADD(comm, bytes, bytes);
+    if (bytes)
+        HW_COMM_ADD(comm, bytes, bytes);
     HW_COMM_ADD(comm, call_ns, took_ns);
 }
 

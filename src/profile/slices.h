@@ -10,7 +10,8 @@
 /* The first slice begins here. */
 void hw_slices_begin(uint64_t now_ns);
 
-/* A call that ended at `end_ns`. Calls of one thread come in order. */
+/* A call that ended at `end_ns`. Calls of one thread come in order, and are kept with it until it makes one
+ * in another slice: no lock is taken, and what a thread did last shows when it writes, or not at all. */
 void hw_slices_add(uint64_t end_ns, uint64_t took_ns);
 
 /* Writes an object: length of a slice in nanoseconds, and the time in MPI in each up to now. */

@@ -36,9 +36,11 @@ static void call_is_divided_where_slices_meet(void **state)
     hw_slices_begin(START);
     hw_slices_add(START + LENGTH / 2, LENGTH / 4);
     hw_slices_add(START + 3 * LENGTH + 7, 2 * LENGTH);
+    hw_slices_add(START + 3 * LENGTH + 50, 11); /* both in the slice this thread is in */
+    hw_slices_add(START + 3 * LENGTH + 90, 22);
     assert_int_equal(read_slices(START + 4 * LENGTH, &length, inside), 5);
     assert_int_equal(length, LENGTH);
-    static const unsigned long long wanted[] = {LENGTH / 4, LENGTH - 7, LENGTH, 7, 0};
+    static const unsigned long long wanted[] = {LENGTH / 4, LENGTH - 7, LENGTH, 7 + 33, 0};
     for (int i = 0; i < 5; i++)
         assert_int_equal(inside[i], wanted[i]);
 }
@@ -52,7 +54,7 @@ static void slices_double_when_used_up(void **state)
     int count = read_slices(end_ns, &length, inside);
     assert_int_equal(length, 4 * LENGTH);
     assert_int_equal(count, 51);
-    assert_int_equal(inside[0], LENGTH / 4 + LENGTH - 7 + LENGTH + 7);
+    assert_int_equal(inside[0], LENGTH / 4 + LENGTH - 7 + LENGTH + 7 + 33);
     assert_int_equal(inside[49], 10);
     assert_int_equal(inside[50], 0);
 }
