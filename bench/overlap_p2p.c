@@ -1,8 +1,8 @@
 /* Claim: the time between MPI_Isend/MPI_Irecv and MPI_Waitall is used for computing and for
  * communicating (papers/000 figures 3, 5 and 6).
  *
- * Rank i talks to rank i + ranks/2, in one direction or in both. Without work units this is the posting
- * and waiting cost of figure 3. */
+ * Rank i talks to rank i + ranks/2, in one direction or in both, in one message or several. Without work
+ * units this is the posting and waiting cost of figure 3. */
 #include "common/window.h"
 
 #include <stdlib.h>
@@ -11,9 +11,12 @@ static struct {
     struct bench_list sizes;
     struct bench_list work_units;
     int64_t directions;
+    int64_t messages;
+    const char *completion;
+    enum bench_completion how;
     struct bench_list iterations;
     struct bench_list warmup;
-} options = {.directions = 2};
+} options = {.directions = 2, .messages = 1, .completion = "all"};
 
 struct exchange {
     char *send, *receive;
@@ -34,13 +37,13 @@ static void exchange_blocking(void *context)
 static int exchange_post(void *context, MPI_Request *requests)
 {
     struct exchange *exchange = context;
-    int count = 0;
-    if (exchange->is_receiving)
-        MPI_Irecv(exchange->receive, exchange->bytes, MPI_BYTE, exchange->partner, 1, MPI_COMM_WORLD,
-                  &requests[count++]);
-    if (exchange->is_sending)
-        MPI_Isend(exchange->send, exchange->bytes, MPI_BYTE, exchange->partner, 1, MPI_COMM_WORLD,
-                  &requests[count++]);
+    int count = 0, messages = (int)options.messages, part = exchange->bytes / messages;
+    for (int i = 0; i < messages && exchange->is_receiving; i++)
+        MPI_Irecv(exchange->receive + (size_t)i * (size_t)part, part, MPI_BYTE, exchange->partner, 1,
+                  MPI_COMM_WORLD, &requests[count++]);
+    for (int i = 0; i < messages && exchange->is_sending; i++)
+        MPI_Isend(exchange->send + (size_t)i * (size_t)part, part, MPI_BYTE, exchange->partner, 1,
+                  MPI_COMM_WORLD, &requests[count++]);
     return count;
 }
 
@@ -61,6 +64,7 @@ static void point_measure(const struct bench *bench, int at, struct bench_json *
         .context = &exchange,
         .transfer = exchange_blocking,
         .post = exchange_post,
+        .completion = options.how,
         .work_units = bench_list_at(&options.work_units, at),
         .iterations = (int)bench_list_at(&options.iterations, at),
         .warmup = (int)bench_list_at(&options.warmup, at),
@@ -88,9 +92,12 @@ static void options_check(const struct bench *bench)
         bench_refuse(bench, "--iterations (1 or more) and --warmup take one value, or as many as --sizes");
     if (options.directions < 1 || options.directions > 2)
         bench_refuse(bench, "--directions is 1 or 2");
+    if (options.messages < 1 || 2 * options.messages > BENCH_REQUESTS_MAX)
+        bench_refuse(bench, "--messages is 1 to %d", BENCH_REQUESTS_MAX / 2);
     for (int i = 0; i < options.sizes.count; i++)
         if (options.sizes.values[i] > 1 << 30)
             bench_refuse(bench, "--sizes go up to 1024m");
+    options.how = bench_completion_parse(bench, options.completion);
 }
 
 int main(int argc, char **argv)
@@ -104,6 +111,9 @@ int main(int argc, char **argv)
         {"work-units", BENCH_LIST, &options.work_units,
          "units of work in a window, for all sizes or for each"},
         {"directions", BENCH_INTEGER, &options.directions, "1: the lower half sends; 2: both halves"},
+        {"messages", BENCH_INTEGER, &options.messages, "messages the bytes go in, each way"},
+        {"completion", BENCH_TEXT, &options.completion,
+         "all: MPI_Waitall; each: MPI_Wait for one after the other; test: MPI_Testall in a loop"},
         {"iterations", BENCH_LIST, &options.iterations, "timed iterations, for all sizes or for each"},
         {"warmup", BENCH_LIST, &options.warmup, "untimed iterations, for all sizes or for each"},
         {0},
@@ -115,6 +125,8 @@ int main(int argc, char **argv)
     struct bench_json json;
     bench_json_begin(&json, &bench);
     bench_json_integer(&json, "directions", options.directions);
+    bench_json_integer(&json, "messages", options.messages);
+    bench_json_text(&json, "completion", options.completion);
     bench_json_open(&json, "points", '[');
     for (int i = 0; i < options.sizes.count; i++)
         point_measure(&bench, i, &json);

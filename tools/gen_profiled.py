@@ -45,6 +45,11 @@ def bytes_of(prototype: Prototype) -> str:
     return "0"
 
 
+def is_unsized(prototype: Prototype) -> bool:
+    """A collective whose bytes take more than its scalar arguments to tell."""
+    return bytes_of(prototype) == "0" and not prototype.name.startswith("File_")
+
+
 def around(prototype: Prototype, function: Function) -> tuple[str, str]:
     """What comes before and after the real call."""
     name = function.name
@@ -68,8 +73,24 @@ def around(prototype: Prototype, function: Function) -> tuple[str, str]:
     posts = any(p.name == "request" and p.is_request_in_out() for p in prototype.parameters)
     if posts and name not in ("Cancel", "Grequest_start"):
         persistent = "true" if re.search(r"_init(_c)?$", name) else "false"
-        return "", f"    hw_profiled_posted(&call, rc, request, {persistent});\n"
+        unsized = "    call.is_unsized = true;\n" if is_unsized(prototype) else ""
+        return unsized, f"    hw_profiled_posted(&call, rc, request, {persistent});\n"
     return "", "    hw_profile_count(&call);\n"
+
+
+def on_communicator(prototype: Prototype) -> str:
+    """Which communicator a call was on, looked up when its time has been taken."""
+    names = [p.name for p in prototype.parameters if p.is_communicator()]
+    lines = f"    hw_profiled_comm(&call, rc, {names[0]});\n" if names else ""
+    if prototype.name == "Comm_set_name":
+        lines += "    hw_profiled_comm_named(rc, comm, comm_name);\n" + lines
+    return lines
+
+
+def forgets(prototype: Prototype) -> str:
+    """A handle that is freed may be that of another communicator soon."""
+    is_freed = prototype.name in ("Comm_free", "Comm_disconnect")
+    return "    hw_profiled_comm_forget(comm);\n" if is_freed else ""
 
 
 def with_site(prototype: Prototype, prefix: str) -> str:
@@ -99,6 +120,7 @@ def profiled(prototype: Prototype, function: Function, call: str, after: str) ->
     """`call` and `after` are those of the entry."""
     name = prototype.name
     before, count = around(prototype, function)
+    before, count = before + forgets(prototype), on_communicator(prototype) + count
     if NOT_COUNTED.match(name):
         enter, leave, unused = "", "", "    (void)site;\n"
     else:

@@ -1,6 +1,8 @@
 /* Measures one window of overlap. */
 #include "window.h"
 
+#include <string.h>
+
 enum { POST, COMPUTE, WAIT, CPU, TOTAL, PHASES };
 static const char *const phase_names[PHASES] = {"post_s", "compute_s", "wait_s", "cpu_s", "total_s"};
 
@@ -41,6 +43,33 @@ static void work_measure(const struct bench_window *window, struct bench_json *j
     bench_phases_free(&phases);
 }
 
+enum bench_completion bench_completion_parse(const struct bench *bench, const char *name)
+{
+    static const char *const names[] = {"all", "each", "test"};
+    for (int i = BENCH_ALL; i <= BENCH_TEST; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum bench_completion)i;
+    bench_refuse(bench, "--completion is one of all each test");
+}
+
+static void requests_complete(enum bench_completion completion, int count, MPI_Request *requests)
+{
+    int is_done = 0;
+    switch (completion) {
+    case BENCH_ALL:
+        MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+        break;
+    case BENCH_EACH:
+        for (int i = 0; i < count; i++)
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        break;
+    case BENCH_TEST:
+        while (!is_done)
+            MPI_Testall(count, requests, &is_done, MPI_STATUSES_IGNORE);
+        break;
+    }
+}
+
 static void window_iterate(const struct bench_window *window, struct bench_phases *phases, int iteration)
 {
     MPI_Request requests[BENCH_REQUESTS_MAX];
@@ -51,7 +80,7 @@ static void window_iterate(const struct bench_window *window, struct bench_phase
     double posted_s = bench_now_s();
     bench_work(window->work_units);
     double computed_s = bench_now_s();
-    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    requests_complete(window->completion, count, requests);
     double end_s = bench_now_s();
     if (iteration < 0)
         return;

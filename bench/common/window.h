@@ -4,7 +4,17 @@
 
 #include "bench.h"
 
-#define BENCH_REQUESTS_MAX 4
+#define BENCH_REQUESTS_MAX 32
+
+/* How a window's requests are completed. */
+enum bench_completion {
+    BENCH_ALL,  /* MPI_Waitall */
+    BENCH_EACH, /* MPI_Wait for one after the other */
+    BENCH_TEST, /* MPI_Testall until all are complete */
+};
+
+/* By its name: all, each, test. Ends every rank with one line for any other. */
+enum bench_completion bench_completion_parse(const struct bench *bench, const char *name);
 
 struct bench_window {
     void *context;
@@ -12,6 +22,7 @@ struct bench_window {
     void (*transfer)(void *context);
     /* Starts the transfer; returns how many requests it left in REQUESTS. */
     int (*post)(void *context, MPI_Request *requests);
+    enum bench_completion completion;
     int64_t work_units;
     int iterations;
     int warmup;

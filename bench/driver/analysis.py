@@ -180,6 +180,12 @@ def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
         # Where plain MPI leaves nothing to recover, or nothing is computed, a share is only noise.
         worth = base - ideal_s > 0.1 * base and compute_s > 0.1 * ideal_s
         derived["recovered"] = (base - mine) / (base - ideal_s) if worth else None
+        if "predicted_s" in values:
+            # Of what this run had to win, which is what its profile speaks of.
+            worth = mine - ideal_s > 0.1 * mine and compute_s > 0.1 * ideal_s
+            saved_s = values["predicted_s"]["median"]
+            derived["predicted"] = saved_s / (mine - ideal_s) if worth else None
+            derived["recovered"] = None
     if "transfer_alone_s" in plain["values"]:
         transfer_s = plain["values"]["transfer_alone_s"]["median"]
         derived["overlap_osu"] = min(1.0, max(0.0, 1.0 - (mine - compute_s) / transfer_s))
@@ -196,6 +202,10 @@ def rows_make(launches: list[dict]) -> list[dict]:
             if launch["result"]
             else [(size, {}, "") for size in launch["sizes"] or [0]]
         )
+        if launch["result"] and launch.get("prediction"):
+            found = [
+                (size, {**values, **launch["prediction"]}, digest) for size, values, digest in found
+            ]
         for size, values, digest in found:
             key = (*setting.values(), size, launch["mode"])
             row = rows.setdefault(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -9,10 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headway import transport
+from headway import records, transport
 from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.cluster.options import parse_rate
 from headway.mpis import Mpi
+from headway.report.runs import Run
 
 from driver import machine
 from driver.suites import FRAMING, Case, Suite
@@ -80,6 +82,9 @@ def modes_make(
             modes.append(Mode("plain-transport", transport="duplex"))
         if "off" in suite.extra_modes:
             modes.append(Mode("headway-off", {**preload, "HEADWAY_ENGINE": "off"}))
+        if "profile" in suite.extra_modes:
+            watching = {"HEADWAY_PROFILE": "yes", "HEADWAY_ENGINE": "off"}
+            modes.append(Mode("headway-profile", {**preload, **watching}))
         if "ghosts" in suite.extra_modes:
             modes.append(Mode("headway-ghosts", {**preload, "HEADWAY_GHOSTS": "1"}, ghosts=1))
     modes.append(peer_mode(mpi))
@@ -108,16 +113,38 @@ def object_find(stdout: str) -> dict | None:
 
 def records_read(directory: Path) -> list[dict]:
     """What the library said about itself in one launch, abridged."""
-    records = []
+    found = []
     for path in sorted(directory.glob("headway.*.json")):
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, json.JSONDecodeError):
             continue
-        records.append(
+        found.append(
             {key: record[key] for key in record if key in RECORD_KEYS or key.startswith("tracked")}
         )
-    return records
+    return found
+
+
+def windows_count(case: Case, arguments: list[str]) -> int:
+    """Windows of overlap in a launch of a case of one size, untimed ones too; 0: not known."""
+    given = dict(pair for pair in itertools.pairwise(arguments) if pair[0].startswith("--"))
+    timed = "--steps" if case.program == "halo" else "--iterations"
+    untimed = "--warmup"
+    if len(case.sizes) != 1 or timed not in given or untimed not in given:
+        return 0
+    return int(given[timed]) + int(given[untimed])
+
+
+def prediction_read(directory: Path, windows: int) -> dict | None:
+    """What a profile says an engine would win back, and why it was waited: seconds a window."""
+    found = records.read(directory)
+    if not found or not windows:
+        return None
+    run = Run("profile", found)
+    reasons, count = run.all_reasons, run.size * windows
+    names = ("no_progress", "bandwidth", "late", "imbalance", "unknown")
+    parts = {f"{name}_s": getattr(reasons, name) / count for name in names}
+    return {"predicted_s": run.prediction.seconds / windows, **parts, "looks": reasons.looks}
 
 
 class Setting:
@@ -153,11 +180,11 @@ class Setting:
         """One launch under the lock: the program's object, or why there is none."""
         assert self.cluster is not None
         env = dict(mode.env)
-        records = self.scratch / f"records-{os.getpid()}"
+        folder = self.scratch / f"records-{os.getpid()}"
         if mode.has_headway:
-            shutil.rmtree(records, ignore_errors=True)
-            records.mkdir(parents=True)
-            env["HEADWAY_RECORD"] = str(records)
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            env["HEADWAY_RECORD"] = str(folder)
         argv = [str(self.programs / case.program), *arguments, *mode.arguments]
         launcher_env = mode.launcher_env | transport.settings(
             self.mpi.title, parse_rate(self.rate) or None, choice=mode.transport
@@ -182,14 +209,16 @@ class Setting:
             failure = f"exit status {done.returncode}: " + last_line(done.stderr or done.stdout)
         elif result is None:
             failure = "printed no result"
-        told = records_read(records) if mode.has_headway else []
-        shutil.rmtree(records, ignore_errors=True)
+        told = records_read(folder) if mode.has_headway else []
+        predicted = prediction_read(folder, windows_count(case, arguments))
+        shutil.rmtree(folder, ignore_errors=True)
         return {
             "result": result,
             "failure": failure,
             "seconds": round(done.seconds, 3),
             "wire_bytes": [[b.sent, b.received] for b in done.wire],
             "records": told,
+            "prediction": predicted if "HEADWAY_PROFILE" in mode.env else None,
         }
 
     def work_calibrate(self, case: Case) -> None:
@@ -314,6 +343,7 @@ NOT_LAUNCHED = {
     "seconds": 0.0,
     "wire_bytes": [],
     "records": [],
+    "prediction": None,
 }
 
 

@@ -71,17 +71,22 @@ def p2p(
     return Case(name, "overlap_p2p", sizes, options, work, **more)  # type: ignore[arg-type]
 
 
+def exchange(name: str, size: int, **options: str) -> Case:
+    """One size, both ways; OPTIONS say in how many messages, and how they are completed."""
+    return Case(name, "overlap_p2p", (size,), {"directions": "2", **options}, "wire")
+
+
 def collective(name: str, sizes: tuple[int, ...], **more: object) -> Case:
     return Case(name, "overlap_coll", sizes, {"collective": name}, "wire", **more)
 
 
-def halo(columns: int, steps: int = 60) -> Case:
+def halo(columns: int, steps: int = 60, **options: str) -> Case:
     """The row of COLUMNS goes to both neighbours, which are one rank on two nodes."""
     return Case(
         f"row of {columns * 8 // KIB} KiB",
         "halo",
         (columns * 8,),
-        {"columns": str(columns), "steps": str(steps)},
+        {"columns": str(columns), "steps": str(steps), **options},
         "wire",
         traffic=2.0,
     )
@@ -219,6 +224,34 @@ _SUITES = (
         "Heat solver, interior update as long as the wire",
         (halo(16 * KIB), halo(64 * KIB), halo(128 * KIB)),
         extra_modes=("transport",),
+    ),
+    Suite(
+        "prediction",
+        "What a profile predicts, and what then happens",
+        (
+            exchange("256 KiB, waitall", 256 * KIB),
+            exchange("1 MiB, waitall", MIB),
+            exchange("4 MiB, waitall", 4 * MIB),
+            exchange("4 x 256 KiB, each", MIB, messages="4", completion="each"),
+            exchange("4 x 1 MiB, each", 4 * MIB, messages="4", completion="each"),
+            exchange("1 MiB, tests", MIB, completion="test"),
+            collective("ialltoallv", (MIB,)),
+            collective("iallgather", (MIB,)),
+            collective("iallreduce", (MIB,)),
+            halo(64 * KIB, warmup="12"),
+        ),
+        sockbufs=("small",),
+        extra_modes=("profile",),
+        launches=3,
+    ),
+    Suite(
+        "profile-cost",
+        "What watching costs",
+        (latency(2), halo(64 * KIB, warmup="12")),
+        ("1gbit",),
+        ("default",),
+        ("profile", "off"),
+        launches=7,
     ),
     Suite(
         "latency",

@@ -190,7 +190,7 @@ def profile_brief(found: list[dict]) -> dict:
         "wall_s": round(run.wall, 3),
         "mpi_s": round(run.mpi_seconds, 3),
         "calls": sum(site.calls for site in run.sites),
-        "waited_s": round(sum(site.seconds for site in waits_of(run)) / run.size, 3),
+        "waited_s": round(sum(site.waited for site in waits_of(run)) / run.size, 3),
         "reasons_s": {name: round(getattr(reasons, name) / run.size, 3) for name in names},
         "sites": [
             {

@@ -1,12 +1,78 @@
 #include "mpi/profiled.h"
 
+#include "profile/comms.h"
+#include "real/constants.h"
 #include "real/type_size.h"
+#include "world/comm.h"
+
+#include <stdlib.h>
 
 static uint64_t number(MPI_Request request) { return (uint64_t)(uintptr_t)request; }
 
 uint64_t hw_profiled_bytes(MPI_Count count, MPI_Datatype datatype)
 {
     return count > 0 ? (uint64_t)count * hw_real_type_size(datatype) : 0;
+}
+
+static uint64_t comm_number(MPI_Comm comm) { return (uint64_t)(uintptr_t)comm; }
+
+/* The group's ranks in the world; NULL if there is no world, or no memory. All calls are local. */
+static int *world_ranks(MPI_Comm comm, int *size)
+{
+    int has_world = 0;
+    MPI_Group group, world;
+    if (hw_real.Comm_size(comm, size) != MPI_SUCCESS)
+        *size = 0;
+    int *ranks = *size > 0 ? malloc(2 * (size_t)*size * sizeof *ranks) : NULL;
+    if (!ranks || hw_real.Initialized(&has_world) != MPI_SUCCESS || !has_world ||
+        hw_real.Comm_group(comm, &group) != MPI_SUCCESS)
+        goto err_world;
+    if (hw_real.Comm_group(hw_world_comm(HW_COMM_WORLD), &world) != MPI_SUCCESS)
+        goto err_group;
+    for (int i = 0; i < *size; i++)
+        ranks[*size + i] = i;
+    int rc = hw_real.Group_translate_ranks(group, *size, ranks + *size, world, ranks);
+    hw_real.Group_free(&world);
+    hw_real.Group_free(&group);
+    if (rc == MPI_SUCCESS)
+        return ranks;
+    free(ranks);
+    return NULL;
+
+err_group:
+    hw_real.Group_free(&group);
+err_world:
+    free(ranks);
+    return NULL;
+}
+
+void hw_profiled_comm(struct hw_profile_call *call, int rc, MPI_Comm comm)
+{
+    if (rc != MPI_SUCCESS || comm == HW_COMM_NULL)
+        return;
+    struct hw_profile_comm *found = hw_comms_find(comm_number(comm));
+    if (!found) {
+        const char *name = comm == HW_COMM_WORLD  ? "MPI_COMM_WORLD"
+                           : comm == HW_COMM_SELF ? "MPI_COMM_SELF"
+                                                  : "";
+        int size = 0;
+        int *ranks = world_ranks(hw_world_comm(comm), &size);
+        found = hw_comms_add(comm_number(comm), name, size, ranks);
+        free(ranks);
+    }
+    hw_profile_set_comm(call, found);
+}
+
+void hw_profiled_comm_named(int rc, MPI_Comm comm, const char *name)
+{
+    if (rc == MPI_SUCCESS)
+        hw_comms_rename(comm_number(comm), name);
+}
+
+void hw_profiled_comm_forget(const MPI_Comm *comm)
+{
+    if (*comm != HW_COMM_NULL)
+        hw_comms_forget(comm_number(*comm));
 }
 
 void hw_profiled_posted(struct hw_profile_call *call, int rc, const MPI_Request *request, bool is_persistent)
@@ -32,8 +98,7 @@ void hw_profiled_hold(struct hw_profile_call *call, int count, const MPI_Request
     for (int i = 0; i < count; i++)
         if (requests[i] != HW_REQUEST_NULL)
             hw_profile_hold(call, i, number(requests[i]));
-    if (is_blocking)
-        hw_profile_wait(call);
+    hw_profile_wait(call, is_blocking);
 }
 
 void hw_profiled_release(struct hw_profile_call *call, const MPI_Request *requests, bool is_all_complete,

@@ -9,6 +9,13 @@
 /* Bytes of a call that names a count and a datatype which are significant on this rank. */
 uint64_t hw_profiled_bytes(MPI_Count count, MPI_Datatype datatype);
 
+/* After a call that names this communicator, if it succeeded: it is looked up, and named if it is new. */
+void hw_profiled_comm(struct hw_profile_call *call, int rc, MPI_Comm comm);
+
+/* After MPI_Comm_set_name; before MPI_Comm_free and MPI_Comm_disconnect. */
+void hw_profiled_comm_named(int rc, MPI_Comm comm, const char *name);
+void hw_profiled_comm_forget(const MPI_Comm *comm);
+
 /* After a call that may have posted (or defined) *request. */
 void hw_profiled_posted(struct hw_profile_call *call, int rc, const MPI_Request *request, bool is_persistent);
 

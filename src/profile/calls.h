@@ -24,8 +24,12 @@ struct hw_profile_wire {
 
 /* Reads HEADWAY_PROFILE and makes the table, before the process's first call; later calls do nothing. `read`
  * is asked now and then: what moved while the program computed, and what only while it waited? It returns
- * false where there is nothing to read; looks that follow one with is_first are compared with it. */
-void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first));
+ * false where there is nothing to read; looks that follow one with is_first are compared with it. `is_layer`
+ * knows shared objects between a program and its MPI; NULL: there are none (profile/callers.h). */
+void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first),
+                        bool (*is_layer)(const char *path));
+
+struct hw_profile_comm;
 
 /* Requests a door holds, out of everybody else's reach while it does. */
 struct hw_profile_request;
@@ -45,7 +49,9 @@ struct hw_profile_call {
     uint64_t entered_ns;
     uint64_t began_ns; /* of the real call; later than entered_ns if the wire was looked at */
     uint64_t took_ns;
+    struct hw_profile_comm *comm; /* NULL: the call names none */
     int held_count, held_capacity;
+    bool is_unsized; /* set after hw_profile_enter of a post whose arguments do not tell its bytes */
     bool is_sampled;
     struct hw_profile_held *held, inline_held[HW_PROFILE_INLINE_HELD_COUNT];
 };
@@ -53,6 +59,12 @@ struct hw_profile_call {
 /* Before and after the real call. One of the functions below follows and counts it. */
 void hw_profile_enter(struct hw_profile_call *call, const char *function, const void *site, uint64_t bytes);
 void hw_profile_leave(struct hw_profile_call *call);
+
+/* After hw_profile_leave of a call that names a communicator: its entry (profile/comms.h). */
+static inline void hw_profile_set_comm(struct hw_profile_call *call, struct hw_profile_comm *comm)
+{
+    call->comm = comm;
+}
 
 /* A call that leaves nothing pending. */
 void hw_profile_count(struct hw_profile_call *call);
@@ -63,10 +75,11 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
 /* A call that started these persistent requests: hw_profile_start for each, then hw_profile_count. */
 void hw_profile_start(struct hw_profile_call *call, uint64_t handle);
 
-/* A door: after hw_profile_enter, hw_profile_hold for each of its requests and then, if it blocks,
- * hw_profile_wait. After hw_profile_leave it marks what is complete in call->held, and releases. */
+/* A door: after hw_profile_enter, hw_profile_hold for each of its requests and then hw_profile_wait. Tests
+ * that follow one another without anything computed between count as one wait. After hw_profile_leave it
+ * marks what is complete in call->held, and releases. */
 void hw_profile_hold(struct hw_profile_call *call, int index, uint64_t handle);
-void hw_profile_wait(struct hw_profile_call *call);
+void hw_profile_wait(struct hw_profile_call *call, bool is_blocking);
 uint64_t hw_profile_handle(const struct hw_profile_held *held);
 void hw_profile_release(struct hw_profile_call *call, bool is_blocking);
 

@@ -50,22 +50,11 @@ static struct figures read_figures(void)
     };
 }
 
-/* Cuts at a whole character: what follows the record must be readable as UTF-8. */
-static void copy_name(char *to, const char *name)
-{
-    size_t length = strnlen(name, HW_PHASE_NAME_BYTES);
-    if (length == HW_PHASE_NAME_BYTES)
-        for (length--; length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80;)
-            length--;
-    memcpy(to, name, length);
-    to[length] = '\0';
-}
-
 /* The phase of this name, made if it is new; NULL if there is no room for it. Under lock. */
 static struct phase *find(const char *name)
 {
     char wanted[HW_PHASE_NAME_BYTES];
-    copy_name(wanted, name);
+    hw_record_copy_name(wanted, sizeof wanted, name);
     for (int i = 0; i < phase_count; i++)
         if (strcmp(phases[i].name, wanted) == 0)
             return &phases[i];

@@ -36,6 +36,16 @@ void hw_record_declined(const char *reason)
     }
 }
 
+void hw_record_copy_name(char *to, size_t capacity, const char *name)
+{
+    size_t length = strnlen(name, capacity);
+    if (length == capacity)
+        for (length--; length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80;)
+            length--;
+    memcpy(to, name, length);
+    to[length] = '\0';
+}
+
 void hw_record_write_string(FILE *file, const char *text)
 {
     fputc('"', file);

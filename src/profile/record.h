@@ -5,10 +5,11 @@
 
 #include "base/status.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-enum { HW_RECORD_SCHEMA_VERSION = 2 };
+enum { HW_RECORD_SCHEMA_VERSION = 3 };
 
 /* Facts for the record that only upper layers know. Strings are owned by the caller and static. */
 struct hw_record_facts {
@@ -29,6 +30,9 @@ void hw_record_begin(void);
 /* Counts a reason for which an engine declined. `reason` is a string literal; at most 16 different ones
  * are kept. Any thread. */
 void hw_record_declined(const char *reason);
+
+/* Copies a name the program gave, cut to `capacity` at a whole character: the record is UTF-8. */
+void hw_record_copy_name(char *to, size_t capacity, const char *name);
 
 /* Writes a JSON string. */
 void hw_record_write_string(FILE *file, const char *text);

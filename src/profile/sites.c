@@ -69,7 +69,8 @@ struct hw_profile_site *hw_sites_find(const void *address, const char *function,
 void hw_sites_count(struct hw_profile_site *site, uint64_t bytes, uint64_t took_ns)
 {
     HW_SITE_ADD(site, calls, 1);
-    HW_SITE_ADD(site, bytes, bytes);
+    if (bytes)
+        HW_SITE_ADD(site, bytes, bytes);
     HW_SITE_ADD(site, call_ns, took_ns);
     uint_fast64_t longest = atomic_load_explicit(&site->max_ns, memory_order_relaxed);
     while (took_ns > longest && !atomic_compare_exchange_weak(&site->max_ns, &longest, took_ns))

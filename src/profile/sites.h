@@ -17,11 +17,16 @@
     X(completed, "of a post: of its requests, those completed; of a door: requests completed by it")         \
     X(computed_ns, "of a post: time outside MPI between it and the door; of a door: the longest of its own") \
     X(blocked_ns, "of a post: its share, by bytes, of the time in the doors that completed its requests")    \
+    X(spun_ns,                                                                                               \
+      "of a test: time in tests in vain, one right after the other, that end in one that completes")         \
     X(sampled, "doors around which the wire was looked at")                                                  \
     X(sampled_blocked_ns, "time in these")                                                                   \
-    X(sampled_computed_ns, "time outside MPI between the first post and these")                              \
-    X(moved_computing, "bytes on the wire (the busier direction) before these doors were entered")           \
-    X(moved_waiting, "bytes on the wire while the program was in them")
+    X(sampled_computed_ns, "time outside MPI between the look before these and them")                        \
+    X(moved_computing, "bytes on the wire (the busier direction) meanwhile")                                 \
+    X(moved_waiting, "bytes on the wire while the program was in them")                                      \
+    X(copied, "bytes sent and received meanwhile")                                                           \
+    X(usable_ns, "wire time of these that an idle wire could have taken while the program computed")         \
+    X(unseen_ns, "time in doors around which it was looked at, but the bytes went elsewhere")
 
 struct hw_profile_site {
     _Atomic(const void *) address; /* NULL: free. Written last, released, under the table's lock */

@@ -2,6 +2,7 @@
 
 #include "profile/calls.h"
 #include "progress/wire.h"
+#include "real/detect.h"
 #include "real/real.h"
 
 #include <pthread.h>
@@ -49,7 +50,7 @@ static void after_fork_in_child(void)
 
 static void initialise(void)
 {
-    hw_profile_prepare(hw_wire_read);
+    hw_profile_prepare(hw_wire_read, hw_real_is_language_layer);
     pthread_key_create(&exit_key, unregister);
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }

@@ -28,8 +28,14 @@ bool hw_wire_read(struct hw_profile_wire *wire, bool is_first)
 {
     static struct hw_socket sockets[MAX_SOCKET_COUNT];
     static int socket_count, listing_age;
-    if (is_first && (socket_count == 0 || listing_age++ % LOOKS_PER_LISTING == 0))
-        socket_count = hw_sockets_list(sockets, MAX_SOCKET_COUNT);
+    static long descriptor_count;
+    if (is_first) {
+        /* Connections are often made by the first large message: then the very next look needs them. */
+        long count_now = hw_sockets_descriptor_count();
+        if (socket_count == 0 || count_now != descriptor_count || listing_age++ % LOOKS_PER_LISTING == 0)
+            socket_count = hw_sockets_list(sockets, MAX_SOCKET_COUNT);
+        descriptor_count = count_now;
+    }
     *wire = (struct hw_profile_wire){0};
     bool is_known = false;
     for (int i = 0; i < socket_count && socket_count < MAX_SOCKET_COUNT; i++)

@@ -270,3 +270,15 @@ bool hw_real_is_window_sound(void)
     int major = 0;
     return sscanf(hw_real_detect_version(), "Open MPI v%d", &major) != 1 || major > 4;
 }
+
+bool hw_real_is_language_layer(const char *path)
+{
+    /* MPICH and Intel MPI; MPICH as Debian calls it; Open MPI's mpif.h, and its modules mpi and mpi_f08. */
+    static const char *const names[] = {"libmpifort.", "libmpichfort.", "libmpi_mpifh.", "libmpi_usempi"};
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}

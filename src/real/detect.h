@@ -58,6 +58,10 @@ bool hw_real_is_flush_remote(void);
  * found from the names of loaded objects; "" if none is known. Fills at most `size` bytes. */
 void hw_real_detect_transports(char *names, size_t size);
 
+/* True if this shared object is one of the MPI's for another language, which stands between a program and the
+ * C functions: their callers say nothing about the program. */
+bool hw_real_is_language_layer(const char *path);
+
 /* Calls visit(name, context) for every function the library exports whose name starts with "MPI_". */
 void hw_real_detect_exports(const struct hw_real_library *library,
                             void (*visit)(const char *name, void *context), void *context);

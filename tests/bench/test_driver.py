@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,26 @@ def launch(mode: str, total_s: float | None, *, digest: str = "d", failure: str 
 
 def row_of(rows: list[dict], mode: str) -> dict:
     return next(row for row in rows if row["mode"] == mode)
+
+
+def test_predicted_share_is_of_what_the_profiled_run_had_to_win() -> None:
+    watched = launch("headway-profile", 0.018) | {
+        "prediction": {"predicted_s": 0.006, "no_progress_s": 0.008, "looks": 3}
+    }
+    rows = analysis.rows_make([launch("plain", 0.019), launch("headway", 0.010), watched])
+    derived = row_of(rows, "headway-profile")["derived"]
+    assert derived["predicted"] == pytest.approx(0.006 / (0.018 - 0.009))
+    assert derived["recovered"] is None
+    assert row_of(rows, "headway")["derived"].get("predicted") is None
+
+
+def test_windows_of_a_launch() -> None:
+    one = suites.exchange("each", 1 << 20, messages="4", completion="each")
+    words = ["--directions", "2", "--iterations", "28", "--warmup", "12"]
+    assert launches.windows_count(one, words) == 40
+    assert launches.windows_count(suites.halo(1024, warmup="12"), ["--steps", "60", *words]) == 72
+    assert launches.windows_count(suites.halo(1024), ["--steps", "60"]) == 0
+    assert launches.windows_count(replace(one, sizes=(1, 2)), words) == 0
 
 
 def test_recovered_share_follows_the_formula() -> None:

@@ -73,6 +73,21 @@ static void collectives(void)
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, incoming, 1, MPI_INT, MPI_COMM_WORLD);
 }
 
+/* One communicator with a name, made and freed each time; one without. */
+static void communicators(int rank)
+{
+    int one = 1, sum = 0;
+    MPI_Comm named, alone;
+    MPI_Comm_dup(MPI_COMM_WORLD, &named);
+    MPI_Comm_set_name(named, "halo of the grid");
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, named);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, named);
+    MPI_Comm_free(&named);
+    MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &alone);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, alone);
+    MPI_Comm_free(&alone);
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 5;
@@ -84,6 +99,7 @@ int main(int argc, char **argv)
         at_once(rank ^ 1);
         tested(rank ^ 1);
         collectives();
+        communicators(rank);
     }
     persistent(rank ^ 1, rounds);
     MPI_Finalize();

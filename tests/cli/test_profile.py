@@ -10,6 +10,7 @@ import pytest
 from conftest import build
 from headway import records
 from headway.mpis import Mpi
+from headway.report.communicators import communicators_of
 from headway.report.runs import Run, Site, load
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
@@ -33,9 +34,11 @@ def sites(mpi: Mpi) -> Path:
     return build(mpi, "sites.c", "-g", "-O1")
 
 
-def line_of(mark: str) -> int:
-    lines = (HERE / "sites.c").read_text().splitlines()
-    (number,) = (n for n, text in enumerate(lines, 1) if f"/* site: {mark} */" in text)
+def line_of(mark: str, source: str = "sites.c") -> int:
+    lines = (HERE / source).read_text().splitlines()
+    (number,) = (
+        n for n, text in enumerate(lines, 1) if text.rstrip(" */").endswith(f"site: {mark}")
+    )
     return number
 
 
@@ -89,6 +92,64 @@ def test_times_make_sense(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Pat
     shares = [at(run, mark, name) for mark, name in (("irecv", "Irecv"), ("isend", "Isend"))]
     blocked = sum(site.total("blocked_ns") for site in shares)
     assert 0 < blocked <= at(run, "waitall", "Waitall").total("call_ns") * 1.01
+
+
+def test_sums_by_communicator(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
+    words = ("profile", "--record", "kept", "-n", 2, sites, ROUNDS)
+    done = headway(*words)
+    assert done.returncode == 0 and "halo of the grid" in done.stdout, done.stderr
+    found = {str(one): one for one in communicators_of(load(tmp_path / "kept"))}
+    assert set(found) == {"MPI_COMM_WORLD", "halo of the grid", "of ranks 0", "of ranks 1"}
+    named = found["halo of the grid"]
+    assert named.size == 2 and named.members == "0-1" and sorted(named.ranks) == [0, 1]
+    assert named.total("calls") == 2 * ROUNDS * 3 and named.total("bytes") == 2 * ROUNDS * 2 * 4
+    for rank in 0, 1:
+        alone = found[f"of ranks {rank}"]
+        assert list(alone.ranks) == [rank] and alone.size == 1 and alone.total("calls") == ROUNDS
+    world = found["MPI_COMM_WORLD"]
+    assert world.total("completed") == 2 * 9 * ROUNDS
+    assert world.total("blocked_ns") > 0 and world.total("call_ns") > 0
+
+
+@pytest.mark.parametrize("source", ["sites.f90", "sites_f08.f90"])
+def test_fortran_callers(headway: Headway, mpi: Mpi, tmp_path: Path, source: str) -> None:
+    """The line of the program, and not that of the MPI's Fortran library."""
+    if mpi.mpifort is None:
+        pytest.skip(f"{mpi.title} has no Fortran that the compiler here can use")
+    program = tmp_path / "sites"
+    words = [mpi.mpifort, "-g", "-O1", "-J", tmp_path, "-o", program, HERE / source]
+    subprocess.run(words, env=mpi.environment(), check=True, cwd=tmp_path)
+    done = headway("profile", "--record", "kept", "-n", 2, program)
+    assert done.returncode == 0, done.stderr
+    found = load(tmp_path / "kept").sites
+    for mark, function in (("irecv", "Irecv"), ("isend", "Isend"), ("waitall", "Waitall")):
+        (site,) = (s for s in found if s.function == function)
+        assert site.place.function.startswith("exchange") or "exchange" in site.place.function
+        assert Path(site.place.file).name == source
+        assert site.place.line == line_of(mark, source) and site.calls == 300
+
+
+PYTHON = """
+from mpi4py import MPI
+comm, data = MPI.COMM_WORLD, bytearray(8)
+for _ in range(20):
+    request = comm.Irecv(data, source=1 - comm.rank)
+    comm.Send(bytes(8), dest=1 - comm.rank)
+    request.Wait()
+"""
+
+
+def test_python_callers(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
+    """All calls come from mpi4py's extension module: that is said, and functions are right."""
+    if mpi.python is None:
+        pytest.skip("has no wheel of mpi4py; the others are enough")
+    program = tmp_path / "calls.py"
+    program.write_text(PYTHON)
+    done = headway("profile", "--record", "kept", "-n", 2, mpi.python, program)
+    assert done.returncode == 0, done.stderr
+    found = {s.function: s for s in load(tmp_path / "kept").sites if str(s.place) == "mpi4py"}
+    assert found["Send"].calls == found["Irecv"].calls == found["Wait"].calls == 40
+    assert "mpi4py" in done.stdout
 
 
 def test_with_the_engine(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:

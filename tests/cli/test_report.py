@@ -6,12 +6,13 @@ import csv
 import html.parser
 import json
 import random
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from headway.report import export, page, places, runs, text
+from headway.report import export, page, paraver, places, runs, text
 from rich.console import Console
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
@@ -38,6 +39,8 @@ def record(rank: int, wait_ms: int = 800, **more: object) -> dict:
         sampled_computed_ns=400 * MS,
         moved_computing=0,
         moved_waiting=50 << 20,
+        copied=100 << 20,
+        usable_ns=400 * MS,
     )
     post = site(
         "Isend",
@@ -49,13 +52,15 @@ def record(rank: int, wait_ms: int = 800, **more: object) -> dict:
         computed_ns=800 * MS,
         blocked_ns=wait_ms * MS,
     )
+    group = {"name": "grid", "size": 2, "ranks": "0-1", "calls": 100, "call_ns": MS}
     profile = {
+        "communicators": [{**group, "completed": 100, "blocked_ns": wait_ms * MS}],
         "began_monotonic_s": 5.0 + rank,
         "wire_bytes_per_s": 131072000,
         "sites": [post, wait, site("Barrier", 4, calls=10 * (rank + 1), call_ns=rank * MS)],
         "events": [[0.0, 2.0, 1, 1048576], [8000.0, 8000.0, 3, 1048576]],
     }
-    base = {"schema": 2, "rank": rank, "size": 2, "engine": "off", "wall_s": 2.0, "mpi_s": 0.8}
+    base = {"schema": 3, "rank": rank, "size": 2, "engine": "off", "wall_s": 2.0, "mpi_s": 0.8}
     return {**base, "mpi": "An MPI <1>", "profile": profile, **more}
 
 
@@ -73,20 +78,56 @@ def test_causes_of_a_wait(tmp_path: Path) -> None:
     found = run.all_reasons
     assert found.no_progress == pytest.approx(1.6) and found.looks == 100
     assert found.late + found.bandwidth + found.unknown < 1e-9
-    assert "0.80 s a rank" in text.conclusion(run)[0]
+    # 200 MiB a rank are to be sent and received, which takes processor time too.
+    assert run.prediction.idle == pytest.approx(0.8)
+    assert run.prediction.copying == pytest.approx((200 << 20) * runs.COPY_S)
+    assert f"about {run.prediction.seconds:.2f} s a rank" in text.conclusion(run)[0]
 
     late = runs.load(save(tmp_path / "b", record(0, wait_ms=1600)))
     assert late.all_reasons.late == pytest.approx(0.8)
     assert late.all_reasons.no_progress == pytest.approx(0.8)
 
     busy = record(0)
-    busy["profile"]["sites"][1].update(moved_computing=50 << 20)
+    busy["profile"]["sites"][1].update(moved_computing=50 << 20, usable_ns=0)
     assert runs.load(save(tmp_path / "c", busy)).all_reasons.bandwidth == pytest.approx(0.8)
+
+
+def test_spare_core_pays_for_copying(tmp_path: Path) -> None:
+    """Two ranks on a machine of three cores, and two on one of two."""
+    for cores, share in ((3, 0), (2, 1)):
+        found = [record(rank, host="node", cores=cores) for rank in range(2)]
+        run = runs.load(save(tmp_path / f"cores{cores}", *found))
+        assert run.prediction.copying == pytest.approx(share * (200 << 20) * runs.COPY_S)
+
+
+def test_tests_in_a_loop_are_a_wait(tmp_path: Path) -> None:
+    one = record(0)
+    wait = one["profile"]["sites"][1]
+    wait |= {"function": "Testall", "call_ns": 500 * MS, "spun_ns": 800 * MS}
+    (site,) = text.waits_of(runs.load(save(tmp_path / "a", one)))
+    assert site.function == "Testall" and site.waited == pytest.approx(0.8)
+    run = runs.load(tmp_path / "a")
+    assert run.prediction.seconds == 0 and run.prediction.spinning == pytest.approx(0.8)
+    assert "tests in a loop" in " ".join(text.conclusion(run))
+    wait["spun_ns"] = 0  # the program computed between its tests
+    assert not text.waits_of(runs.load(save(tmp_path / "b", one)))
+
+
+def test_schema_2_is_judged_by_what_it_has(tmp_path: Path) -> None:
+    """No usable_ns in it: the wire was idle while the program computed, but for what it moved."""
+    one = record(0)
+    wait = one["profile"]["sites"][1]
+    del wait["usable_ns"], one["profile"]["communicators"]
+    run = runs.load(save(tmp_path / "a", {**one, "schema": 2}))
+    assert run.all_reasons.no_progress == pytest.approx(0.8)
+    wait.update(moved_computing=50 << 20)
+    run = runs.load(save(tmp_path / "b", {**one, "schema": 2}))
+    assert run.all_reasons.bandwidth == pytest.approx(0.8)
 
 
 def test_not_known_is_said(tmp_path: Path) -> None:
     """No look, or bytes that did not go over TCP: no cause is made up."""
-    for name, change in (("a", {"sampled": 0}), ("b", {"moved_waiting": 5000})):
+    for name, change in (("a", {"sampled": 0}), ("b", {"sampled": 0, "unseen_ns": 400 * MS})):
         one = record(0)
         one["profile"]["sites"][1].update(change)
         run = runs.load(save(tmp_path / name, one))
@@ -137,23 +178,176 @@ def test_page_stands_alone(tmp_path: Path) -> None:
     checker.feed(written)
     assert not checker.open and {"svg", "table"} <= checker.seen and "script" not in checker.seen
     assert "An MPI &lt;1&gt;" in written and "<1>" not in written
-    for words in ("Why it waited", "by where they were posted", "Sizes", "Ranks", "last calls"):
+    for words in (
+        "Why it waited",
+        "by where they were posted",
+        "Sizes",
+        "Ranks",
+        "last calls",
+        "By communicator",
+    ):
         assert words in written
 
 
 def test_exports(headway: Headway, tmp_path: Path) -> None:
     save(tmp_path / "a", record(0), record(1))
-    done = headway("report", "a", "--csv", "t.csv", "--trace", "t.json")
+    done = headway("report", "a", "--csv", "t.csv", "--trace", "t.json", "--communicators", "c.csv")
     assert done.returncode == 0, done.stderr
     with (tmp_path / "t.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 6
     assert {row["mpi_function"] for row in rows} == {"Isend", "Waitall", "Barrier"}
     assert sum(int(row["call_ns"]) for row in rows) == 2 * 801 * MS + MS
+    with (tmp_path / "c.csv").open(newline="") as file:
+        (first, second) = csv.DictReader(file)
+    assert first["communicator"] == "grid" and second["rank"] == "1"
+    assert int(first["blocked_ns"]) == 800 * MS
     trace = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     calls = [event for event in trace if event["ph"] == "X"]
     assert {event["name"] for event in calls} == {"MPI_Isend", "MPI_Waitall"}
     assert max(event["ts"] for event in calls if event["tid"] == 1) == pytest.approx(1_008_000)
+
+
+class Trace:
+    """A Paraver trace, read as its format is described: everything in it must be declared."""
+
+    def __init__(self, path: Path) -> None:
+        header, *lines = path.read_text().splitlines()
+        pattern = (
+            r"#Paraver \(\d\d/\d\d/\d\d(?:\d\d)? at \d\d:\d\d\):(\d+)_ns:"
+            r"(\d+)\(([\d,]+)\):1:(\d+)\(((?:\d+:\d+,?)+)\)"
+        )
+        match = re.fullmatch(pattern, header)
+        assert match, header
+        self.end, nodes, self.tasks = int(match[1]), int(match[2]), int(match[4])
+        cpus = [int(count) for count in match[3].split(",")]
+        assert len(cpus) == nodes and sum(cpus) == self.tasks
+        placed = [tuple(map(int, task.split(":"))) for task in match[5].split(",")]
+        assert len(placed) == self.tasks
+        assert all(threads == 1 and 1 <= node <= nodes for threads, node in placed)
+        self.records = [[int(field) for field in line.split(":")] for line in lines]
+        self.labels_read(path.with_suffix(".pcf"))
+        self.rows_read(path.with_suffix(".row"), nodes)
+        for record in self.records:
+            self.check(record)
+        times = [record[5] for record in self.records]
+        assert times == sorted(times)
+
+    def labels_read(self, path: Path) -> None:
+        sections: dict[str, list[str]] = {}
+        self.values: dict[int, dict[int, str]] = {}
+        name, kind = "", 0
+        for line in filter(None, path.read_text().splitlines()):
+            if re.fullmatch(r"[A-Z_]+", line):
+                name = line
+            elif name == "EVENT_TYPE":
+                kind = int(line.split()[1])
+                self.values[kind] = {}
+            elif name == "VALUES":
+                number, text = line.split(maxsplit=1)
+                self.values[kind][int(number)] = text
+            sections.setdefault(name, []).append(line)
+        self.states = {int(line.split()[0]) for line in sections["STATES"][1:]}
+        colour = re.compile(r"(\d+) +{\d+,\d+,\d+}")
+        coloured = [colour.fullmatch(line) for line in sections["STATES_COLOR"][1:]]
+        assert {int(found[1]) for found in coloured if found} == self.states
+
+    def rows_read(self, path: Path, nodes: int) -> None:
+        levels: dict[str, list[str]] = {}
+        for line in filter(None, path.read_text().splitlines()):
+            if match := re.fullmatch(r"LEVEL (\w+) SIZE (\d+)", line):
+                name, levels[match[1]] = match[1], []
+                levels[match[1] + " size"] = [match[2]]
+            else:
+                levels[name].append(line)
+        for level, count in (("CPU", self.tasks), ("NODE", nodes), ("THREAD", self.tasks)):
+            assert len(levels[level]) == count == int(levels[level + " size"][0])
+
+    def check(self, record: list[int]) -> None:
+        kind, cpu, application, task, thread, *rest = record
+        assert 1 <= cpu <= self.tasks and 1 <= task <= self.tasks
+        assert application == thread == 1
+        if kind == 1:
+            begin, end, state = rest
+            assert 0 <= begin < end <= self.end and state in self.states
+        else:
+            time, *pairs = rest
+            assert kind == 2 and 0 <= time <= self.end and pairs and len(pairs) % 2 == 0
+            for event, value in zip(pairs[::2], pairs[1::2], strict=True):
+                assert value in self.values[event] or not self.values[event]
+
+
+def test_paraver(headway: Headway, tmp_path: Path) -> None:
+    save(tmp_path / "a", record(0), record(1))
+    done = headway("report", "a", "--paraver", "calls.prv")
+    assert done.returncode == 0, done.stderr
+    trace = Trace(tmp_path / "calls.prv")
+    assert trace.tasks == 2 and trace.end == 1_016_000_000
+    calls = {value: text for value, text in trace.values[paraver.CALL].items() if value}
+    assert set(calls.values()) == {"MPI_Isend", "MPI_Waitall", "MPI_Barrier"}
+    begun = [calls[r[7]] for r in trace.records if r[0] == 2 and r[6:8] != [paraver.CALL, 0]]
+    assert sorted(begun) == ["MPI_Isend"] * 2 + ["MPI_Waitall"] * 2
+    waits = [r for r in trace.records if r[0] == 1 and r[7] == paraver.state_of("Waitall")]
+    assert [r[6] - r[5] for r in waits] == [8_000_000] * 2
+    assert headway("report", "a", "a", "--paraver", "calls.prv").returncode == 2
+
+
+def test_paraver_on_two_machines(tmp_path: Path) -> None:
+    """Their clocks tell nothing about each other: each begins at 0."""
+    run = runs.load(save(tmp_path / "a", record(0, host="one"), record(1, host="two")))
+    paraver.write(run, tmp_path / "calls")
+    trace = Trace(tmp_path / "calls.prv")
+    assert trace.end == 16_000_000
+    assert "NODE SIZE 2\none\ntwo\n" in (tmp_path / "calls.row").read_text()
+
+
+def test_kinds_of_calls() -> None:
+    kinds = {"Recv": 3, "Recv_init": 11, "Irecv": 11, "Isend": 10, "Send": 4, "Sendrecv": 3}
+    kinds |= {"Ssend_init": 10, "Allreduce": 13, "Ineighbor_alltoallv": 13, "Wait": 8, "Testall": 6}
+    kinds |= {"Barrier": 5, "Win_fence": 5, "Comm_dup": 15, "File_write": 12, "Reduce_scatter": 13}
+    assert {name: paraver.state_of(name) for name in kinds} == kinds
+
+
+def sliced(rank: int, computed_ms: list[int], length_ms: int = 100) -> dict:
+    """A rank whose waits are for late partners, and which computes so long in each slice."""
+    one = record(rank, mpi_s=0.8)
+    one["profile"]["sites"][1].update(moved_waiting=1 << 20, usable_ns=0)
+    inside = [(length_ms - each) * MS for each in computed_ms]
+    one["profile"]["slices"] = {"length_ns": length_ms * MS, "mpi_ns": [*inside, 0]}
+    return one
+
+
+def test_imbalance_throughout(tmp_path: Path) -> None:
+    """Rank 1 computes 30 ms more in each slice of 100 ms: 0.3 s of what rank 0 waits is for it."""
+    run = runs.load(save(tmp_path / "a", sliced(0, [50] * 10), sliced(1, [80] * 10)))
+    assert run.imbalance and run.imbalance.busiest == (1,)
+    assert run.imbalance.less_s == {0: pytest.approx(0.3)}
+    late = run.all_reasons.late + run.all_reasons.imbalance
+    assert run.imbalance_shares[0] == pytest.approx(0.3 / 0.8, rel=0.05)
+    assert run.all_reasons.imbalance == pytest.approx(late / 2 * run.imbalance_shares[0])
+    (line,) = text.imbalance_lines(run)
+    assert "rank 1 had 0.80 s" in line and "0.30 s less" in line
+    assert "imbalance" in text.cause(run.all_reasons) and "Imbalance: rank 1" in page.write([run])
+
+
+def test_late_now_and_then_is_no_imbalance(tmp_path: Path) -> None:
+    """Rank 1 computes as much more in all, but in one slice only."""
+    cases = {
+        "once": [sliced(0, [50] * 10), sliced(1, [50] * 9 + [100])],
+        "alike": [sliced(0, [50] * 10), sliced(1, [50] * 10)],
+        "short": [sliced(0, [50] * 3), sliced(1, [80] * 3)],
+        "unknown": [record(0), record(1)],
+    }
+    for name, found in cases.items():
+        run = runs.load(save(tmp_path / name, *found))
+        assert run.imbalance is None and not text.imbalance_lines(run), name
+        assert run.all_reasons.imbalance == 0
+
+
+def test_slices_of_different_length(tmp_path: Path) -> None:
+    found = [sliced(0, [50] * 16), sliced(1, [160] * 8, length_ms=200)]
+    run = runs.load(save(tmp_path / "a", *found))
+    assert run.imbalance and run.imbalance.less_s == {0: pytest.approx(8 * 0.06)}
 
 
 def test_older_record(headway: Headway, tmp_path: Path) -> None:
@@ -209,6 +403,8 @@ def test_damaged_records_are_no_surprise(seed: int, tmp_path: Path) -> None:
     with (tmp_path / "x").open("w") as file:
         export.write_csv([run], file)
         export.write_trace([run], file)
+        export.write_communicators([run], file)
+    paraver.write(run, tmp_path / "x.prv")
 
 
 def test_places_without_a_program() -> None:

@@ -1,6 +1,7 @@
 /* Description: the profile's sums by call site, its requests, its looks at the wire, and what it writes. */
 #include "profile/calls.h"
 #include "profile/sites.h"
+#include "profile/wire_windows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,8 +51,7 @@ static void door(enum name name, int place, uint64_t first, int count, unsigned 
     begin(&call, name, place, 0);
     for (int i = 0; i < count; i++)
         hw_profile_hold(&call, i, first + (uint64_t)i);
-    if (name == WAITALL)
-        hw_profile_wait(&call);
+    hw_profile_wait(&call, name == WAITALL);
     usleep(2000);
     wire.received_bytes += 1 << 20;
     hw_profile_leave(&call);
@@ -64,7 +64,7 @@ static int start(void **state)
 {
     (void)state;
     setenv("HEADWAY_PROFILE", "yes", 1);
-    hw_profile_prepare(read_wire);
+    hw_profile_prepare(read_wire, NULL);
     assert_true(hw_profile_is_on);
     usleep(50000); /* so that there is time a look may be paid from */
     return 0;
@@ -120,9 +120,11 @@ static void what_a_door_leaves_stays_followed(void **state)
     post(31, 0, 64);
     door(TEST, 1, 30, 2, 0);
     assert_int_equal(atomic_load(&site_of(ISEND, 0, 64)->completed), 0);
+    usleep(1000); /* the program computes in between: neither test is a wait */
     door(TEST, 1, 30, 2, 1);
     assert_int_equal(atomic_load(&site_of(ISEND, 0, 64)->completed), 1);
-    assert_int_equal(atomic_load(&site_of(ISEND, 0, 64)->blocked_ns), 0); /* a test does not block */
+    assert_int_equal(atomic_load(&site_of(ISEND, 0, 64)->blocked_ns), 0);
+    assert_int_equal(atomic_load(&site_of(TEST, 1, 64)->spun_ns), 0);
     hw_profile_forget(31);
     assert_false(hw_profile_is_any_pending());
 }
@@ -176,6 +178,7 @@ static void wire_is_looked_at_around_large_requests(void **state)
     wire.sent_bytes += 300000; /* while the program computes */
     usleep(1000);
     door(WAITALL, 0, 50, 1, 1);
+    hw_wire_settle();
     struct hw_profile_site *to = site_of(WAITALL, 0, 1 << 20);
     assert_int_equal(atomic_load(&to->sampled), 1);
     assert_int_equal(atomic_load(&to->moved_computing), 300000);
@@ -185,6 +188,69 @@ static void wire_is_looked_at_around_large_requests(void **state)
     post(51, 1, 1000); /* small: not worth it */
     assert_int_equal(look_count, 1);
     hw_profile_forget(51);
+}
+
+/* One test at once after another, the last of which completes the request. */
+static void spin(uint64_t handle, int place, int count)
+{
+    for (int i = 1; i <= count; i++) {
+        struct hw_profile_call call;
+        begin(&call, TEST, place, 0);
+        hw_profile_hold(&call, 0, handle);
+        hw_profile_wait(&call, false);
+        hw_profile_leave(&call);
+        call.held[0].is_complete = i == count;
+        hw_profile_release(&call, false);
+    }
+}
+
+static void tests_in_a_loop_are_a_wait(void **state)
+{
+    (void)state;
+    /* Interrupted between its last two tests, a loop counts for nothing: so there are several. */
+    for (uint64_t i = 0; i < 20; i++) {
+        post(60 + i, 4, 200);
+        usleep(1000);
+        spin(60 + i, 5, 50);
+    }
+    assert_int_equal(atomic_load(&site_of(TEST, 5, 200)->completed), 20);
+    assert_true(atomic_load(&site_of(TEST, 5, 200)->spun_ns) > 0);
+    uint64_t waited_ns = atomic_load(&site_of(ISEND, 4, 200)->blocked_ns);
+    assert_true(waited_ns > 0 && waited_ns <= atomic_load(&site_of(TEST, 5, 200)->spun_ns));
+}
+
+/* Two requests of one window, waited for one by one: what is left of the idle wire goes to the second. */
+static void idle_wire_is_given_to_one_wait_after_the_other(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 19 };
+    static const uint64_t first = 90, second = 91;
+    uint64_t before = atomic_load(&site_of(WAITALL, 1, BYTES)->calls);
+    post(first, 2, BYTES);
+    post(second, 2, BYTES);
+    usleep(10000);
+    door(WAITALL, 1, first, 1, 1);  /* 1 MiB in 2 ms or more */
+    door(WAITALL, 1, second, 1, 1); /* nothing computed since */
+    hw_wire_settle();
+    struct hw_profile_site *to = site_of(WAITALL, 1, BYTES);
+    assert_int_equal(atomic_load(&to->calls), before + 2);
+    assert_int_equal(atomic_load(&to->sampled), 2);
+    assert_int_equal(atomic_load(&to->moved_waiting), 2 << 20);
+    assert_true(atomic_load(&to->usable_ns) <= atomic_load(&to->sampled_computed_ns));
+    double both_ns = 2e9 * (1 << 20) / (double)hw_wire_fastest();
+    double least_ns = both_ns < 4e6 ? both_ns : 4e6; /* of 10 ms idle: what moved, in 2 ms each or more */
+    assert_true((double)atomic_load(&to->usable_ns) >= 0.99 * least_ns);
+    assert_true((double)atomic_load(&to->usable_ns) <= 1.01 * both_ns);
+}
+
+static void bytes_that_went_elsewhere_say_nothing(void **state)
+{
+    (void)state;
+    post(95, 3, 64 << 20); /* of which the wire sees one part in 64 */
+    door(WAITALL, 4, 95, 1, 1);
+    hw_wire_settle();
+    assert_int_equal(atomic_load(&site_of(WAITALL, 4, 64 << 20)->sampled), 0);
+    assert_true(atomic_load(&site_of(WAITALL, 4, 64 << 20)->unseen_ns) >= 2000000);
 }
 
 static void full_table_keeps_the_rest_together(void **state)
@@ -209,7 +275,7 @@ static void record_is_written(void **state)
     FILE *file = open_memstream(&text, &length);
     hw_profile_write(file);
     fclose(file);
-    assert_non_null(strstr(text, "\"mpi_s\": 0."));
+    assert_non_null(strstr(text, "\"mpi_s\": "));
     assert_non_null(strstr(text, "\"function\": \"Isend\", \"size_class\": 21"));
     assert_non_null(strstr(text, "\"module\": \"/"));
     assert_non_null(strstr(text, "\"moved_computing\": 300000"));
@@ -226,6 +292,9 @@ int main(void)
         cmocka_unit_test(persistent_request_counts_at_its_start),
         cmocka_unit_test(many_requests_in_one_door),
         cmocka_unit_test(wire_is_looked_at_around_large_requests),
+        cmocka_unit_test(tests_in_a_loop_are_a_wait),
+        cmocka_unit_test(idle_wire_is_given_to_one_wait_after_the_other),
+        cmocka_unit_test(bytes_that_went_elsewhere_say_nothing),
         cmocka_unit_test(full_table_keeps_the_rest_together),
         cmocka_unit_test(record_is_written),
     };

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from headway import console
 from headway.errors import HeadwayError
-from headway.report import export, page, text
+from headway.report import export, page, paraver, text
 from headway.report.runs import Run, load
 
 ROWS = 12
@@ -28,7 +28,16 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--html", type=Path, metavar="FILE", help="one page with everything")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="a line for each site and rank")
     parser.add_argument(
+        "--communicators",
+        type=Path,
+        metavar="FILE",
+        help="CSV, a line for each communicator and rank",
+    )
+    parser.add_argument(
         "--trace", type=Path, metavar="FILE", help="first calls, for chrome://tracing or Perfetto"
+    )
+    parser.add_argument(
+        "--paraver", type=Path, metavar="FILE.prv", help="the same for Paraver, with .pcf and .row"
     )
     parser.add_argument(
         "--rows", type=int, default=ROWS, metavar="N", help="rows of a table (default: %(default)s)"
@@ -43,6 +52,7 @@ def report(arguments: argparse.Namespace) -> int:
     writers: list[tuple[Path | None, Callable[[TextIO], object]]] = [
         (arguments.html, lambda file: file.write(page.write(runs))),
         (arguments.csv, lambda file: export.write_csv(runs, file)),
+        (arguments.communicators, lambda file: export.write_communicators(runs, file)),
         (arguments.trace, lambda file: export.write_trace(runs, file)),
     ]
     for path, write in writers:
@@ -55,7 +65,16 @@ def report(arguments: argparse.Namespace) -> int:
                     f"cannot write {path}: {error.strerror}", "name another"
                 ) from error
             console.say(f"wrote {path}")
+    if arguments.paraver:
+        for path in write_paraver(runs, arguments.paraver):
+            console.say(f"wrote {path}")
     return 0
+
+
+def write_paraver(runs: Sequence[Run], path: Path) -> list[Path]:
+    if len(runs) > 1:
+        raise HeadwayError("--paraver takes one run", "name one directory of records")
+    return paraver.write(runs[0], path)
 
 
 def show(runs: Sequence[Run], rows: int = ROWS) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from headway.records import number
+from headway.report import communicators
 from headway.report.runs import Run, profile_of, sites_of
 
 COUNTERS = (
@@ -18,11 +19,15 @@ COUNTERS = (
     "completed",
     "computed_ns",
     "blocked_ns",
+    "spun_ns",
     "sampled",
     "sampled_blocked_ns",
     "sampled_computed_ns",
     "moved_computing",
     "moved_waiting",
+    "copied",
+    "usable_ns",
+    "unseen_ns",
 )
 
 
@@ -40,6 +45,18 @@ def write_csv(runs: Sequence[Run], file: TextIO) -> None:
                     [run.name, rank, place.function, place.file, place.line, site.function]
                     + [site.size_class, *(int(number(one, counter)) for counter in COUNTERS)]
                 )
+
+
+def write_communicators(runs: Sequence[Run], file: TextIO) -> None:
+    """One line for each communicator of each rank."""
+    writer = csv.writer(file)
+    counters = communicators.COUNTERS
+    writer.writerow(["run", "rank", "communicator", "size", "ranks", *counters])
+    for run in runs:
+        for one in communicators.communicators_of(run):
+            for rank, figures in sorted(one.ranks.items()):
+                told = [run.name, rank, one.name, one.size, one.members]
+                writer.writerow(told + [int(figures[counter]) for counter in counters])
 
 
 def write_trace(runs: Sequence[Run], file: TextIO) -> None:

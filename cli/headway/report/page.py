@@ -7,10 +7,10 @@ from html import escape
 
 from headway import records
 from headway.records import number
-from headway.report import phases
+from headway.report import communicators, phases
 from headway.report.export import timeline
 from headway.report.runs import Run, Site, complaints, profile_of, sites_of
-from headway.report.text import cause, conclusion, percent, time_text, waits_of
+from headway.report.text import cause, conclusion, imbalance_lines, percent, time_text, waits_of
 
 #: one palette for the page: colour-blind safe, the same meaning everywhere
 COLOURS = {
@@ -20,6 +20,7 @@ COLOURS = {
     "no_progress": "#ee6677",
     "bandwidth": "#66ccee",
     "late": "#aa3377",
+    "imbalance": "#ddaa33",
     "unknown": "#bbbbbb",
     "other": "#228833",
 }
@@ -57,11 +58,15 @@ def write(runs: Sequence[Run]) -> str:
 def section(run: Run) -> str:
     parts = [f"<h1>{escape(run.title)}</h1>"]
     lines = [*complaints(run), *records.summarise(run.records)]
-    lines += conclusion(run) if run.is_profiled else ["Recorded without call sites."]
+    lines += (
+        [*conclusion(run), *imbalance_lines(run)]
+        if run.is_profiled
+        else ["Recorded without call sites."]
+    )
     parts += [f"<p>{escape(line)}</p>" for line in lines]
     parts.append(phases_named(run))
     if run.is_profiled:
-        parts += [overlap(run), waits(run), calls(run), sizes(run)]
+        parts += [overlap(run), waits(run), by_communicator(run), calls(run), sizes(run)]
     parts.append(ranks(run))
     if run.is_profiled:
         parts.append(timeline_picture(run))
@@ -142,26 +147,35 @@ def overlap(run: Run) -> str:
 def waits(run: Run) -> str:
     rows = []
     sites = waits_of(run)[:ROWS]
-    longest = max((site.seconds for site in sites), default=0.0)
+    longest = max((site.waited for site in sites), default=0.0)
     for site in sites:
         reasons = run.reasons(site)
-        names = ("no_progress", "bandwidth", "late", "unknown")
+        names = ("no_progress", "bandwidth", "late", "imbalance", "unknown")
         parts = [(name, getattr(reasons, name)) for name in names]
         rows.append(
             [
                 named(site),
                 bar(parts, longest),
                 escape(cause(reasons)),
-                f"{site.seconds / run.size:.3f}",
+                f"{site.waited / run.size:.3f}",
             ]
         )
     if not rows:
         return ""
     return (
         "<h2>Why it waited</h2>"
-        + key("no_progress", "bandwidth", "late", "unknown")
+        + key("no_progress", "bandwidth", "late", "imbalance", "unknown")
         + table(["waited at", "", "cause", "seconds a rank"], rows, 1)
     )
+
+
+def by_communicator(run: Run) -> str:
+    found = communicators.communicators_of(run)[:ROWS]
+    if not found:
+        return ""
+    rows = [[escape(str(one)), *communicators.row(one, run)] for one in found]
+    headings = ["communicator", *communicators.HEADINGS]
+    return "<h2>By communicator</h2>" + table(headings, rows, len(communicators.HEADINGS))
 
 
 def calls(run: Run) -> str:

@@ -22,8 +22,19 @@ class Place:
     line: int
 
     def __str__(self) -> str:
+        if not self.file:
+            return self.function
         where = f"{Path(self.file).name}:{self.line}" if self.line else self.file
         return f"{self.function} ({where})" if self.function else where
+
+
+#: where a Python program's calls come from: the line of the program is not known
+MPI4PY = Place("mpi4py", "", 0)
+
+
+def is_mpi4py(module: Path) -> bool:
+    """Whether this is the extension module that makes all MPI calls of a Python program."""
+    return module.parent.name == "mpi4py" and module.name.startswith("MPI.")
 
 
 def look_up(sites: Iterable[dict]) -> dict[tuple[str, int], Place]:
@@ -36,6 +47,9 @@ def look_up(sites: Iterable[dict]) -> dict[tuple[str, int], Place]:
             wanted.setdefault(module, {})[offset] = symbol if isinstance(symbol, str) else ""
     found: dict[tuple[str, int], Place] = {}
     for module, offsets in wanted.items():
+        if is_mpi4py(Path(module)):
+            found |= {(module, offset): MPI4PY for offset in offsets}
+            continue
         lines = ask(Path(module), list(offsets))
         for offset, symbol in offsets.items():
             place = Place(symbol, f"{Path(module).name}+{offset:#x}", 0)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from headway import records
 from headway.errors import HeadwayError
 from headway.records import NS, number
+from headway.report import imbalance
+from headway.report.imbalance import Imbalance
 from headway.report.places import Place, look_up
 
 #: the schema this command was written with; newer records are read as far as they are alike
-KNOWN_SCHEMA = 2
+KNOWN_SCHEMA = 3
 TEXTS = ("module", "symbol", "function")
-#: of the bytes a door completed, at least this part must have been seen on the wire to judge by it
+#: the schema that knows which idle time of the wire a wait could have used
+USABLE_SCHEMA = 3
+#: older ones: of the bytes a door completed, this part must have been seen on the wire
 SEEN_SHARE = 0.25
 
 
@@ -26,17 +31,45 @@ class Reasons:
     no_progress: float = 0.0  # moved only in the wait, though the wire was idle before
     bandwidth: float = 0.0  # the wire was busy all the time
     late: float = 0.0  # nothing moved: the partner was late, or too little to fill the wire
+    imbalance: float = 0.0  # of what was late: the partner had more to compute, throughout
     unknown: float = 0.0
     looks: int = 0
+
+    def imbalanced(self, share: float) -> Reasons:
+        """The same with this part of what was late put down to imbalance."""
+        moved = self.late * share
+        return replace(self, late=self.late - moved, imbalance=self.imbalance + moved)
 
     def plus(self, other: Reasons) -> Reasons:
         return Reasons(
             self.no_progress + other.no_progress,
             self.bandwidth + other.bandwidth,
             self.late + other.late,
+            self.imbalance + other.imbalance,
             self.unknown + other.unknown,
             self.looks + other.looks,
         )
+
+
+#: processor time an engine takes from the program for a byte sent or received, in seconds: copying,
+#: interrupts, waking up. Measured in the suite `prediction`: what computing takes longer meanwhile
+COPY_S = 0.85e-9
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What an engine that makes progress would save, in seconds, a rank's mean."""
+
+    idle: float  #: wire time that would have been hidden
+    #: processor time this takes from the program where the engine has no core of its own
+    copying: float
+
+    #: idle wire time before tests in a loop: the engine judges by waits, and leaves these alone
+    spinning: float
+
+    @property
+    def seconds(self) -> float:
+        return max(self.idle - self.copying, 0.0)
 
 
 @dataclass
@@ -67,6 +100,21 @@ class Site:
     @property
     def is_door(self) -> bool:
         return self.function.startswith(("Wait", "Test"))
+
+    @property
+    def is_test(self) -> bool:
+        return self.function.startswith("Test")
+
+    @property
+    def is_wait(self) -> bool:
+        """Whether the program waited for requests here: in Wait, or in tests in a loop."""
+        waits = self.function.startswith("Wait") and self.total("completed")
+        return bool(waits or self.total("spun_ns"))
+
+    @property
+    def waited(self) -> float:
+        """Of a wait: seconds, summed over ranks."""
+        return sum(waited_ns(site) for site in self.ranks.values()) * NS
 
     @property
     def size(self) -> str:
@@ -125,12 +173,14 @@ class Run:
         places = look_up(site for record in self.records for site in sites_of(record))
         merged: dict[tuple, Site] = {}
         for index, record in enumerate(self.records):
-            rank = int(number(record, "rank")) if "rank" in record else index
+            rank = self.rank_of(index)
             for one in sites_of(record):
                 where = places.get((one.get("module"), one.get("offset")), Place("", "others", 0))
                 name = one["function"].removesuffix("_c")
                 site = Site(where, name, one["size_class"])
                 site = merged.setdefault(site.key, site)
+                if number(record, "schema") < USABLE_SCHEMA:
+                    one = upgrade(one, self.wire_rate)
                 site.ranks[rank] = add(site.ranks.get(rank, {}), one)
         return sorted(merged.values(), key=lambda s: -s.seconds)
 
@@ -142,17 +192,71 @@ class Run:
     def reasons(self, site: Site) -> Reasons:
         """Why the program waited in this door, over all ranks."""
         found = Reasons()
-        for one in site.ranks.values():
-            found = found.plus(reasons_of(one, self.wire_rate))
+        for rank, one in site.ranks.items():
+            reasons = reasons_of(one, self.wire_rate)
+            found = found.plus(reasons.imbalanced(self.imbalance_shares.get(rank, 0.0)))
         return found
+
+    @cached_property
+    def imbalance(self) -> Imbalance | None:
+        """Ranks that compute more than others throughout, if there are."""
+        return imbalance.find(
+            {self.rank_of(index): profile_of(record) for index, record in enumerate(self.records)}
+        )
+
+    @cached_property
+    def imbalance_shares(self) -> dict[int, float]:
+        """By rank: of its waits for late partners, the part for others having more to compute."""
+        if not self.imbalance:
+            return {}
+        late: Counter[int] = Counter()
+        waited: Counter[int] = Counter()
+        for site in filter(lambda site: site.is_wait, self.sites):
+            for rank, one in site.ranks.items():
+                late[rank] += reasons_of(one, self.wire_rate).late
+                waited[rank] += waited_ns(one) * NS
+        shares = {}
+        for index, record in enumerate(self.records):
+            rank = self.rank_of(index)
+            elsewhere = max(number(record, "mpi_s") - waited[rank], 0.0)
+            shares[rank] = self.imbalance.share(rank, late[rank], elsewhere)
+        return shares
 
     @cached_property
     def all_reasons(self) -> Reasons:
         found = Reasons()
         for site in self.sites:
-            if site.function.startswith("Wait") and site.total("completed"):
+            if site.is_wait:
                 found = found.plus(self.reasons(site))
         return found
+
+    @cached_property
+    def prediction(self) -> Prediction:
+        idle = copied = spinning = 0.0
+        for site in filter(lambda site: site.is_wait, self.sites):
+            if site.is_test:
+                spinning += self.reasons(site).no_progress
+                continue
+            idle += self.reasons(site).no_progress
+            for rank, one in site.ranks.items():
+                if rank not in self.ranks_with_spare_cores:
+                    copied += copied_of(one, self.wire_rate)
+        size = max(self.size, 1)
+        return Prediction(idle / size, copied * COPY_S / size, spinning / size)
+
+    @cached_property
+    def ranks_with_spare_cores(self) -> set[int]:
+        """Ranks that may run on more cores than there are ranks on their machine."""
+        hosts = Counter(str(record.get("host", "")) for record in self.records)
+        return {
+            self.rank_of(index)
+            for index, record in enumerate(self.records)
+            if record.get("host") and number(record, "cores") > hosts[str(record["host"])]
+        }
+
+    def rank_of(self, index: int) -> int:
+        record = self.records[index]
+        return int(number(record, "rank")) if "rank" in record else index
 
 
 def profile_of(record: dict) -> dict:
@@ -181,37 +285,67 @@ def add(one: dict, other: dict) -> dict:
     """Counters of two entries of the same place: a call inlined twice, MPI_X and MPI_X_c."""
     if not one:
         return dict(other)
-    both = {key: number(one, key) + number(other, key) for key in {*one, *other}}
-    return both | {"max_ns": max(number(one, "max_ns"), number(other, "max_ns"))}
+    keys = {key for key in {*one, *other} if key not in TEXTS}
+    both = {key: number(one, key) + number(other, key) for key in keys}
+    return {**one, **both} | {"max_ns": max(number(one, "max_ns"), number(other, "max_ns"))}
+
+
+def waited_ns(site: dict) -> float:
+    """Time one rank waited in one door: in the call, or in tests one right after the other."""
+    is_test = str(site.get("function", "")).startswith("Test")
+    return number(site, "spun_ns" if is_test else "call_ns")
+
+
+def upgrade(site: dict, rate: float) -> dict:
+    """A site of an older record, whose looks were at one door for each first post."""
+    calls, looks = number(site, "calls"), number(site, "sampled")
+    waiting, computing = number(site, "moved_waiting"), number(site, "moved_computing")
+    expected = number(site, "bytes") / 2 * (looks / calls if calls else 0)
+    if waiting + computing < SEEN_SHARE * expected:
+        return site | {
+            "unseen_ns": number(site, "sampled_blocked_ns"),
+            "sampled": 0,
+            "sampled_blocked_ns": 0,
+        }
+    used = computing / rate / NS if rate else 0.0
+    return site | {"usable_ns": max(0.0, number(site, "sampled_computed_ns") - used)}
 
 
 def reasons_of(site: dict, rate: float) -> Reasons:
     """The time one rank waited in one door, divided by cause.
 
     Known from looks at the byte counters of the process's TCP connections: at the first post,
-    when the door was entered, and when it was left. What moved inside took at least
+    when a door was entered, and when it was left. What moved inside took at least
     bytes / rate; the rest of the wait nothing moved (late). Of what moved inside, as much as the
     wire was idle while the program computed could have moved then (no progress); the rest had
     no room (bandwidth).
     """
-    seconds, looks = number(site, "call_ns") * NS, int(number(site, "sampled"))
-    blocked = number(site, "sampled_blocked_ns") * NS
-    waiting, computing = number(site, "moved_waiting"), number(site, "moved_computing")
-    calls = number(site, "calls")
-    expected = number(site, "bytes") / 2 * (looks / calls if calls else 0)
-    if not looks or not rate or not blocked or waiting + computing < SEEN_SHARE * expected:
+    seconds, looks = waited_ns(site) * NS, int(number(site, "sampled"))
+    blocked, unseen = number(site, "sampled_blocked_ns") * NS, number(site, "unseen_ns") * NS
+    if not looks or not rate or not blocked:
         return Reasons(unknown=seconds)
-    moving = min(blocked, waiting / rate)
-    idle = max(0.0, number(site, "sampled_computed_ns") * NS - computing / rate)
-    no_progress = min(moving, idle)
-    scale = seconds / blocked
+    moving = min(blocked, number(site, "moved_waiting") / rate)
+    no_progress = min(moving, number(site, "usable_ns") * NS)
+    scale = seconds / (blocked + unseen)
     return Reasons(
         no_progress * scale,
         (moving - no_progress) * scale,
         (blocked - moving) * scale,
         0.0,
+        unseen * scale,
         looks,
     )
+
+
+def copied_of(site: dict, rate: float) -> float:
+    """Bytes an engine would have moved while the program computed."""
+    seconds = reasons_of(site, rate)
+    moving = seconds.no_progress + seconds.bandwidth
+    blocked = number(site, "sampled_blocked_ns") + number(site, "unseen_ns")
+    if not moving or not blocked:
+        return 0.0
+    waited = number(site, "copied") * waited_ns(site) / blocked
+    return waited * seconds.no_progress / moving
 
 
 def load(path: Path) -> Run:

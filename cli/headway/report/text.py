@@ -9,15 +9,18 @@ from rich.table import Table
 from rich.text import Text
 
 from headway import records
-from headway.report import phases
+from headway.report import communicators, phases
 from headway.report.runs import Reasons, Run, Site, complaints
 
 #: a cause below this part of a wait is not worth a word
 WORTH_NAMING = 0.03
+#: so many ranks are named, the rest counted
+NAMED_RANKS = 8
 REASON_NAMES = {
     "no_progress": "no progress",
     "bandwidth": "bandwidth",
     "late": "late partner",
+    "imbalance": "imbalance",
     "unknown": "not known",
 }
 
@@ -37,10 +40,34 @@ def show(run: Run, console: Console, rows: int) -> None:
     console.print(calls_table(run, rows))
     if posts := [s for s in run.sites if not s.is_door and s.total("completed")]:
         console.print(posts_table(posts[:rows]))
+    if found := communicators.communicators_of(run):
+        console.print(communicators_table(run, found[:rows]))
     if waits := waits_of(run):
         console.print(waits_table(run, waits[:rows]))
-    for line in conclusion(run):
+    for line in [*conclusion(run), *imbalance_lines(run)]:
         console.print(line, soft_wrap=True)
+
+
+def imbalance_lines(run: Run) -> list[str]:
+    """Which ranks have more to compute throughout; no engine helps there."""
+    found = run.imbalance
+    if found is None:
+        return []
+    least = max(found.less_s, key=lambda rank: found.less_s[rank])
+    mean = sum(found.less_s.values()) / len(found.less_s)
+    waits = run.all_reasons.imbalance / run.size
+    names = ", ".join(map(str, found.busiest[:NAMED_RANKS]))
+    more = (
+        f" and {len(found.busiest) - NAMED_RANKS} more" if len(found.busiest) > NAMED_RANKS else ""
+    )
+    noun = "rank" if len(found.busiest) == 1 else "ranks"
+    others = records.plural(len(found.less_s), "rank")
+    return [
+        f"Imbalance: {noun} {names}{more} had {found.computes_s:.2f} s to compute, {others} "
+        f"{mean:.2f} s less (rank {least} {found.less_s[least]:.2f} s less), throughout the run "
+        f"(seen in {found.slices} slices of it): {waits:.2f} s a rank of the waits above, and "
+        "time in blocking calls, are for that. Only dividing the work otherwise helps."
+    ]
 
 
 def phases_table(run: Run, marked: Sequence[phases.Phase]) -> Table:
@@ -54,8 +81,19 @@ def phases_table(run: Run, marked: Sequence[phases.Phase]) -> Table:
     return table
 
 
+def communicators_table(run: Run, found: Sequence[communicators.Communicator]) -> Table:
+    title = "By communicator: calls that name it, a rank's mean; a request's mean beside it"
+    table = Table(title=title, title_justify="left")
+    table.add_column("communicator", overflow="fold")
+    for heading in communicators.HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in found:
+        table.add_row(Text(str(one)), *communicators.row(one, run))
+    return table
+
+
 def waits_of(run: Run) -> list[Site]:
-    return [s for s in run.sites if s.function.startswith("Wait") and s.total("completed")]
+    return sorted((s for s in run.sites if s.is_wait), key=lambda s: -s.waited)
 
 
 def calls_table(run: Run, rows: int) -> Table:
@@ -115,7 +153,7 @@ def waits_table(run: Run, waits: Sequence[Site]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("cause", overflow="fold")
     for site in waits:
-        mean = site.seconds / run.size
+        mean = site.waited / run.size
         table.add_row(
             str(site.place),
             site.function,
@@ -145,18 +183,23 @@ def cause(reasons: Reasons) -> str:
 def conclusion(run: Run) -> list[str]:
     """What to do about it, and how that is known."""
     reasons = run.all_reasons
-    waited = sum((reasons.no_progress, reasons.bandwidth, reasons.late, reasons.unknown)) / run.size
+    waited = sum(getattr(reasons, name) for name in REASON_NAMES) / run.size
     if not waited:
         return ["The program waited for no request: progress in the background has nothing to win."]
     lines = []
-    gain = reasons.no_progress / run.size
+    gain = run.prediction.seconds
     if reasons.looks:
         lines.append(
-            f"An engine that makes progress can win back up to {gain:.2f} s a rank, "
-            f"{percent(gain, run.wall)} of the run (headway run): bytes that moved only while the "
-            f"program waited, though the wire was idle while it computed. Known from "
-            f"{reasons.looks} looks at the byte counters of TCP connections; the wire carried at "
-            f"most {run.wire_rate / 1e6:.0f} MB/s one way."
+            f"An engine that makes progress can win back about {gain:.2f} s a rank, "
+            f"{percent(gain, run.wall)} of the run (headway run): {run.prediction.idle:.2f} s in "
+            f"which bytes moved only while the program waited, though the wire was idle while it "
+            f"computed{copying_text(run)}. Known from {reasons.looks} looks at the byte counters "
+            f"of TCP connections; the wire carried at most {run.wire_rate / 1e6:.0f} MB/s one way."
+        )
+    if run.prediction.spinning > WORTH_NAMING * waited:
+        lines.append(
+            f"{run.prediction.spinning:.2f} s a rank more could be won in tests in a loop if they "
+            "were waits: an engine is left on where waits become shorter, and tests are none."
         )
     if reasons.unknown > WORTH_NAMING * waited * run.size:
         lines.append(
@@ -165,6 +208,16 @@ def conclusion(run: Run) -> list[str]:
             "what is to be won there."
         )
     return lines
+
+
+def copying_text(run: Run) -> str:
+    copying = run.prediction.copying
+    if copying < WORTH_NAMING * run.prediction.idle:
+        return ""
+    return (
+        f", less {copying:.2f} s of processor time for moving them, which an engine without a "
+        "core of its own takes from the program"
+    )
 
 
 def compare(runs: Sequence[Run], console: Console, rows: int) -> None:
@@ -201,7 +254,7 @@ def compare(runs: Sequence[Run], console: Console, rows: int) -> None:
 def waited(run: Run) -> float:
     """Mean time a rank waited for requests: all of them if profiled, else those tracked."""
     if run.is_profiled:
-        return sum(site.seconds for site in waits_of(run)) / run.size
+        return sum(site.waited for site in waits_of(run)) / run.size
     return records.mean(run.records, "blocked_ns") * records.NS
 
 

@@ -1,0 +1,92 @@
+"""Figures by communicator, merged over ranks: by name, or by the ranks that are in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from headway import records
+from headway.records import NS, number
+from headway.report.runs import Run, profile_of
+
+HEADINGS = (
+    "ranks",
+    "calls",
+    "bytes",
+    "seconds",
+    "of run",
+    "requests",
+    "computed",
+    "waited",
+    "overlap",
+)
+COUNTERS = ("calls", "bytes", "call_ns", "completed", "computed_ns", "blocked_ns")
+
+
+@dataclass
+class Communicator:
+    """Communicators of one name and size, or of the same ranks."""
+
+    name: str
+    size: int
+    members: str
+    ranks: dict[int, dict] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.name or (f"of ranks {self.members}" if self.members else "without a name")
+
+    def total(self, counter: str) -> float:
+        return sum(number(one, counter) for one in self.ranks.values())
+
+    @property
+    def overlap(self) -> float | None:
+        """Of the time its requests were pending, the part the program computed."""
+        computed, blocked = self.total("computed_ns"), self.total("blocked_ns")
+        return computed / (computed + blocked) if computed + blocked else None
+
+
+def communicators_of(run: Run) -> list[Communicator]:
+    """The most time first. Groups of one name and size, such as the rows of a grid, are one."""
+    found: dict[tuple[str, int, str], Communicator] = {}
+    for index, record in enumerate(run.records):
+        for one in entries_of(record):
+            name, size = text(one, "name"), int(number(one, "size"))
+            members = text(one, "ranks")
+            key = (name, size, "" if name else members)
+            merged = found.setdefault(key, Communicator(name, size, members))
+            kept = merged.ranks.setdefault(run.rank_of(index), dict.fromkeys(COUNTERS, 0.0))
+            for counter in COUNTERS:
+                kept[counter] += number(one, counter)
+    return sorted(found.values(), key=lambda one: -one.total("call_ns") - one.total("blocked_ns"))
+
+
+def entries_of(record: dict) -> Iterator[dict]:
+    entries = profile_of(record).get("communicators")
+    for one in entries if isinstance(entries, list) else []:
+        if isinstance(one, dict):
+            yield one
+
+
+def text(one: dict, key: str) -> str:
+    value = one.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def row(one: Communicator, run: Run) -> list[str]:
+    """Its figures under HEADINGS, a rank's mean; times of requests are the mean request's."""
+    seconds = one.total("call_ns") * NS / max(run.size, 1)
+    count = one.total("completed")
+    per_request = [
+        f"{one.total(counter) * NS / count * 1e3:.2f} ms" if count else "-"
+        for counter in ("computed_ns", "blocked_ns")
+    ]
+    return [
+        str(one.size or "-"),
+        str(int(one.total("calls"))),
+        records.size_text(one.total("bytes")),
+        f"{seconds:.3f}",
+        f"{100 * seconds / run.wall:.1f} %" if run.wall else "-",
+        str(int(count)) if count else "-",
+        *per_request,
+        "-" if one.overlap is None else f"{100 * one.overlap:.0f} %",
+    ]

@@ -1,0 +1,140 @@
+#include "profile/callers.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unwind.h>
+
+enum { SITE_COUNT = 1024, MAX_USED_COUNT = SITE_COUNT / 2, CHECK_EVERY = 64, MAX_FRAME_COUNT = 32 };
+
+/* What is known of a return address. */
+struct known {
+    _Atomic(const void *) site; /* NULL: free. Written last, released, under the lock */
+    atomic_ptrdiff_t distance;  /* from our frame to the program's return address; 0: unwind each time */
+    atomic_uint use_count;
+    bool is_layer;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct known table[SITE_COUNT];
+static int used_count;
+static bool (*is_layer_path)(const char *path);
+
+static struct {
+    _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
+    _Unwind_Ptr (*ip)(struct _Unwind_Context *);
+    _Unwind_Word (*cfa)(struct _Unwind_Context *);
+} unwinder;
+
+void hw_callers_prepare(bool (*is_layer)(const char *path)) { is_layer_path = is_layer; }
+
+/* Under lock. Not linked: a library of its own for every process, for the few that are profiled. */
+static bool open_unwinder(void)
+{
+    static bool is_tried;
+    if (!is_tried) {
+        is_tried = true;
+        void *library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+        if (library) {
+            *(void **)&unwinder.ip = dlsym(library, "_Unwind_GetIP");
+            *(void **)&unwinder.cfa = dlsym(library, "_Unwind_GetCFA");
+            *(void **)&unwinder.backtrace = dlsym(library, "_Unwind_Backtrace");
+        }
+    }
+    return unwinder.backtrace && unwinder.ip && unwinder.cfa;
+}
+
+static bool is_in_layer(const void *address)
+{
+    Dl_info info;
+    return dladdr((const char *)address - 1, &info) != 0 && info.dli_fname && is_layer_path(info.dli_fname);
+}
+
+static struct known *probe(const void *site)
+{
+    uint32_t i = (uint32_t)((uint64_t)(uintptr_t)site * UINT64_C(0x9E3779B97F4A7C15) >> 32) % SITE_COUNT;
+    for (;; i = (i + 1) % SITE_COUNT) {
+        const void *found = atomic_load_explicit(&table[i].site, memory_order_acquire);
+        if (!found || found == site)
+            return &table[i];
+    }
+}
+
+/* What is known of a return address, found out if it is new; NULL when the table is full. */
+static struct known *find(const void *site)
+{
+    struct known *known = probe(site);
+    if (atomic_load_explicit(&known->site, memory_order_relaxed))
+        return known;
+    bool is_layer = is_in_layer(site);
+    pthread_mutex_lock(&lock);
+    known = probe(site);
+    if (!atomic_load_explicit(&known->site, memory_order_relaxed)) {
+        if (used_count < MAX_USED_COUNT) {
+            used_count++;
+            known->is_layer = is_layer && open_unwinder();
+            atomic_store_explicit(&known->site, site, memory_order_release);
+        } else {
+            known = NULL;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
+struct walk {
+    const void *site;
+    bool is_above; /* past the frame that returns to the site */
+    int frame_count;
+    const void *caller;
+    const char *slot; /* where its address lies on the stack; NULL: not there */
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
+{
+    struct walk *walk = argument;
+    const void *address = (const void *)unwinder.ip(context); // NOLINT(performance-no-int-to-ptr)
+    if (++walk->frame_count > MAX_FRAME_COUNT || !address)
+        return _URC_END_OF_STACK;
+    if (!walk->is_above) {
+        walk->is_above = address == walk->site;
+        return _URC_NO_REASON;
+    }
+    if (is_in_layer(address))
+        return _URC_NO_REASON;
+    walk->caller = address;
+    /* The frame below ends here; on this processor the return address is the last word of it. */
+    const char *slot =
+        (const char *)unwinder.cfa(context) - sizeof(void *); // NOLINT(performance-no-int-to-ptr)
+    if (*(const void *const *)slot == address)
+        walk->slot = slot;
+    return _URC_END_OF_STACK;
+}
+
+/* Not inlined: distances are from its frame. */
+static __attribute__((noinline)) const void *caller_through(struct known *known, const void *site)
+{
+    const char *base = __builtin_frame_address(0);
+    ptrdiff_t distance = atomic_load_explicit(&known->distance, memory_order_relaxed);
+    unsigned use = atomic_fetch_add_explicit(&known->use_count, 1, memory_order_relaxed);
+    if (distance && use % CHECK_EVERY)
+        return *(const void *const *)(base + distance);
+    struct walk walk = {.site = site};
+    unwinder.backtrace(step, &walk);
+    if (!walk.caller)
+        return site;
+    ptrdiff_t found = walk.slot ? walk.slot - base : 0;
+    if (use == 0)
+        atomic_store_explicit(&known->distance, found, memory_order_relaxed);
+    else if (found != distance) /* the frame's size varies: never again from memory */
+        atomic_store_explicit(&known->distance, 0, memory_order_relaxed);
+    return walk.caller;
+}
+
+const void *hw_callers_find(const void *site)
+{
+    struct known *known = is_layer_path ? find(site) : NULL;
+    return known && known->is_layer ? caller_through(known, site) : site;
+}

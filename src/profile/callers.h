@@ -1,0 +1,21 @@
+/* Who made a call that came through a layer between the program and the MPI, such as the MPI's Fortran
+ * library: the return address then is the layer's, and of no use to whoever reads the profile.
+ *
+ * The stack is unwound (by libgcc_s, opened when it is first needed) the first time a call comes from an
+ * address in such a layer. How far up the stack the program's own return address lay is remembered for that
+ * address: the layer's functions have frames of one size, so it lies there the next time. Now and then it is
+ * unwound again to see that this holds; where it does not, every call is unwound (some microseconds). Any
+ * thread may call. */
+#ifndef HW_PROFILE_CALLERS_H
+#define HW_PROFILE_CALLERS_H
+
+#include <stdbool.h>
+
+/* Sets how a layer is known, by the path of its shared object. */
+void hw_callers_prepare(bool (*is_layer)(const char *path));
+
+/* The address in the program that a call returning to `site` came from; `site` itself where there is no
+ * layer, or the stack cannot be unwound. */
+const void *hw_callers_find(const void *site);
+
+#endif

@@ -1,0 +1,197 @@
+#include "profile/comms.h"
+
+#include "profile/record.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMM_COUNT = 128, BUCKET_COUNT = 256, OTHERS = COMM_COUNT };
+
+struct handle {
+    uint64_t number;
+    struct hw_profile_comm *comm;
+    struct handle *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    struct hw_profile_comm comms[COMM_COUNT + 1]; /* the last one for the rest */
+    struct handle *buckets[BUCKET_COUNT];
+} * table;
+static int comm_count;
+
+/* A thread's last answer holds until a handle anywhere is entered again, renamed or forgotten. */
+static atomic_uint generation = 1;
+static _Thread_local struct {
+    uint64_t number;
+    struct hw_profile_comm *comm;
+    unsigned generation;
+} last __attribute__((tls_model("initial-exec")));
+
+bool hw_comms_open(void)
+{
+    table = calloc(1, sizeof *table);
+    if (table)
+        memcpy(table->comms[OTHERS].name, "others", sizeof "others");
+    return table != NULL;
+}
+
+static struct handle **bucket_of(uint64_t number)
+{
+    return &table->buckets[(number * UINT64_C(0x9E3779B97F4A7C15) >> 32) % BUCKET_COUNT];
+}
+
+/* Where the handle is linked; *link is NULL if it is not known. Under lock. */
+static struct handle **find_link(uint64_t number)
+{
+    struct handle **link = bucket_of(number);
+    while (*link && (*link)->number != number)
+        link = &(*link)->next;
+    return link;
+}
+
+struct hw_profile_comm *hw_comms_find(uint64_t number)
+{
+    unsigned now = atomic_load_explicit(&generation, memory_order_acquire);
+    if (last.number == number && last.generation == now)
+        return last.comm;
+    pthread_mutex_lock(&lock);
+    const struct handle *handle = *find_link(number);
+    struct hw_profile_comm *comm = handle ? handle->comm : NULL;
+    pthread_mutex_unlock(&lock);
+    if (comm) {
+        last.number = number;
+        last.comm = comm;
+        last.generation = now;
+    }
+    return comm;
+}
+
+static int compare_ranks(const void *one, const void *other)
+{
+    int a = *(const int *)one, b = *(const int *)other;
+    return (a > b) - (a < b);
+}
+
+/* Sorted ranks as text, runs joined; cut with "..." where there is no room. Returns a hash of all. */
+static uint64_t write_ranks(char text[HW_COMM_RANKS_BYTES], const int *ranks, int count)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    size_t length = 0;
+    bool is_cut = false;
+    for (int first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && ranks[end] == ranks[end - 1] + 1;)
+            end++;
+        hash = (hash ^ (uint64_t)(unsigned)ranks[first]) * UINT64_C(0x100000001b3);
+        hash = (hash ^ (uint64_t)(unsigned)ranks[end - 1]) * UINT64_C(0x100000001b3);
+        char part[32];
+        int size = end - first == 1 ? snprintf(part, sizeof part, "%s%d", first ? "," : "", ranks[first])
+                                    : snprintf(part, sizeof part, "%s%d-%d", first ? "," : "", ranks[first],
+                                               ranks[end - 1]);
+        if (is_cut || length + (size_t)size + sizeof ",..." > HW_COMM_RANKS_BYTES) {
+            if (!is_cut)
+                memcpy(text + length, ",...", sizeof ",...");
+            is_cut = true;
+            continue;
+        }
+        memcpy(text + length, part, (size_t)size + 1);
+        length += (size_t)size;
+    }
+    return hash;
+}
+
+/* The entry of this name and group, made if it is new. Under lock. */
+static struct hw_profile_comm *find_same(const struct hw_profile_comm *wanted)
+{
+    for (int i = 0; i < comm_count; i++) {
+        struct hw_profile_comm *comm = &table->comms[i];
+        if (comm->size == wanted->size && comm->group == wanted->group &&
+            strcmp(comm->name, wanted->name) == 0)
+            return comm;
+    }
+    if (comm_count == COMM_COUNT)
+        return &table->comms[OTHERS];
+    struct hw_profile_comm *comm = &table->comms[comm_count++];
+    memcpy(comm->name, wanted->name, sizeof comm->name);
+    memcpy(comm->ranks, wanted->ranks, sizeof comm->ranks);
+    comm->size = wanted->size;
+    comm->group = wanted->group;
+    return comm;
+}
+
+struct hw_profile_comm *hw_comms_add(uint64_t number, const char *name, int size, int *ranks)
+{
+    struct hw_profile_comm wanted = {.size = size};
+    hw_record_copy_name(wanted.name, sizeof wanted.name, name);
+    if (ranks && size > 0) {
+        qsort(ranks, (size_t)size, sizeof *ranks, compare_ranks);
+        wanted.group = write_ranks(wanted.ranks, ranks, size);
+    }
+    pthread_mutex_lock(&lock);
+    struct hw_profile_comm *comm = find_same(&wanted);
+    struct handle **link = find_link(number);
+    if (!*link && (*link = calloc(1, sizeof **link)))
+        (*link)->number = number;
+    if (*link)
+        (*link)->comm = comm;
+    atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+    pthread_mutex_unlock(&lock);
+    return comm;
+}
+
+void hw_comms_rename(uint64_t number, const char *name)
+{
+    pthread_mutex_lock(&lock);
+    struct handle *handle = *find_link(number);
+    if (handle && handle->comm != &table->comms[OTHERS]) {
+        struct hw_profile_comm wanted = {.size = handle->comm->size, .group = handle->comm->group};
+        memcpy(wanted.ranks, handle->comm->ranks, sizeof wanted.ranks);
+        hw_record_copy_name(wanted.name, sizeof wanted.name, name);
+        handle->comm = find_same(&wanted);
+        atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void hw_comms_forget(uint64_t number)
+{
+    pthread_mutex_lock(&lock);
+    struct handle **link = find_link(number), *handle = *link;
+    if (handle) {
+        *link = handle->next;
+        free(handle);
+        atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void write_comm(FILE *file, const struct hw_profile_comm *comm)
+{
+    fputs("    {", file);
+    if (comm->name[0]) {
+        fputs("\"name\": ", file);
+        hw_record_write_string(file, comm->name);
+        fputs(", ", file);
+    }
+    fprintf(file, "\"size\": %d, \"ranks\": ", comm->size);
+    hw_record_write_string(file, comm->ranks);
+#define WRITE_COUNTER(field, meaning)                                                                        \
+    if (atomic_load(&comm->field))                                                                           \
+        fprintf(file, ", \"" #field "\": %llu", (unsigned long long)atomic_load(&comm->field));
+    HW_COMM_COUNTERS(WRITE_COUNTER)
+#undef WRITE_COUNTER
+    fputc('}', file);
+}
+
+void hw_comms_write(FILE *file)
+{
+    bool is_first = true;
+    for (int i = 0; table && i <= OTHERS; i++) {
+        if (!atomic_load(&table->comms[i].calls))
+            continue;
+        fputs(is_first ? "" : ",\n", file);
+        write_comm(file, &table->comms[i]);
+        is_first = false;
+    }
+}

@@ -1,0 +1,126 @@
+/* Description: figures by communicator: handles come and go, what is summed up stays under name and ranks. */
+#include "profile/comms.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int start(void **state)
+{
+    (void)state;
+    return hw_comms_open() ? 0 : -1;
+}
+
+static struct hw_profile_comm *add(uint64_t number, const char *name, int size, int first)
+{
+    int ranks[8];
+    for (int i = 0; i < size; i++)
+        ranks[i] = first + size - 1 - i; /* in whatever order */
+    return hw_comms_add(number, name, size, ranks);
+}
+
+static void group_is_known_again(void **state)
+{
+    (void)state;
+    assert_null(hw_comms_find(1));
+    struct hw_profile_comm *one = add(1, "", 4, 0);
+    assert_ptr_equal(hw_comms_find(1), one);
+    assert_string_equal(one->ranks, "0-3");
+    hw_comms_forget(1);
+    assert_null(hw_comms_find(1));
+    assert_ptr_equal(add(2, "", 4, 0), one); /* made again under another handle */
+    assert_ptr_not_equal(add(3, "", 4, 4), one);
+    assert_ptr_not_equal(add(4, "", 3, 0), one);
+}
+
+static void handle_used_again_is_another(void **state)
+{
+    (void)state;
+    struct hw_profile_comm *first = add(10, "", 2, 0);
+    assert_ptr_equal(hw_comms_find(10), first);
+    hw_comms_forget(10);
+    struct hw_profile_comm *second = add(10, "", 2, 6);
+    assert_ptr_not_equal(first, second);
+    assert_ptr_equal(hw_comms_find(10), second);
+}
+
+static void name_counts_from_when_it_is_given(void **state)
+{
+    (void)state;
+    struct hw_profile_comm *unnamed = add(20, "", 5, 0);
+    hw_comms_rename(20, "columns");
+    struct hw_profile_comm *named = hw_comms_find(20);
+    assert_ptr_not_equal(named, unnamed);
+    assert_string_equal(named->name, "columns");
+    assert_string_equal(named->ranks, "0-4");
+    hw_comms_rename(21, "nobody"); /* not known: nothing */
+    assert_null(hw_comms_find(21));
+}
+
+static void many_ranks_are_cut_but_told_apart(void **state)
+{
+    (void)state;
+    enum { SIZE = 64 };
+    int even[SIZE], other[SIZE];
+    for (int i = 0; i < SIZE; i++)
+        even[i] = other[i] = 2 * i;
+    other[SIZE - 1]++;
+    struct hw_profile_comm *one = hw_comms_add(30, "", SIZE, even);
+    assert_ptr_not_equal(one, hw_comms_add(31, "", SIZE, other));
+    assert_true(strlen(one->ranks) < sizeof one->ranks);
+    assert_non_null(strstr(one->ranks, "0,2,4,"));
+    assert_non_null(strstr(one->ranks, ",..."));
+    assert_string_equal(hw_comms_add(32, "", SIZE, NULL)->ranks, "");
+}
+
+static void written_as_json(void **state)
+{
+    (void)state;
+    struct hw_profile_comm *comm = add(40, "a \"name\"", 2, 3);
+    HW_COMM_ADD(comm, calls, 3);
+    HW_COMM_ADD(comm, bytes, 300);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    hw_comms_write(file);
+    fclose(file);
+    assert_string_equal(text,
+                        "    {\"name\": \"a \\\"name\\\"\", \"size\": 2, \"ranks\": \"3-4\", \"calls\": 3, "
+                        "\"bytes\": 300}");
+    free(text);
+}
+
+static void full_table_keeps_the_rest_together(void **state)
+{
+    (void)state;
+    struct hw_profile_comm *last = NULL;
+    for (uint64_t i = 0; i < 500; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "c%d", (int)i);
+        last = add(1000 + i, name, 2, 0);
+    }
+    assert_string_equal(last->name, "others");
+    assert_ptr_equal(hw_comms_find(1499), last);
+    hw_comms_rename(1499, "late");
+    assert_ptr_equal(hw_comms_find(1499), last);
+    assert_string_equal(hw_comms_find(40)->name, "a \"name\""); /* those before stay */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(group_is_known_again),
+        cmocka_unit_test(handle_used_again_is_another),
+        cmocka_unit_test(name_counts_from_when_it_is_given),
+        cmocka_unit_test(many_ranks_are_cut_but_told_apart),
+        cmocka_unit_test(written_as_json),
+        cmocka_unit_test(full_table_keeps_the_rest_together),
+    };
+    return cmocka_run_group_tests_name("comms", tests, start, NULL);
+}
