@@ -31,7 +31,7 @@ struct hw_rma_target {
     int ghost;          /* rank in the window; also its place in the window's `ghosts` */
     int ghost_in_world; /* rank in hw_world.all */
     int node;
-    char *memory; /* where it lies in this process; NULL: only its ghost reaches it (near.h) */
+    char *memory;             /* where it lies in this process; NULL: only its ghost reaches it (near.h) */
     struct hw_rma_bell *bell; /* of its ghost, if that is on this node */
     _Atomic uint32_t access;  /* enum hw_rma_access */
     _Atomic uint32_t dirty;   /* the window's generation at its last operation; other values: flushed since */
