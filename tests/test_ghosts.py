@@ -155,7 +155,6 @@ def test_too_many_ghosts(mpi: Mpi, ghosts: int, ranks: int) -> None:
         [program_of(mpi, "ghosts")],
         ranks=ranks,
         options={"HEADWAY_GHOSTS": str(ghosts)},
-        timeout_s=30,
     )
     told = [line for line in result.stderr.splitlines() if "[headway" in line]
     assert result.status != 0 and not result.has_timed_out, result.explain()
@@ -166,7 +165,7 @@ def test_too_many_ghosts(mpi: Mpi, ghosts: int, ranks: int) -> None:
 @pytest.mark.parametrize("value", ["-1", "one", "1025", "1/core"])
 def test_malformed_count(mpi: Mpi, value: str) -> None:
     result = support.run_mpi(
-        mpi, [program_of(mpi, "ghosts")], ranks=1, options={"HEADWAY_GHOSTS": value}, timeout_s=30
+        mpi, [program_of(mpi, "ghosts")], ranks=1, options={"HEADWAY_GHOSTS": value}
     )
     assert result.status != 0 and "HEADWAY_GHOSTS" in result.stderr, result.explain()
 
@@ -326,9 +325,7 @@ def test_process_killed(mpi: Mpi, is_ghost: bool) -> None:
     )
     killer = threading.Thread(target=kill_one, args=(tag, is_ghost, killed))
     killer.start()
-    result = support.run_group(
-        made.argv, support.job_environment(mpi, made.env), timeout_s=45, tag=tag
-    )
+    result = support.run_group(made.argv, support.job_environment(mpi, made.env), tag=tag)
     killer.join()
     assert killed, result.explain()
     assert result.status != 0 and not result.has_timed_out, result.explain()

@@ -61,13 +61,26 @@ static long count_preemptions(void)
     return usage.ru_nivcsw;
 }
 
-/* Processes of this node than there are cores it may run on: somebody must share. */
+/* Whether the processes of this node that may run where the ghost may, itself included, are more than the
+ * cores they may run on: somebody must share. A launcher that binds each process leaves the ghost its own. */
 static bool is_crowded(void)
 {
-    cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof cores, &cores) != 0)
+    cpu_set_t own, all, other, common;
+    int process_count = 0;
+    if (sched_getaffinity(0, sizeof own, &own) != 0)
         return true;
-    return CPU_COUNT(&cores) < hw_world.own_node->process_count;
+    all = own;
+    for (int i = 0; i < hw_world.own_node->process_count; i++) {
+        pid_t pid = hw_world.node_pids[i];
+        if (pid <= 0 || sched_getaffinity(pid, sizeof other, &other) != 0)
+            return true;
+        CPU_AND(&common, &own, &other);
+        if (CPU_COUNT(&common) == 0)
+            continue;
+        CPU_OR(&all, &all, &other);
+        process_count++;
+    }
+    return CPU_COUNT(&all) < process_count;
 }
 
 static void nap(uint64_t time_ns)
