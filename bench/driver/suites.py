@@ -195,6 +195,14 @@ _SUITES = (
         launches=3,
     ),
     Suite(
+        "overlap-transport",
+        "Point-to-point with and without what headway run tells the transport",
+        (p2p("both ways", (256 * KIB, MIB, 4 * MIB), 2, timeout_s=30.0),),
+        sockbufs=("small",),
+        extra_modes=("transport",),
+        launches=3,
+    ),
+    Suite(
         "overlap-one-way",
         "Point-to-point one way, 1 Gbit/s, work as long as the wire",
         (p2p("one way", LARGE_SIZES, 1),),
