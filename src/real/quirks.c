@@ -12,12 +12,25 @@ static bool is_on_one_node(void)
     return !getenv("MPIR_CVAR_NOLOCAL") && ranks && local_ranks && strcmp(ranks, local_ranks) == 0;
 }
 
-bool hw_real_needs_quiescence(void)
+/* What MPICH says of its version, from the number on; NULL for another MPI. */
+static const char *mpich_version(void)
 {
     static const char mpich[] = "MPICH Version:";
     const char *version = hw_real_detect_version();
     if (strncmp(version, mpich, sizeof mpich - 1) != 0)
-        return false;
+        return NULL;
     version += sizeof mpich - 1;
-    return strncmp(version + strspn(version, " \t"), "4.0", 3) == 0 && !is_on_one_node();
+    return version + strspn(version, " \t");
+}
+
+bool hw_real_needs_quiescence(void)
+{
+    const char *version = mpich_version();
+    return version && strncmp(version, "4.0", 3) == 0 && !is_on_one_node();
+}
+
+bool hw_real_polls_node_first(void)
+{
+    const char *version = mpich_version();
+    return version && strncmp(version, "5.", 2) == 0;
 }

@@ -35,4 +35,8 @@ enum {
  * false for a job on one node, which uses no UCX. */
 bool hw_real_needs_quiescence(void);
 
+/* True where a poll that moves something within the node polls no network (engines/thread/burst.h): MPICH 5.
+ */
+bool hw_real_polls_node_first(void);
+
 #endif

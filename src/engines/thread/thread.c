@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/engine.h"
+#include "engines/thread/burst.h"
 #include "engines/thread/overlap.h"
 #include "profile/counters.h"
 #include "progress/agent.h"
@@ -87,15 +88,17 @@ static void prepare_thread(void)
 /* Makes progress as long as each poll moves something. Returns how many operations completed. */
 static int drain(void)
 {
-    int completed = 0, polls = 0;
+    int completed = 0, polls = 0, bulk_polls = 0;
+    bool has_data = true;
     atomic_store(&is_polling, true);
     for (; has_work(); polls++) {
-        if (polls == MAX_POLLS_PER_LOOK) {
+        if (bulk_polls == MAX_POLLS_PER_LOOK) {
             if (waiter.uses_events)
                 hw_events_ignore_unread(&waiter.events);
             break;
         }
-        bool has_polled;
+        bool has_polled, had_data = has_data;
+        uint64_t began_ns = hw_clock_now_ns();
         completed += hw_request_poll(&has_polled);
         if (!has_polled && has_work() && hw_poll_is_open()) {
             hw_poll();
@@ -104,7 +107,10 @@ static int drain(void)
         if (!has_polled)
             break;
         HW_COUNT(polls);
-        if (polls > 0 && !hw_waiter_is_data_waiting(&waiter))
+        uint64_t took_ns = hw_clock_now_ns() - began_ns;
+        has_data = hw_waiter_is_data_waiting(&waiter);
+        bulk_polls += has_data;
+        if (polls > 0 && !has_data && (had_data || hw_inside_any() || !hw_burst_goes_on(polls, took_ns)))
             break;
     }
     atomic_store(&is_polling, false);
