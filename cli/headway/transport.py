@@ -7,13 +7,12 @@ one after the other, computing or not.
 Open MPI over TCP does so by its put protocol. Its send protocol has no such answer to wait for. It
 copies at the receiver, 0.1 ns a byte, which a slow link hides and a fast one does not.
 
-Intel MPI over TCP (libfabric's rxm over tcp) does so by its read protocol: the layer below answers
-a read with the data before the layer above has seen the partner's announcement, and its own read
-has to wait behind that data. With the write protocol both are handled above, in the order they
-came.
+Intel MPI over TCP (libfabric's rxm) does so by its read protocol, and would not by its write
+protocol (FI_OFI_RXM_USE_RNDV_WRITE=1). That one is left alone: with it MPI_Ialltoallv hangs in half
+of the launches, without Headway too (2021.18).
 
-All processes must agree: in a mixed job Open MPI 4.1 and 5.0 crash and Intel MPI 2021.18 aborts. So
-a command that starts the whole job may say it, and the preloaded library may not.
+All processes must agree: in a mixed job Open MPI 4.1 and 5.0 crash. So a command that starts the
+whole job may say it, and the preloaded library may not.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ class Duplex:
 SETTINGS = {
     # btl/tcp's flags without put: send, in-place, need-ack, need-csum, hetero-rdma
     "Open MPI": Duplex("OMPI_MCA_btl_tcp_flags", "313", "btl_tcp_flags"),
-    "Intel MPI": Duplex("FI_OFI_RXM_USE_RNDV_WRITE", "1", "FI_OFI_RXM_USE_RNDV_WRITE"),
 }
 
 #: up to here an exchange without computation takes the same time with either protocol; on Open MPI
