@@ -12,8 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* After a poll that began with empty sockets and took so long, the `polls`th of this look: is one more worth
- * while? */
+/* Whether this MPI needs bursts. */
+bool hw_burst_is_wanted(void);
+
+/* Where it does: after a poll that began with empty sockets and took so long, the `polls`th of this look: is
+ * one more worth while? */
 bool hw_burst_goes_on(int polls, uint64_t took_ns);
 
 #endif

@@ -89,7 +89,7 @@ static void prepare_thread(void)
 static int drain(void)
 {
     int completed = 0, polls = 0, bulk_polls = 0;
-    bool has_data = true;
+    bool has_data = false, has_bursts = hw_burst_is_wanted();
     atomic_store(&is_polling, true);
     for (; has_work(); polls++) {
         if (bulk_polls == MAX_POLLS_PER_LOOK) {
@@ -98,7 +98,7 @@ static int drain(void)
             break;
         }
         bool has_polled, had_data = has_data;
-        uint64_t began_ns = hw_clock_now_ns();
+        uint64_t began_ns = has_bursts ? hw_clock_now_ns() : 0;
         completed += hw_request_poll(&has_polled);
         if (!has_polled && has_work() && hw_poll_is_open()) {
             hw_poll();
@@ -107,10 +107,11 @@ static int drain(void)
         if (!has_polled)
             break;
         HW_COUNT(polls);
-        uint64_t took_ns = hw_clock_now_ns() - began_ns;
-        has_data = hw_waiter_is_data_waiting(&waiter);
+        uint64_t took_ns = has_bursts ? hw_clock_now_ns() - began_ns : 0;
+        has_data = (polls > 0 || has_bursts) && hw_waiter_is_data_waiting(&waiter);
         bulk_polls += has_data;
-        if (polls > 0 && !has_data && (had_data || hw_inside_any() || !hw_burst_goes_on(polls, took_ns)))
+        bool may_burst = has_bursts && !had_data && !hw_inside_any();
+        if (polls > 0 && !has_data && !(may_burst && hw_burst_goes_on(polls, took_ns)))
             break;
     }
     atomic_store(&is_polling, false);
