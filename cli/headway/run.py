@@ -95,8 +95,8 @@ def add_transport_argument(parser: argparse.ArgumentParser) -> None:
         "--transport",
         choices=transport.CHOICES,
         default="auto",
-        help="duplex: Open MPI over TCP does without the protocol that makes the two directions "
-        "wait for each other (auto: on links of up to 2.5 Gbit/s; keep: as it is)",
+        help="duplex: Open MPI and Intel MPI over TCP are told what keeps the two directions from "
+        "waiting for each other (auto: on links of up to 2.5 Gbit/s; keep: as it is)",
     )
 
 

@@ -7,12 +7,17 @@ one after the other, computing or not.
 Open MPI over TCP does so by its put protocol. Its send protocol has no such answer to wait for. It
 copies at the receiver, 0.1 ns a byte, which a slow link hides and a fast one does not.
 
-Intel MPI over TCP (libfabric's rxm) does so by its read protocol, and would not by its write
-protocol (FI_OFI_RXM_USE_RNDV_WRITE=1). That one is left alone: with it MPI_Ialltoallv hangs in half
-of the launches, without Headway too (2021.18).
+Intel MPI over TCP (libfabric's rxm over tcp) does so by its read protocol where the partner's
+announcement and the partner's request to read arrive together: tcp, below, takes both out of the
+socket in one go and answers the request with the data, before rxm, above, has seen the announcement
+and asked for its own data. If tcp takes no more than one message out of the socket at a time, rxm
+gets its turn between the two. The price is a second system call for a message that is larger than
+that, 0.3 us. (The write protocol, FI_OFI_RXM_USE_RNDV_WRITE=1, would do as well, but with it
+MPI_Ialltoallv of 2021.18 hangs in half of the launches, without Headway too; and so does everything
+with a size of 0 here.)
 
-All processes must agree: in a mixed job Open MPI 4.1 and 5.0 crash. So a command that starts the
-whole job may say it, and the preloaded library may not.
+Open MPI's processes must agree: in a mixed job 4.1 and 5.0 crash. So a command that starts the whole
+job may say it, and the preloaded library may not.
 """
 
 from __future__ import annotations
@@ -36,6 +41,9 @@ class Duplex:
 SETTINGS = {
     # btl/tcp's flags without put: send, in-place, need-ack, need-csum, hetero-rdma
     "Open MPI": Duplex("OMPI_MCA_btl_tcp_flags", "313", "btl_tcp_flags"),
+    # an announcement is 16 + 64 + 104 bytes: at most half of its last part may be read ahead, or the
+    # message behind it comes along. A message of 24 bytes fits.
+    "Intel MPI": Duplex("FI_TCP_PREFETCH_RBUF_SIZE", "48", "FI_TCP_PREFETCH_RBUF_SIZE"),
 }
 
 #: up to here an exchange without computation takes the same time with either protocol; on Open MPI

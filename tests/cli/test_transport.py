@@ -11,6 +11,7 @@ from headway import transport
 from headway.mpis import Mpi
 
 WITHOUT_PUT = {"OMPI_MCA_btl_tcp_flags": "313"}
+ONE_AT_A_TIME = {"FI_TCP_PREFETCH_RBUF_SIZE": "48"}
 GBIT = 1e9
 
 
@@ -55,7 +56,7 @@ def test_virtual_interface_makes_its_speed_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "title, wanted",
-    [("Open MPI 5.0.11", WITHOUT_PUT), ("Intel MPI 2021.18.1", {}), ("MPICH 5.0.2", {})],
+    [("Open MPI 5.0.11", WITHOUT_PUT), ("Intel MPI 2021.18.1", ONE_AT_A_TIME), ("MPICH 5.0.2", {})],
 )
 def test_only_where_it_helps(title: str, wanted: dict[str, str]) -> None:
     assert transport.settings(title, GBIT, environ={}) == wanted
@@ -69,6 +70,8 @@ def test_user_comes_first() -> None:
     assert transport.settings("Open MPI", GBIT, environ={"OMPI_MCA_btl_tcp_flags": "315"}) == {}
     words = ["mpirun", "--mca", "btl_tcp_flags", "315", "app"]
     assert transport.settings("Open MPI", GBIT, words=words, environ={}) == {}
+    words = ["mpirun", "-genv", "FI_TCP_PREFETCH_RBUF_SIZE=9000", "app"]
+    assert transport.settings("Intel MPI", GBIT, words=words, environ={}) == {}
 
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
@@ -82,7 +85,7 @@ def dry_run(headway: Headway, *words: object) -> str:
 
 def test_whole_job_hears_it(mpi: Mpi, hello: Path, headway: Headway) -> None:
     wanted = transport.settings(mpi.title, GBIT, environ={})
-    assert bool(wanted) == (mpi.flavour == "ompi")
+    assert bool(wanted) == (mpi.flavour == "ompi" or mpi.is_intel)
     lines = {f"export {d.variable}={d.value}\n" for d in transport.SETTINGS.values()}
     told = {f"export {name}={value}\n" for name, value in wanted.items()}
 
@@ -103,8 +106,11 @@ def test_large_messages(mpi: Mpi, hello: Path, headway: Headway) -> None:
     (wanted,) = transport.settings(mpi.title, GBIT, environ={}).items() or [None]
     if wanted is None:
         pytest.skip("this MPI is told nothing")
-    options = ["--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1"]
-    options += ["--mca", "btl", "self,tcp"]
+    if mpi.flavour == "ompi":
+        options = ["--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1"]
+        options += ["--mca", "btl", "self,tcp"]
+    else:
+        options = ["-genv", "I_MPI_FABRICS", "ofi", "-genv", "FI_PROVIDER", "tcp"]
     words = [mpi.mpiexec, *options, "-n", 2, hello, 4194304, 3]
     done = headway("run", "--transport", "duplex", *words, **mpi.environment())
     assert done.returncode == 0, done.stderr
