@@ -74,6 +74,58 @@ static void no_gain_stands_down(void **state)
     assert_true(on_count > 0);
 }
 
+/* What can be seen at the first control is not tried for longer. */
+static void plain_loss_is_learnt_at_once(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    assert_int_equal(run(&class, 5, 450 * US, 100 * US, 3 * MS), 3);
+    assert_true(class.stands_down);
+    assert_int_equal(run(&class, 31, 450 * US, 100 * US, 3 * MS), 0);
+    assert_int_equal(run(&class, 31, 450 * US, 100 * US, 3 * MS), 2); /* the next control is cut, too */
+}
+
+/* A loss that a window contradicts takes more windows to believe, and a control its whole length. */
+static void doubtful_loss_takes_longer(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    int on_count = 0;
+    for (int i = 0; i < 50; i++) {
+        bool is_on = hw_policy_begin(&class);
+        on_count += is_on;
+        bool is_good = i == 2 || i == 36;
+        end(&class, is_on, is_on && !is_good ? 450 * US : 100 * US, 3 * MS);
+        assert_int_equal(class.stands_down, i >= 7);
+    }
+    assert_int_equal(on_count, 3 + 3 + 4);
+}
+
+/* One of the first two controls was disturbed, as when the partner came late: the other one counts. */
+static void one_disturbed_control_decides_nothing(void **state)
+{
+    (void)state;
+    for (int disturbed = 3; disturbed <= 4; disturbed++) {
+        struct hw_policy_class class = {0};
+        for (int i = 0; i < 8; i++) {
+            bool is_on = hw_policy_begin(&class);
+            end(&class, is_on, is_on ? 430 * US : i == disturbed ? 1260 * US : 90 * US, 4 * MS);
+        }
+        assert_true(class.stands_down);
+    }
+}
+
+/* Stood down at the first control, and wrongly: not held until the next. */
+static void early_decision_is_revised_without_a_control(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    run(&class, 5, 450 * US, 100 * US, 3 * MS);
+    assert_true(class.stands_down);
+    run(&class, 10, 450 * US, 900 * US, 3 * MS);
+    assert_false(class.stands_down);
+}
+
 static void decision_is_revised(void **state)
 {
     (void)state;
@@ -205,6 +257,10 @@ int main(void)
         cmocka_unit_test(gain_keeps_it_on),
         cmocka_unit_test(controls_tell_what_is_gained),
         cmocka_unit_test(no_gain_stands_down),
+        cmocka_unit_test(plain_loss_is_learnt_at_once),
+        cmocka_unit_test(doubtful_loss_takes_longer),
+        cmocka_unit_test(one_disturbed_control_decides_nothing),
+        cmocka_unit_test(early_decision_is_revised_without_a_control),
         cmocka_unit_test(decision_is_revised),
         cmocka_unit_test(spoilt_windows_decide_nothing),
         cmocka_unit_test(equal_cost_keeps_it_on),

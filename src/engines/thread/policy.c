@@ -11,7 +11,13 @@ enum {
     MAX_CONTROL_INTERVAL = 1024,
     OFF_CONTROL_RUN = 2,
     ON_CONTROL_RUN = 4,
+    LEAST_ON_RUN = 2, /* an "on" control ends after as many if each was worse than doing without */
 };
+
+/* What the thread must cost, as a multiple of doing without it, to be stopped, and then to be started again.
+ * Where both ways cost the same the decision must not wander, least of all in one of two partners. */
+#define STOP_FACTOR 1.06
+#define START_FACTOR 0.95
 
 /* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us. */
 #define MIN_GAIN_NS UINT64_C(60000)
@@ -22,6 +28,13 @@ enum {
 static uint32_t control_run(const struct hw_policy_class *class)
 {
     return class->stands_down ? ON_CONTROL_RUN : OFF_CONTROL_RUN;
+}
+
+static void schedule_control(struct hw_policy_class *class, uint32_t number)
+{
+    class->next_control = number + class->control_interval;
+    if (class->control_interval < MAX_CONTROL_INTERVAL)
+        class->control_interval *= 2;
 }
 
 bool hw_policy_begin(struct hw_policy_class *class)
@@ -37,11 +50,8 @@ bool hw_policy_begin(struct hw_policy_class *class)
         return !class->stands_down;
     if (number == class->next_control) /* the other way is judged by what it brings now, not long ago */
         *(class->stands_down ? &class->on : &class->off) = (struct hw_policy_samples){0};
-    if (number + 1 >= class->next_control + control_run(class)) {
-        class->next_control = number + class->control_interval;
-        if (class->control_interval < MAX_CONTROL_INTERVAL)
-            class->control_interval *= 2;
-    }
+    if (number + 1 >= class->next_control + control_run(class))
+        schedule_control(class, number);
     return class->stands_down;
 }
 
@@ -50,18 +60,41 @@ static void add_sample(struct hw_policy_samples *samples, uint64_t cost_ns)
     samples->cost_ns[samples->count++ % HW_POLICY_SAMPLE_COUNT] = cost_ns;
 }
 
+struct sorted {
+    uint64_t cost_ns[HW_POLICY_SAMPLE_COUNT];
+    uint32_t count;
+};
+
+static struct sorted sort(const struct hw_policy_samples *samples)
+{
+    struct sorted sorted = {.count = samples->count < HW_POLICY_SAMPLE_COUNT ? samples->count
+                                                                             : HW_POLICY_SAMPLE_COUNT};
+    uint64_t *cost_ns = sorted.cost_ns;
+    memcpy(cost_ns, samples->cost_ns, sorted.count * sizeof cost_ns[0]);
+    for (uint32_t i = 1; i < sorted.count; i++)
+        for (uint32_t j = i; j > 0 && cost_ns[j] < cost_ns[j - 1]; j--) {
+            uint64_t swap = cost_ns[j];
+            cost_ns[j] = cost_ns[j - 1];
+            cost_ns[j - 1] = swap;
+        }
+    return sorted;
+}
+
+/* Of an even number the lower one: what disturbs a window makes it longer, so of two controls that differ
+ * the longer one was disturbed. */
 static uint64_t median(const struct hw_policy_samples *samples)
 {
-    uint64_t sorted[HW_POLICY_SAMPLE_COUNT];
-    uint32_t count = samples->count < HW_POLICY_SAMPLE_COUNT ? samples->count : HW_POLICY_SAMPLE_COUNT;
-    memcpy(sorted, samples->cost_ns, count * sizeof sorted[0]);
-    for (uint32_t i = 1; i < count; i++)
-        for (uint32_t j = i; j > 0 && sorted[j] < sorted[j - 1]; j--) {
-            uint64_t swap = sorted[j];
-            sorted[j] = sorted[j - 1];
-            sorted[j - 1] = swap;
-        }
-    return sorted[count / 2];
+    struct sorted sorted = sort(samples);
+    return sorted.cost_ns[(sorted.count - 1) / 2];
+}
+
+/* The cheapest of some windows with the thread; there is one. */
+static uint64_t least(const struct hw_policy_samples *samples) { return sort(samples).cost_ns[0]; }
+
+static uint64_t most(const struct hw_policy_samples *samples)
+{
+    struct sorted sorted = sort(samples);
+    return sorted.cost_ns[sorted.count - 1];
 }
 
 uint64_t hw_policy_transfer_ns(const struct hw_policy_class *class)
@@ -88,14 +121,29 @@ static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window
     return true;
 }
 
-/* With a margin either way: where both ways cost the same the decision must not wander, least of all in one
- * of two partners. Undecided while a control is still under way. */
+/* Undecided while a control is under way. */
 static bool should_stand_down(const struct hw_policy_class *class)
 {
     double on = (double)median(&class->on), off = (double)median(&class->off);
     if (class->stands_down)
-        return class->on.count < ON_CONTROL_RUN || on >= 0.95 * off;
-    return class->off.count >= OFF_CONTROL_RUN && on > 1.06 * off;
+        return class->next_control < class->window_count || on >= START_FACTOR * off;
+    return class->off.count >= OFF_CONTROL_RUN && on > STOP_FACTOR * off;
+}
+
+/* After the first control: even the best window with the thread was worse than the worst without it. A short
+ * run should not pay for more windows to learn what is plain. */
+static bool is_plainly_useless(const struct hw_policy_class *class)
+{
+    return class->off.count >= OFF_CONTROL_RUN &&
+           (double)least(&class->on) > STOP_FACTOR * (double)most(&class->off);
+}
+
+/* Likewise an "on" control that gets worse windows than those without the thread is not run to its end. */
+static void cut_control(struct hw_policy_class *class)
+{
+    bool is_under_way = class->stands_down && class->next_control < class->window_count;
+    if (is_under_way && class->on.count >= LEAST_ON_RUN && least(&class->on) > median(&class->off))
+        schedule_control(class, class->window_count - 1);
 }
 
 bool hw_policy_end(struct hw_policy_class *class, const struct hw_policy_window *window)
@@ -104,8 +152,11 @@ bool hw_policy_end(struct hw_policy_class *class, const struct hw_policy_window 
         return false;
     class->is_slow = window->duration_ns > SLOW_WINDOW_NS;
     add_sample(window->was_on ? &class->on : &class->off, window->cost_ns);
-    if (class->window_count < LEARNING_WINDOWS || class->on.count == 0 || class->off.count == 0)
+    if (class->on.count == 0 || class->off.count == 0)
         return false;
+    if (class->window_count < LEARNING_WINDOWS && !is_plainly_useless(class))
+        return false;
+    cut_control(class);
     bool stood_down = class->stands_down;
     class->stands_down = should_stand_down(class);
     return class->stands_down != stood_down;

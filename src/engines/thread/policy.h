@@ -11,7 +11,9 @@
  * control). The cost of a window is what the program lost in it: time blocked in completion, time spent
  * waking the thread, and the thread's CPU time where it takes the program's core. The way whose median cost
  * is lower is used until the next control. So a transport that progresses by itself and messages too small to
- * matter make the engine stand down, without anybody having to recognise them.
+ * matter make the engine stand down, without anybody having to recognise them. Where the first control shows
+ * a loss in every window the thread stops at once, and a control with it is cut short likewise: short runs
+ * pay for learning, too.
  *
  * And a third: when have all operations of a window been posted? Programs post in series and repeat
  * themselves; once the length of the series is sure, the thread is woken at its end instead of at its
