@@ -113,7 +113,8 @@ int main(int argc, char **argv)
         {"directions", BENCH_INTEGER, &options.directions, "1: the lower half sends; 2: both halves"},
         {"messages", BENCH_INTEGER, &options.messages, "messages the bytes go in, each way"},
         {"completion", BENCH_TEXT, &options.completion,
-         "all: MPI_Waitall; each: MPI_Wait for one after the other; test: MPI_Testall in a loop"},
+         "all: MPI_Waitall; each: MPI_Wait for one after the other; test: MPI_Testall in a loop; "
+         "reduce: MPI_Allreduce, then MPI_Waitall"},
         {"iterations", BENCH_LIST, &options.iterations, "timed iterations, for all sizes or for each"},
         {"warmup", BENCH_LIST, &options.warmup, "untimed iterations, for all sizes or for each"},
         {0},

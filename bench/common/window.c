@@ -45,16 +45,17 @@ static void work_measure(const struct bench_window *window, struct bench_json *j
 
 enum bench_completion bench_completion_parse(const struct bench *bench, const char *name)
 {
-    static const char *const names[] = {"all", "each", "test"};
-    for (int i = BENCH_ALL; i <= BENCH_TEST; i++)
+    static const char *const names[] = {"all", "each", "test", "reduce"};
+    for (int i = BENCH_ALL; i <= BENCH_REDUCE; i++)
         if (strcmp(name, names[i]) == 0)
             return (enum bench_completion)i;
-    bench_refuse(bench, "--completion is one of all each test");
+    bench_refuse(bench, "--completion is one of all each test reduce");
 }
 
 static void requests_complete(enum bench_completion completion, int count, MPI_Request *requests)
 {
     int is_done = 0;
+    double mine = 1.0, sum;
     switch (completion) {
     case BENCH_ALL:
         MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
@@ -66,6 +67,10 @@ static void requests_complete(enum bench_completion completion, int count, MPI_R
     case BENCH_TEST:
         while (!is_done)
             MPI_Testall(count, requests, &is_done, MPI_STATUSES_IGNORE);
+        break;
+    case BENCH_REDUCE:
+        MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
         break;
     }
 }

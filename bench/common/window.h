@@ -8,12 +8,13 @@
 
 /* How a window's requests are completed. */
 enum bench_completion {
-    BENCH_ALL,  /* MPI_Waitall */
-    BENCH_EACH, /* MPI_Wait for one after the other */
-    BENCH_TEST, /* MPI_Testall until all are complete */
+    BENCH_ALL,    /* MPI_Waitall */
+    BENCH_EACH,   /* MPI_Wait for one after the other */
+    BENCH_TEST,   /* MPI_Testall until all are complete */
+    BENCH_REDUCE, /* MPI_Waitall after an MPI_Allreduce, as in a solver with inner products */
 };
 
-/* By its name: all, each, test. Ends every rank with one line for any other. */
+/* By its name: all, each, test, reduce. Ends every rank with one line for any other. */
 enum bench_completion bench_completion_parse(const struct bench *bench, const char *name);
 
 struct bench_window {

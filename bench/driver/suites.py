@@ -210,6 +210,17 @@ _SUITES = (
         launches=3,
     ),
     Suite(
+        "overlap-reduce",
+        "Point-to-point both ways, completed after an MPI_Allreduce",
+        (
+            exchange("256 KiB, reduce", 256 * KIB, completion="reduce"),
+            exchange("1 MiB, reduce", MIB, completion="reduce"),
+            exchange("4 MiB, reduce", 4 * MIB, completion="reduce"),
+        ),
+        sockbufs=("small",),
+        launches=3,
+    ),
+    Suite(
         "overlap-small",
         "Point-to-point below the sizes that gain",
         (p2p("both ways", ALL_SIZES[:7], 2),),
