@@ -229,6 +229,7 @@ class Generator:
             "#pragma GCC visibility pop",
             "",
             '#include "hooks.h"',
+            '#include "mpi/blocking.h"',
             '#include "mpi/profiled.h"',
             '#include "objects/request.h"',
             '#include "progress/inside.h"',
@@ -260,6 +261,8 @@ class Generator:
             hook = f"{hook_name(name)}({arguments})"
             call = f"HW_UNLIKELY(hw_request_is_any_known()) ? {hook} : {call}"
             call = call if function.only_known else hook
+        if function.is_blocking:
+            call = f"HW_BLOCKING({call})"
         slow = f"slow_{name}({', '.join(filter(None, [arguments, 'SITE']))})"
         guard = (
             f"    if (HW_UNLIKELY(hw_inside_depth(inside) != HW_INSIDE_NO))\n        return {slow};"

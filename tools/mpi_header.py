@@ -188,6 +188,7 @@ class Function:
     door: str = ""  # "count, requests" for a door
     only_known: bool = False  # the hook has nothing to do while the tracker knows no request
     posted: str = ""  # arguments of the hook for class posted
+    is_blocking: bool = False  # time in it is not computation
 
 
 @dataclass
@@ -223,6 +224,7 @@ def read_spec(path: Path) -> Spec:
         untracked=dict(document.pop("untracked", {})),
         untranslated=dict(document.pop("untranslated", {})),
     )
+    blocking = document.pop("blocking", {}).get("functions", [])
     for name, text in document.pop("prototypes", {}).items():
         spec.prototypes[name] = parse_prototype(" ".join(text.split()), f"spec: prototypes.{name}")
     for kind, groups in document.items():
@@ -230,7 +232,16 @@ def read_spec(path: Path) -> Spec:
             raise HeaderError(f"spec: `{kind}` is not a class; known: {', '.join(CLASSES)}")
         for group, body in groups.items():
             read_group(spec, kind, group, body)
+    mark_blocking(spec, blocking)
     return spec
+
+
+def mark_blocking(spec: Spec, names: list[str]) -> None:
+    for name in names:
+        function = spec.find(name)
+        if function.kind not in ("pass", "world"):
+            raise HeaderError(f"spec: {name} is blocking, which class {function.kind} is not asked")
+        function.is_blocking = True
 
 
 def read_group(spec: Spec, kind: str, group: str, body: object) -> None:

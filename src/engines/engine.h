@@ -31,6 +31,10 @@ struct hw_engine {
      * it is a blocking call, else 0; still_pending counts the requests it held that are not complete. */
     void (*returned)(uint64_t blocked_ns, int still_pending);
 
+    /* A blocking call that is no door is about to return to the program; timed because the engine asked for
+     * it (progress/inside.h). Any thread, inside the entry. */
+    void (*blocked)(uint64_t began_ns);
+
     /* The program begins something during which no other thread may make progress on this MPI
      * (real/quirks.h): the engine does nothing any more. Returns after the last poll. */
     void (*retire)(void);

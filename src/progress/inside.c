@@ -10,6 +10,8 @@
 
 _Thread_local struct hw_inside hw_inside = {.depth = HW_INSIDE_UNREGISTERED};
 
+bool hw_inside_wants_times;
+
 /* Guards the list below. Taken by a thread at its first MPI call and at its end, and by the progress
  * thread when it looks; never held across an MPI call. */
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;

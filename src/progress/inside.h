@@ -47,6 +47,19 @@ static inline void hw_inside_leave_profiled(struct hw_inside *inside)
  * inside MPI (the entry forwards to hw_bottom). */
 bool hw_inside_register(struct hw_inside *inside);
 
+/* Whether blocking calls are to be timed: as long as a window of overlap is open. Written by the engine, read
+ * by every entry of a blocking function; relaxed, since a call more or less decides nothing. */
+extern bool hw_inside_wants_times;
+
+static inline bool hw_inside_is_timed(void)
+{
+    return __atomic_load_n(&hw_inside_wants_times, __ATOMIC_RELAXED);
+}
+static inline void hw_inside_time(bool wants_times)
+{
+    __atomic_store_n(&hw_inside_wants_times, wants_times, __ATOMIC_RELAXED);
+}
+
 /* True if any registered thread of the program is inside MPI now. Progress thread only. */
 bool hw_inside_any(void);
 

@@ -38,6 +38,8 @@ environment = ["Wtime"]
 collectives = ["Barrier"{world}]
 [pass]
 other = [{passed}]
+[blocking]
+functions = [{blocking}]
 [hook.p2p]
 widened = [{widened}]
 functions = ["Isend", "Waitall"]
@@ -62,11 +64,13 @@ def generate(
     passed: str = "",
     widened: str = '"count"',
     requests: str = "requests",
+    blocking: str = "",
 ) -> tuple[int, str]:
     header = folder / "mpi.h"
     header.write_text(HEADER.format(more=more))
     spec = folder / "spec.toml"
-    spec.write_text(SPEC.format(world=world, passed=passed, widened=widened, requests=requests))
+    fields = {"world": world, "passed": passed, "widened": widened}
+    spec.write_text(SPEC.format(**fields, requests=requests, blocking=blocking))
     command = [
         sys.executable,
         str(ROOT / "tools/gen_mpi.py"),
@@ -109,6 +113,13 @@ def test_one_hook_serves_both_twins(tmp_path: Path) -> None:
         assert "hw_isend(buf, count, datatype, request)" in entry(tmp_path, name)
     inline = (tmp_path / "out" / "real_inline.h").read_text()
     assert "if (count == (int)count)" in inline and "hw_real.Isend_c(buf, count" in inline
+
+
+def test_blocking_calls_are_timed_on_every_way(tmp_path: Path) -> None:
+    assert generate(tmp_path, blocking='"Barrier"') == (0, "")
+    barrier = entry(tmp_path, "Barrier")
+    assert barrier.count("HW_BLOCKING(hw_real.Barrier(hw_world_comm(comm)))") == 3
+    assert "HW_BLOCKING" not in entry(tmp_path, "Ibarrier")
 
 
 def test_cold_ways(tmp_path: Path) -> None:
@@ -174,6 +185,8 @@ def test_bytes_only_from_arguments_that_count(declaration: str, expected: str) -
         ("", {"passed": '"Barrier"'}, "Barrier is both world and pass"),
         ("", {"widened": ""}, "hook Isend does not widen what MPI_Isend_c widens"),
         ("", {"requests": "reqs"}, "MPI_Waitall has no parameter reqs"),
+        ("", {"blocking": '"Isend"'}, "Isend is blocking, which class hook is not asked"),
+        ("", {"blocking": '"Mark"'}, "MPI_Mark has no class"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, more: str, extra: dict[str, str], complaint: str) -> None:

@@ -16,7 +16,7 @@ enum { US = 1000, MS = 1000000 };
 static bool end(struct hw_policy_class *class, bool was_on, uint64_t cost_ns, uint64_t duration_ns)
 {
     const struct hw_policy_window window = {
-        .was_on = was_on, .cost_ns = cost_ns, .blocked_ns = cost_ns, .duration_ns = duration_ns};
+        .was_on = was_on, .blocked_ns = cost_ns, .duration_ns = duration_ns};
     return hw_policy_end(class, &window);
 }
 
@@ -186,6 +186,41 @@ static void waiting_at_once_needs_no_thread(void **state)
     assert_false(class.stands_down);
 }
 
+/* MPI_Irecv, MPI_Send, MPI_Wait: the time between post and wait is that of the send. */
+static void blocking_calls_are_not_computation(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    int on_count = 0;
+    for (int i = 0; i < 1000; i++) {
+        const struct hw_policy_window window = {.was_on = hw_policy_begin(&class),
+                                                .blocked_ns = 1 * MS,
+                                                .elsewhere_ns = 8 * MS,
+                                                .duration_ns = 9 * MS};
+        on_count += window.was_on;
+        hw_policy_end(&class, &window);
+    }
+    assert_int_equal(on_count, HW_POLICY_IDLE_RUN);
+}
+
+/* MPI_Allreduce before MPI_Waitall: what the thread saves is saved there, and it does cost CPU time. */
+static void gain_in_other_calls_keeps_it_on(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    for (int i = 0; i < 100; i++) {
+        bool is_on = hw_policy_begin(&class);
+        const struct hw_policy_window window = {.was_on = is_on,
+                                                .blocked_ns = 10 * US,
+                                                .elsewhere_ns = is_on ? 400 * US : 5 * MS,
+                                                .overhead_ns = is_on ? 900 * US : 0,
+                                                .duration_ns = is_on ? 10 * MS : 14 * MS};
+        hw_policy_end(&class, &window);
+        assert_false(class.stands_down);
+    }
+    assert_int_equal(hw_policy_off_cost_ns(&class), 5 * MS + 10 * US);
+}
+
 static void long_windows_are_not_used_to_learn(void **state)
 {
     (void)state;
@@ -266,6 +301,8 @@ int main(void)
         cmocka_unit_test(equal_cost_keeps_it_on),
         cmocka_unit_test(one_odd_window_decides_nothing),
         cmocka_unit_test(waiting_at_once_needs_no_thread),
+        cmocka_unit_test(blocking_calls_are_not_computation),
+        cmocka_unit_test(gain_in_other_calls_keeps_it_on),
         cmocka_unit_test(long_windows_are_not_used_to_learn),
         cmocka_unit_test(pacing_lets_a_burst_through),
         cmocka_unit_test(pacing_holds_the_long_run_rate),

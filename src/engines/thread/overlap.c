@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "engines/thread/policy.h"
 #include "profile/counters.h"
+#include "progress/inside.h"
 
 #include <stdlib.h>
 
@@ -45,6 +46,7 @@ static struct {
     uint64_t bytes;
     uint64_t thread_cpu_ns; /* of the progress thread, when it opened */
     uint64_t blocked_ns;
+    uint64_t elsewhere_ns; /* in blocking calls that are no doors */
     uint64_t wake_ns;
     bool has_gone;       /* somebody was told to start the thread on it */
     bool is_series_over; /* the first series of posts */
@@ -111,7 +113,7 @@ static void adapt_gap(struct hw_policy_class *class, const struct hw_policy_wind
             class->gap_percent > MIN_GAP_PERCENT + 5 ? class->gap_percent - 5 : MIN_GAP_PERCENT;
         class->gap_percent =
             class->gap_cap_percent > MIN_GAP_PERCENT + 10 ? class->gap_cap_percent - 10 : MIN_GAP_PERCENT;
-    } else if (closed->blocked_ns < transfer_ns / 32) {
+    } else if (closed->blocked_ns + closed->elsewhere_ns < transfer_ns / 32) {
         if (++class->good_count % GOOD_WINDOWS_PER_PERCENT == 0 && class->gap_cap_percent < MAX_GAP_PERCENT)
             class->gap_cap_percent++;
         if (class->gap_percent + 3 <= class->gap_cap_percent)
@@ -126,7 +128,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, uint64_t now_
     window.is_on |= is_listened;
     window.is_interfered = is_paused || is_listened;
     window.opened_ns = now_ns;
-    window.blocked_ns = 0;
+    window.blocked_ns = window.elsewhere_ns = 0;
     window.bytes = 0;
     atomic_store_explicit(&gap_ns, gap_for(window.class), memory_order_relaxed);
     atomic_store_explicit(&has_rounds, false, memory_order_relaxed);
@@ -139,6 +141,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, uint64_t now_
     if (!window.is_on)
         HW_COUNT(overlap_windows_off);
     atomic_store_explicit(&is_on, window.is_on, memory_order_relaxed);
+    hw_inside_time(true);
 }
 
 static void end_series(void)
@@ -151,13 +154,14 @@ static void end_series(void)
 /* For the record: what was overlapped, and what the thread brought as far as controls tell. */
 static void count_window(const struct hw_policy_class *class, const struct hw_policy_window *closed)
 {
-    if (closed->duration_ns > closed->blocked_ns)
-        HW_COUNT_ADD(overlapped_ns, closed->duration_ns - closed->blocked_ns);
+    uint64_t waited_ns = closed->blocked_ns + closed->elsewhere_ns;
+    if (closed->duration_ns > waited_ns)
+        HW_COUNT_ADD(overlapped_ns, closed->duration_ns - waited_ns);
     uint64_t off_cost_ns = hw_policy_off_cost_ns(class);
     if (!closed->was_on || off_cost_ns == 0 || window.is_interfered)
         return;
     HW_COUNT(judged_windows);
-    HW_COUNT_ADD(judged_on_ns, closed->cost_ns);
+    HW_COUNT_ADD(judged_on_ns, hw_policy_cost_ns(closed));
     HW_COUNT_ADD(judged_off_ns, off_cost_ns);
 }
 
@@ -175,18 +179,20 @@ static void close_window(uint64_t now_ns)
     end_series();
     struct hw_policy_window closed = {
         .was_on = window.is_on,
-        .cost_ns = window.blocked_ns + window.wake_ns,
         .blocked_ns = window.blocked_ns,
+        .elsewhere_ns = window.elsewhere_ns,
+        .overhead_ns = window.wake_ns,
         .duration_ns = now_ns - window.opened_ns,
     };
     if (window.is_on && !has_own_core)
-        closed.cost_ns += hw_clock_read(thread_clock) - window.thread_cpu_ns;
+        closed.overhead_ns += hw_clock_read(thread_clock) - window.thread_cpu_ns;
     count_window(window.class, &closed);
     if (!window.is_interfered)
         learn(window.class, &closed);
     window.class->bytes = window.bytes;
     window.class = NULL;
     atomic_store_explicit(&is_on, false, memory_order_relaxed);
+    hw_inside_time(false);
 }
 
 /* Counts the post. Whether the series is complete is known from the windows before. */
@@ -241,6 +247,18 @@ void hw_overlap_returned(uint64_t blocked_ns)
     window.blocked_ns += blocked_ns;
     if (window.class && atomic_load(&hw_request_outstanding) == 0)
         close_window(hw_clock_now_ns());
+    pthread_mutex_unlock(&lock);
+}
+
+void hw_overlap_blocked(uint64_t began_ns)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t now_ns = hw_clock_now_ns();
+    if (window.class && began_ns >= window.opened_ns)
+        window.elsewhere_ns += now_ns - began_ns;
+    /* A receive that is always posted must not make every call of the program pay for long. */
+    if (!window.class || now_ns - window.opened_ns > MAX_WINDOW_NS)
+        hw_inside_time(false);
     pthread_mutex_unlock(&lock);
 }
 

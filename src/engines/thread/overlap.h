@@ -26,6 +26,9 @@ void hw_overlap_add_wake(uint64_t wake_ns);
 /* A door returned. Closes the window if nothing is outstanding any more. */
 void hw_overlap_returned(uint64_t blocked_ns);
 
+/* A blocking call that is no door returned. Counts if it began in the open window. */
+void hw_overlap_blocked(uint64_t began_ns);
+
 /* The program has paused the thread, or listens to it: the open window, and those that follow, say nothing
  * about what the thread brings, so the policy learns nothing from them. While listened to, the thread takes
  * part in every window. */

@@ -110,7 +110,7 @@ uint64_t hw_policy_off_cost_ns(const struct hw_policy_class *class)
 /* True if the window had nothing to gain, and so says nothing about the thread. */
 static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window *window)
 {
-    if (window->duration_ns >= window->blocked_ns + MIN_GAIN_NS) {
+    if (window->duration_ns >= window->blocked_ns + window->elsewhere_ns + MIN_GAIN_NS) {
         class->idle_run = 0;
         return false;
     }
@@ -151,7 +151,7 @@ bool hw_policy_end(struct hw_policy_class *class, const struct hw_policy_window 
     if (is_idle(class, window))
         return false;
     class->is_slow = window->duration_ns > SLOW_WINDOW_NS;
-    add_sample(window->was_on ? &class->on : &class->off, window->cost_ns);
+    add_sample(window->was_on ? &class->on : &class->off, hw_policy_cost_ns(window));
     if (class->on.count == 0 || class->off.count == 0)
         return false;
     if (class->window_count < LEARNING_WINDOWS && !is_plainly_useless(class))

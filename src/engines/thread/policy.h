@@ -4,16 +4,16 @@
  * A class is a kind of operation and a power of two of its bytes. Two questions, in this order:
  *
  * Does the program compute while something is pending? If its last windows of overlap had no time between the
- * post and the wait, there is nothing to gain and the thread is not woken. One window with time in it, and
- * the next one gets the thread.
+ * post and the wait but that in other blocking calls, there is nothing to gain and the thread is not woken.
+ * One window with time in it, and the next one gets the thread.
  *
  * Does the thread help? Windows are mostly run with the thread ("on"), now and then without ("off", a
- * control). The cost of a window is what the program lost in it: time blocked in completion, time spent
- * waking the thread, and the thread's CPU time where it takes the program's core. The way whose median cost
- * is lower is used until the next control. So a transport that progresses by itself and messages too small to
- * matter make the engine stand down, without anybody having to recognise them. Where the first control shows
- * a loss in every window the thread stops at once, and a control with it is cut short likewise: short runs
- * pay for learning, too.
+ * control). The cost of a window is what the program lost in it: time blocked in completion and in other
+ * blocking calls, time spent waking the thread, and the thread's CPU time where it takes the program's core.
+ * The way whose median cost is lower is used until the next control. So a transport that progresses by itself
+ * and messages too small to matter make the engine stand down, without anybody having to recognise them.
+ * Where the first control shows a loss in every window the thread stops at once, and a control with it is cut
+ * short likewise: short runs pay for learning, too.
  *
  * And a third: when have all operations of a window been posted? Programs post in series and repeat
  * themselves; once the length of the series is sure, the thread is woken at its end instead of at its
@@ -63,13 +63,21 @@ struct hw_policy_class {
 /* Begins a window of this class: true if the thread should take part. */
 bool hw_policy_begin(struct hw_policy_class *class);
 
-/* One window as it went. */
+/* One window as it went. Programs often call MPI_Allreduce or MPI_Recv before they complete what they posted:
+ * then what is left of the transfer passes there, and so does what the thread saves. */
 struct hw_policy_window {
     bool was_on;
-    uint64_t cost_ns;
-    uint64_t blocked_ns;  /* in completion; part of the cost */
-    uint64_t duration_ns; /* from the first post until nothing was outstanding */
+    uint64_t blocked_ns;   /* in completion */
+    uint64_t elsewhere_ns; /* in blocking calls that complete none of the window's operations */
+    uint64_t overhead_ns;  /* waking the thread, and its CPU time where it takes the program's core */
+    uint64_t duration_ns;  /* from the first post until nothing was outstanding */
 };
+
+/* What the program lost in it. */
+static inline uint64_t hw_policy_cost_ns(const struct hw_policy_window *window)
+{
+    return window->blocked_ns + window->elsewhere_ns + window->overhead_ns;
+}
 
 /* The first series of posts of a window, which the thread should not disturb and need not be woken before its
  * end: how long it is going to be is known once HW_POLICY_SURE_RUN windows in a row had as many posts. */

@@ -436,6 +436,7 @@ const struct hw_engine hw_engine_thread = {
     .abandon = abandon,
     .posted = posted,
     .returned = returned,
+    .blocked = hw_overlap_blocked,
     .retire = retire,
     .exposed = exposed,
     .pause = set_paused,

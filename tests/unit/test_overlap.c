@@ -1,0 +1,90 @@
+/* Description: the window of overlap: blocking calls are timed while one is open, and are no computation. */
+#include "engines/thread/overlap.h"
+
+#include "base/clock.h"
+#include "profile/counters.h"
+#include "progress/inside.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void post(void)
+{
+    bool is_new;
+    hw_overlap_posted(HW_REQUEST_P2P, 1 << 20, false, &is_new);
+    assert_true(is_new);
+}
+
+/* As of the last request: nothing is outstanding in the tracker, which this test does not use. */
+static void complete(void) { hw_overlap_returned(0); }
+
+static void calls_are_timed_while_a_window_is_open(void **state)
+{
+    (void)state;
+    assert_false(hw_inside_is_timed());
+    post();
+    assert_true(hw_inside_is_timed());
+    complete();
+    assert_false(hw_inside_is_timed());
+}
+
+/* It began to be timed, and the window was closed by another thread meanwhile. */
+static void call_that_outlives_its_window_counts_for_none(void **state)
+{
+    (void)state;
+    post();
+    uint64_t began_ns = hw_clock_now_ns();
+    complete();
+    hw_overlap_blocked(began_ns);
+    assert_false(hw_inside_is_timed());
+    post();
+    uint64_t before_ns = atomic_load(&hw_counters.overlapped_ns);
+    uint64_t opened_ns = hw_clock_now_ns();
+    hw_overlap_blocked(began_ns);
+    uint64_t closing_ns = hw_clock_now_ns();
+    complete();
+    assert_true(atomic_load(&hw_counters.overlapped_ns) - before_ns >= closing_ns - opened_ns);
+}
+
+static void time_in_blocking_calls_is_not_overlapped(void **state)
+{
+    (void)state;
+    enum { CALL_NS = 2000000 };
+    uint64_t before_ns = atomic_load(&hw_counters.overlapped_ns), start_ns = hw_clock_now_ns();
+    post();
+    uint64_t began_ns = hw_clock_now_ns(), ended_ns = began_ns;
+    while (ended_ns < began_ns + CALL_NS)
+        ended_ns = hw_clock_now_ns();
+    hw_overlap_blocked(began_ns);
+    complete();
+    uint64_t rest_ns = hw_clock_now_ns() - start_ns - (ended_ns - began_ns);
+    assert_true(atomic_load(&hw_counters.overlapped_ns) - before_ns <= rest_ns);
+}
+
+/* A receive that is always posted: after a while calls are not timed any more. */
+static void long_windows_are_not_timed_for_ever(void **state)
+{
+    (void)state;
+    post();
+    uint64_t began_ns = hw_clock_now_ns();
+    while (hw_clock_now_ns() <= began_ns + 100 * HW_NS_PER_MS)
+        ;
+    hw_overlap_blocked(began_ns);
+    assert_false(hw_inside_is_timed());
+    complete();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_are_timed_while_a_window_is_open),
+        cmocka_unit_test(call_that_outlives_its_window_counts_for_none),
+        cmocka_unit_test(time_in_blocking_calls_is_not_overlapped),
+        cmocka_unit_test(long_windows_are_not_timed_for_ever),
+    };
+    return cmocka_run_group_tests_name("overlap", tests, NULL, NULL);
+}
