@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/status.h"
+#include "base/visibility.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,7 +47,7 @@ extern const size_t hw_option_count;
 extern const struct hw_options hw_options_default;
 
 /* The values in force: the defaults until hw_options_load. */
-extern struct hw_options hw_options;
+extern HW_HIDDEN struct hw_options hw_options;
 
 /* Reads the process's environment into hw_options and sets the log level. On an unknown HEADWAY_* variable or
  * a malformed value prints one line that names the variable, the value and what is accepted, leaves

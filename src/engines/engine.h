@@ -3,6 +3,7 @@
 #define HW_ENGINES_ENGINE_H
 
 #include "base/status.h"
+#include "base/visibility.h"
 #include "objects/request.h"
 #include "profile/record.h"
 
@@ -57,7 +58,7 @@ struct hw_engine {
 extern const struct hw_engine hw_engine_thread;
 
 /* The engine in use; NULL while off. Written in MPI_Init* and MPI_Finalize only. */
-extern const struct hw_engine *hw_engine_active;
+extern HW_HIDDEN const struct hw_engine *hw_engine_active;
 
 static inline bool hw_engine_is_on(void)
 {

@@ -3,6 +3,7 @@
 #define HW_MPI_TRACK_H
 
 #include "base/log.h"
+#include "base/visibility.h"
 #include "engines/engine.h"
 #include "objects/request.h"
 #include "profile/counters.h"
@@ -13,7 +14,7 @@
 
 /* The smallest point-to-point message that is tracked; UINT64_MAX while no engine is on, so that the size
  * test is the only test a small message meets. Written in MPI_Init* and MPI_Finalize. */
-extern uint64_t hw_track_min_bytes;
+extern HW_HIDDEN uint64_t hw_track_min_bytes;
 
 static inline uint64_t hw_track_bytes(MPI_Count count, MPI_Datatype type)
 {

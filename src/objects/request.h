@@ -18,6 +18,7 @@
 #ifndef HW_OBJECTS_REQUEST_H
 #define HW_OBJECTS_REQUEST_H
 
+#include "base/visibility.h"
 #include "real/constants.h"
 #include "real/real.h"
 
@@ -35,11 +36,11 @@ enum hw_request_kind {
 };
 
 /* Requests in the table, in any state: zero means every door goes straight on. */
-extern atomic_uint hw_request_known;
+extern HW_HIDDEN atomic_uint hw_request_known;
 /* ACTIVE and POLLED requests: what the progress thread has to do. */
-extern atomic_uint hw_request_pending;
+extern HW_HIDDEN atomic_uint hw_request_pending;
 /* ACTIVE, POLLED, DONE and TAKEN requests: what the program still has to complete. */
-extern atomic_uint hw_request_outstanding;
+extern HW_HIDDEN atomic_uint hw_request_outstanding;
 
 static inline bool hw_request_is_any_known(void)
 {

@@ -10,11 +10,13 @@
 #ifndef HW_PROFILE_CALLS_H
 #define HW_PROFILE_CALLS_H
 
+#include "base/visibility.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-extern bool hw_profile_is_on;
+extern HW_HIDDEN bool hw_profile_is_on;
 
 /* What this process has sent and received over the network so far, as far as its transport tells. */
 struct hw_profile_wire {

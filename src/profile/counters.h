@@ -2,6 +2,8 @@
 #ifndef HW_PROFILE_COUNTERS_H
 #define HW_PROFILE_COUNTERS_H
 
+#include "base/visibility.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -45,7 +47,7 @@ struct hw_counters {
 #undef HW_COUNTER_FIELD
 };
 
-extern struct hw_counters hw_counters;
+extern HW_HIDDEN struct hw_counters hw_counters;
 
 /* Operations followed: each post, and each start of a persistent one. */
 static inline uint64_t hw_counters_tracked(void)

@@ -9,6 +9,8 @@
 #ifndef HW_PROGRESS_INSIDE_H
 #define HW_PROGRESS_INSIDE_H
 
+#include "base/visibility.h"
+
 #include <stdbool.h>
 
 /* PROFILED is NO while profiling is on: a thread outside MPI whose next entry takes the profiled way. So
@@ -20,8 +22,7 @@ struct hw_inside {
     struct hw_inside *next; /* list of registered threads, under the registry's lock */
 };
 
-extern _Thread_local struct hw_inside hw_inside
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern HW_HIDDEN _Thread_local struct hw_inside hw_inside __attribute__((tls_model("initial-exec")));
 
 static inline int hw_inside_depth(const struct hw_inside *inside)
 {

@@ -7,6 +7,7 @@
 #ifndef HW_REAL_CONSTANTS_H
 #define HW_REAL_CONSTANTS_H
 
+#include "base/visibility.h"
 #include "real/real.h"
 
 #ifdef OPEN_MPI
@@ -22,7 +23,7 @@ struct hw_real_constants {
     MPI_Op max, min, sum, no_op;
     MPI_Errhandler errors_return, errors_are_fatal;
 };
-extern struct hw_real_constants hw_real_constants;
+extern HW_HIDDEN struct hw_real_constants hw_real_constants;
 
 #define HW_COMM_WORLD (hw_real_constants.comm_world)
 #define HW_COMM_SELF (hw_real_constants.comm_self)

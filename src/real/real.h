@@ -12,6 +12,7 @@
 #define HW_REAL_REAL_H
 
 #include "base/status.h"
+#include "base/visibility.h"
 
 #pragma GCC visibility push(default)
 #include <mpi.h>
@@ -22,8 +23,8 @@
 
 #include "real_table.h"
 
-extern struct hw_real_table hw_real;
-extern struct hw_real_table hw_bottom;
+extern HW_HIDDEN struct hw_real_table hw_real;
+extern HW_HIDDEN struct hw_real_table hw_bottom;
 
 /* Fills both tables, once. HW_OK, or HW_BAD_INPUT after one line when the process holds no MPI of this
  * library's ABI. The first entry a thread makes calls it: nobody else has to. */

@@ -6,6 +6,7 @@
 #ifndef HW_WORLD_COMM_H
 #define HW_WORLD_COMM_H
 
+#include "base/visibility.h"
 #include "real/real.h"
 
 struct hw_world_translation {
@@ -13,7 +14,7 @@ struct hw_world_translation {
     MPI_Comm to;   /* its user processes; 0 without ghosts */
 };
 
-extern struct hw_world_translation hw_world_translation;
+extern HW_HIDDEN struct hw_world_translation hw_world_translation;
 
 static inline MPI_Comm hw_world_comm(MPI_Comm comm)
 {

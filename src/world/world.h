@@ -9,6 +9,7 @@
 
 #include "base/options.h"
 #include "base/status.h"
+#include "base/visibility.h"
 #include "real/real.h"
 
 #include <sys/types.h>
@@ -45,7 +46,7 @@ struct hw_world {
     const char *placement; /* how the ghosts of this node were chosen, for the record */
 };
 
-extern struct hw_world hw_world;
+extern HW_HIDDEN struct hw_world hw_world;
 
 /* Collective over MPI_COMM_WORLD. HW_OK; HW_BAD_INPUT, after one line, if a node is too small for its ghosts,
  * or their number depends on sockets that nothing tells of: every process gets it; HW_MPI, after one line, if

@@ -3,6 +3,7 @@
 #define HW_ENGINES_RMA_WINDOW_H
 
 #include "base/atomic.h"
+#include "base/visibility.h"
 #include "engines/rma/bell.h"
 #include "engines/rma/proto.h"
 #include "real/constants.h"
@@ -84,14 +85,14 @@ struct hw_rma_windows {
     size_t used;
     struct hw_rma_slot slots[];
 };
-extern struct hw_rma_windows *hw_rma_windows;
+extern HW_HIDDEN struct hw_rma_windows *hw_rma_windows;
 
 /* Several threads of the program may call MPI at once: then a flush is never skipped, because what one thread
  * flushed may not contain what another just issued. Written at start. */
-extern bool hw_rma_is_multithreaded;
+extern HW_HIDDEN bool hw_rma_is_multithreaded;
 
 /* A flush does not tell that a Put has arrived (epoch.c). Written at start. */
-extern bool hw_rma_needs_confirmation;
+extern HW_HIDDEN bool hw_rma_needs_confirmation;
 
 static inline size_t hw_rma_hash(uintptr_t key)
 {
