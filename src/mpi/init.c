@@ -174,8 +174,10 @@ static void add_user(bool is_world)
         if (hw_bottom.Comm_rank(hw_world_comm(HW_COMM_WORLD), &rank) == MPI_SUCCESS)
             hw_log_set_rank(rank);
     }
-    if (user_count++ == 0)
+    if (user_count++ == 0) {
         start_engine(is_world);
+        hw_real_detect_release(hw_real_library_used());
+    }
     pthread_mutex_unlock(&lock);
 }
 

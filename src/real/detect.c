@@ -178,19 +178,27 @@ static size_t symbol_count(const uint32_t *hash)
     return last + 1;
 }
 
+static size_t hash_size(const uint32_t *hash, size_t count)
+{
+    uint32_t bucket_count = hash[0], first = hash[1], bloom_count = hash[2];
+    size_t hashed = count > first ? count - first : 0;
+    return (4 + bucket_count + hashed) * sizeof *hash + bloom_count * sizeof(ElfW(Addr));
+}
+
 /* What the dynamic section of a loaded object tells about its symbols. */
 struct symbols {
     const ElfW(Sym) * table;
     const char *strings;
     size_t strings_size;
     size_t count;
+    const uint32_t *hash;
+    size_t hash_size;
     const void *relocations;
     size_t relocations_size;
 };
 
 static bool find_symbols(const struct link_map *map, struct symbols *symbols)
 {
-    const uint32_t *gnu_hash = NULL;
     *symbols = (struct symbols){0};
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
         /* glibc has already added the load address to these pointers. */
@@ -205,11 +213,12 @@ static bool find_symbols(const struct link_map *map, struct symbols *symbols)
         else if (entry->d_tag == DT_RELASZ)
             symbols->relocations_size = entry->d_un.d_val;
         else if (entry->d_tag == DT_GNU_HASH)
-            gnu_hash = (const uint32_t *)entry->d_un.d_ptr;
+            symbols->hash = (const uint32_t *)entry->d_un.d_ptr;
     }
-    if (symbols->table == NULL || symbols->strings == NULL || gnu_hash == NULL)
+    if (symbols->table == NULL || symbols->strings == NULL || symbols->hash == NULL)
         return false;
-    symbols->count = symbol_count(gnu_hash);
+    symbols->count = symbol_count(symbols->hash);
+    symbols->hash_size = hash_size(symbols->hash, symbols->count);
     return true;
 }
 
@@ -244,18 +253,35 @@ static void release_tables(const struct link_map *map)
     struct symbols symbols;
     if (!find_symbols(map, &symbols) || (uintptr_t)symbols.relocations < map->l_addr)
         return;
+    release_pages(symbols.hash, symbols.hash_size);
     release_pages(symbols.table, symbols.count * sizeof *symbols.table);
     release_pages(symbols.strings, symbols.strings_size);
     release_pages(symbols.relocations, symbols.relocations_size);
 }
 
-void hw_real_detect_release_tables(const struct hw_real_library *library)
+/* Our own segments that nobody can write: symbols, constants, unwind tables. No code, in which a debugger may
+ * have set its breakpoints. */
+static int release_own(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    const struct link_map *own = context;
+    if (info->dlpi_addr != own->l_addr)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_W | PF_X)) == 0)
+            release_pages((const char *)own->l_addr + segment->p_vaddr, segment->p_memsz);
+    }
+    return 1;
+}
+
+void hw_real_detect_release(const struct hw_real_library *library)
 {
     Dl_info ours;
     void *map = NULL;
     release_tables(library->handle);
-    if (dladdr1((void *)&hw_real_detect_release_tables, &ours, &map, RTLD_DL_LINKMAP) != 0 && map != NULL)
-        release_tables(map);
+    if (dladdr1((void *)&hw_real_detect_release, &ours, &map, RTLD_DL_LINKMAP) != 0 && map != NULL)
+        dl_iterate_phdr(release_own, map);
 }
 
 bool hw_real_is_flush_remote(void)

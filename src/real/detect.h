@@ -66,8 +66,9 @@ bool hw_real_is_language_layer(const char *path);
 void hw_real_detect_exports(const struct hw_real_library *library,
                             void (*visit)(const char *name, void *context), void *context);
 
-/* Gives back the memory of the library's symbol tables and of our own, once everything is looked up: what was
- * read from a file is read again when it is needed. */
-void hw_real_detect_release_tables(const struct hw_real_library *library);
+/* Gives back the memory of the library's symbol tables and of what is constant in our own: what was read from
+ * a file is read again when it is needed. Useful after many look-ups: our own, and those of MPI_Init, which
+ * go through us where the MPI loads its components. */
+void hw_real_detect_release(const struct hw_real_library *library);
 
 #endif

@@ -156,7 +156,6 @@ static enum hw_status load_locked(void)
     fill_tables();
     hw_real_detect_exports(&library, check_export, NULL);
     check_reachable();
-    hw_real_detect_release_tables(&library);
     atomic_store_explicit(&state, STATE_LOADED, memory_order_release);
     return HW_OK;
 }
