@@ -62,13 +62,12 @@ def widen(prototype: Prototype, widened: dict[str, str], base: str) -> Prototype
     return Prototype(prototype.type, base, parameters)
 
 
-def translated(function: Function, prototype: Prototype) -> str:
-    """The arguments of a call with the program's world in place of MPI_COMM_WORLD."""
+def translations(function: Function, prototype: Prototype) -> str:
+    """Statements that put the program's world in place of MPI_COMM_WORLD."""
     if function.kind not in ("world", "hook", "posted"):
-        return prototype.arguments()
-    return ", ".join(
-        f"hw_world_comm({p.name})" if p.is_communicator() else p.name for p in prototype.parameters
-    )
+        return ""
+    names = [p.name for p in prototype.parameters if p.is_communicator()]
+    return "".join(f"    {name} = hw_world_comm({name});\n" for name in names)
 
 
 def wrap(text: str, width: int = 110) -> str:
@@ -239,9 +238,17 @@ class Generator:
             "",
             '#define HW_EXPORT __attribute__((visibility("default")))',
             '#define HW_ALIAS(name) __attribute__((visibility("default"), alias(name)))',
+            "/* The entry itself, whatever others have preloaded before us. */",
+            "#define HW_ENTRY(name) __attribute__((alias(name)))",
             "#define HW_UNLIKELY(x) __builtin_expect(!!(x), 0)",
-            "#define HW_COLD __attribute__((noinline, cold))",
-            "#define SITE __builtin_return_address(0)",
+            "/* Pages come into memory sixteen at a time: what programs call in their loops is",
+            " * kept together, next to what runs in every program; what is rare, and what only",
+            " * profiled ones run, apart from both. */",
+            '#define HW_FREQUENT __attribute__((section(".text.hot.entries")))',
+            '#define HW_RARE __attribute__((section(".rare_text")))',
+            '#define HW_NESTED __attribute__((noinline, cold, section(".text.hot.nested")))',
+            '#define HW_NESTED_RARE __attribute__((noinline, cold, section(".rare_text")))',
+            '#define HW_COLD __attribute__((noinline, cold, section(".cold_text")))',
             "",
         ]
         for name, prototype in self.entries.items():
@@ -250,36 +257,44 @@ class Generator:
 
     def entry(self, name: str, p: Prototype) -> str:
         function = self.spec.find(name)
-        head = wrap(p.declaration(f"MPI_{name}", "HW_EXPORT ")) + "\n{\n"
+        is_frequent = self.spec.is_frequent(name)
+        export = "HW_EXPORT HW_FREQUENT " if is_frequent else "HW_EXPORT HW_RARE "
+        head = wrap(p.declaration(f"MPI_{name}", export)) + "\n{\n"
         tail = "}\n" + wrap(p.declaration(f"PMPI_{name}", f'HW_ALIAS("MPI_{name}") ') + ";") + "\n"
         arguments = p.arguments()
         if function.kind == "leaf":
             return f"{head}    return hw_real.{name}({arguments});\n{tail}"
-        arguments = translated(function, p)
-        call = f"hw_real.{name}({arguments})"
-        if function.kind == "hook":
-            hook = f"{hook_name(name)}({arguments})"
-            call = f"HW_UNLIKELY(hw_request_is_any_known()) ? {hook} : {call}"
-            call = call if function.only_known else hook
-        if function.is_blocking:
-            call = f"HW_BLOCKING({call})"
-        slow = f"slow_{name}({', '.join(filter(None, [arguments, 'SITE']))})"
-        guard = (
-            f"    if (HW_UNLIKELY(hw_inside_depth(inside) != HW_INSIDE_NO))\n        return {slow};"
-        )
-        after = ""
+        call, after = self.outermost_call(name, p, function), ""
+        translate = translations(function, p)
         if function.kind == "posted":
             posted = f"hw_{function.group}_posted({function.posted});"
             after = f"    if (rc == MPI_SUCCESS)\n        {posted}\n"
-        middle = (
-            "    hw_inside_enter(inside);\n"
+        body = (
+            "    struct hw_inside *inside = &hw_inside;\n"
+            "    if (HW_UNLIKELY(hw_inside_depth(inside) != HW_INSIDE_NO)) {\n"
+            "        inside->site = __builtin_return_address(0);\n"
+            f"        return slow_{name}({arguments});\n    }}\n"
+            f"    hw_inside_enter(inside);\n{translate}"
             f"    {p.type} rc = {call};\n{after}"
             "    hw_inside_leave(inside);\n    return rc;\n"
         )
-        body = f"    struct hw_inside *inside = &hw_inside;\n{guard}\n{middle}"
-        cold = gen_profiled.profiled(p, function, call, after)
-        cold += gen_profiled.slow(p, function, middle)
+        section = "HW_NESTED" if is_frequent else "HW_NESTED_RARE"
+        cold = gen_profiled.profiled(p, function, translate, call, after)
+        cold += gen_profiled.slow(p, function, translate, section)
         return "\n".join(map(wrap, cold.split("\n"))) + head + body + tail
+
+    def outermost_call(self, name: str, p: Prototype, function: Function) -> str:
+        """The real call or its hook; after a test where the hook may have nothing to do."""
+        arguments = p.arguments()
+        call = f"hw_real.{name}({arguments})"
+        if function.is_blocking:
+            return f"HW_BLOCKING({call})"
+        if function.kind != "hook":
+            return call
+        hook = f"{hook_name(name)}({arguments})"
+        if function.only_known:
+            return f"HW_UNLIKELY(hw_request_is_any_known()) ? {hook} : {call}"
+        return hook
 
 
 def write_if_changed(path: Path, text: str) -> None:

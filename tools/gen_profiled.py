@@ -1,8 +1,12 @@
 """The ways of an entry point that are not the short one, in cold functions of their own.
 
-slow_X      the thread's mark is not "outside MPI": MPI calls itself, or the thread makes its first
-            call, or it is profiled (progress/inside.h)
-profiled_X  the same call, timed, its requests followed
+slow_X      the thread's mark is not "outside MPI" (progress/inside.h). If MPI calls itself:
+            straight to the real MPI
+profiled_X  else: the call, timed, its requests followed; a thread's first call is registered here
+            and, if it is not to be timed, enters again
+
+Where the entry was called from is in the mark: so all of them have the same arguments, and a jump
+does for a call.
 """
 
 from __future__ import annotations
@@ -93,44 +97,50 @@ def forgets(prototype: Prototype) -> str:
     return "    hw_profiled_comm_forget(comm);\n" if is_freed else ""
 
 
-def with_site(prototype: Prototype, prefix: str) -> str:
-    """The head of a cold function: the arguments of the entry, and where it was called from."""
-    head = prototype.declaration(f"{prefix}_{prototype.name}", "static HW_COLD ")
-    if not prototype.parameters:
-        return head.replace("(void)", "(const void *site)")
-    return head[:-1] + ", const void *site)"
+def cold(prototype: Prototype, prefix: str, section: str) -> str:
+    """The head of a cold function: that of the entry under another name."""
+    return prototype.declaration(f"{prefix}_{prototype.name}", f"static {section} ")
 
 
-def slow(prototype: Prototype, function: Function, middle: str) -> str:
-    """`middle` is the entry's body after its guard: a thread's first call takes it from here."""
-    forget = f"        hw_request_forget({function.door});\n" if function.door else ""
-    arguments = prototype.arguments()
-    profiled = ", ".join(filter(None, [arguments, "site"]))
+def slow(prototype: Prototype, function: Function, translate: str, section: str) -> str:
+    """`translate` is what the entry does to communicators before the call."""
+    forget = f"    hw_request_forget({function.door});\n" if function.door else ""
+    name = prototype.name
     return (
-        f"{with_site(prototype, 'slow')}\n{{\n"
-        "    struct hw_inside *inside = &hw_inside;\n"
-        "    if (!hw_inside_register(inside)) {\n"
-        f"{forget}        return hw_bottom.{prototype.name}({arguments});\n    }}\n"
-        "    if (hw_profile_is_on)\n"
-        f"        return profiled_{prototype.name}({profiled});\n{middle}}}\n\n"
+        f"{cold(prototype, 'slow', section)}\n{{\n"
+        "    if (hw_inside_depth(&hw_inside) != HW_INSIDE_YES)\n"
+        f"        return profiled_{name}({prototype.arguments()});\n"
+        f"{forget}{translate}    return hw_bottom.{name}({prototype.arguments()});\n}}\n\n"
     )
 
 
-def profiled(prototype: Prototype, function: Function, call: str, after: str) -> str:
-    """`call` and `after` are those of the entry."""
+def profiled(
+    prototype: Prototype, function: Function, translate: str, call: str, after: str
+) -> str:
+    """`translate`, `call` and `after` are those of the entry."""
     name = prototype.name
     before, count = around(prototype, function)
     before, count = before + forgets(prototype), on_communicator(prototype) + count
+    again = (
+        "    hw_inside_register(&hw_inside);\n"
+        f"    if (!hw_profile_is_on)\n        return entry_{name}({prototype.arguments()});\n"
+    )
     if NOT_COUNTED.match(name):
-        enter, leave, unused = "", "", "    (void)site;\n"
+        site, enter, leave = "", "", ""
     else:
+        site = "    const void *site = hw_inside.site;\n"
         enter = (
             "    struct hw_profile_call call;\n"
             f'    hw_profile_enter(&call, "{name}", site, {bytes_of(prototype)});\n{before}'
         )
-        leave, unused = f"    hw_profile_leave(&call);\n{count}", ""
+        leave = f"    hw_profile_leave(&call);\n{count}"
+    entry = prototype.declaration(f"entry_{name}", f'static HW_ENTRY("MPI_{name}") ')
+    # Every program begins with one of those that are not counted.
+    section = "HW_NESTED" if NOT_COUNTED.match(name) else "HW_COLD"
     return (
-        f"{with_site(prototype, 'profiled')}\n{{\n{unused}    hw_inside_enter(&hw_inside);\n{enter}"
+        f"{entry};\n"
+        f"{cold(prototype, 'profiled', section)}\n{{\n{site}{again}"
+        f"    hw_inside_enter(&hw_inside);\n{translate}{enter}"
         f"    {prototype.type} rc = {call};\n{after}{leave}"
         "    hw_inside_leave_profiled(&hw_inside);\n    return rc;\n}\n\n"
     )

@@ -200,6 +200,9 @@ class Spec:
     # takes a communicator that is not translated: the reason
     untranslated: dict[str, str] = field(default_factory=dict)
     prototypes: dict[str, Prototype] = field(default_factory=dict)
+    frequent: set[str] = field(
+        default_factory=set
+    )  # "class.group" of what programs call in their loops
 
     def add(self, function: Function) -> None:
         if function.name in self.functions:
@@ -217,12 +220,18 @@ class Spec:
             raise HeaderError(f"spec: MPI_{name} has no class; add it to one in the specification")
         return own or twin  # type: ignore[return-value]
 
+    def is_frequent(self, name: str) -> bool:
+        """True for what programs call in their loops. Few use a _c twin, and those use no other."""
+        function = self.find(name)
+        return function.name == name and f"{function.kind}.{function.group}" in self.frequent
+
 
 def read_spec(path: Path) -> Spec:
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     spec = Spec(
         untracked=dict(document.pop("untracked", {})),
         untranslated=dict(document.pop("untranslated", {})),
+        frequent=set(document.pop("frequent", {}).get("groups", [])),
     )
     blocking = document.pop("blocking", {}).get("functions", [])
     for name, text in document.pop("prototypes", {}).items():
@@ -233,6 +242,9 @@ def read_spec(path: Path) -> Spec:
         for group, body in groups.items():
             read_group(spec, kind, group, body)
     mark_blocking(spec, blocking)
+    known = {f"{kind}.{group}" for kind, groups in document.items() for group in groups}
+    if unknown := spec.frequent - known:
+        raise HeaderError(f"spec: frequent names no group {', '.join(sorted(unknown))}")
     return spec
 
 

@@ -19,6 +19,7 @@ enum { HW_INSIDE_PROFILED = -2, HW_INSIDE_UNREGISTERED = -1, HW_INSIDE_NO = 0, H
 
 struct hw_inside {
     int depth;              /* HW_INSIDE_*; owner writes relaxed, progress thread reads relaxed */
+    const void *site;       /* where the last entry that took the slow way was called from; owner only */
     struct hw_inside *next; /* list of registered threads, under the registry's lock */
 };
 

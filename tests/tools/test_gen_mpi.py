@@ -54,6 +54,8 @@ parameters = "MPI_Comm comm, MPI_Request *request"
 Ibarrier = "comm, request"
 [none]
 Pcontrol = "variadic"
+[frequent]
+groups = ["{frequent}"]
 """
 
 
@@ -65,11 +67,12 @@ def generate(
     widened: str = '"count"',
     requests: str = "requests",
     blocking: str = "",
+    frequent: str = "world.collectives",
 ) -> tuple[int, str]:
     header = folder / "mpi.h"
     header.write_text(HEADER.format(more=more))
     spec = folder / "spec.toml"
-    fields = {"world": world, "passed": passed, "widened": widened}
+    fields = {"world": world, "passed": passed, "widened": widened, "frequent": frequent}
     spec.write_text(SPEC.format(**fields, requests=requests, blocking=blocking))
     command = [
         sys.executable,
@@ -95,9 +98,10 @@ def test_each_class_is_written(tmp_path: Path) -> None:
     assert "hw_inside" not in entry(tmp_path, "Wtime")
     barrier = entry(tmp_path, "Barrier")
     assert "return hw_bottom.Barrier(comm);" in barrier
-    assert "slow_Barrier(hw_world_comm(comm), SITE)" in barrier
-    assert "hw_real.Barrier(hw_world_comm(comm))" in barrier
-    assert "hw_real.Ibarrier(hw_world_comm(comm), request)" in entry(tmp_path, "Ibarrier")
+    assert "return slow_Barrier(comm);" in barrier
+    translated = "comm = hw_world_comm(comm);\n    int rc = hw_real."
+    assert f"{translated}Barrier(comm);" in barrier
+    assert f"{translated}Ibarrier(comm, request);" in entry(tmp_path, "Ibarrier")
     assert 'HW_ALIAS("MPI_Barrier") int PMPI_Barrier(MPI_Comm comm);' in barrier
     waitall = entry(tmp_path, "Waitall")
     assert "hw_request_forget(count, requests);" in waitall and "hw_waitall(count" in waitall
@@ -115,19 +119,30 @@ def test_one_hook_serves_both_twins(tmp_path: Path) -> None:
     assert "if (count == (int)count)" in inline and "hw_real.Isend_c(buf, count" in inline
 
 
-def test_blocking_calls_are_timed_on_every_way(tmp_path: Path) -> None:
+def test_blocking_calls_are_timed(tmp_path: Path) -> None:
     assert generate(tmp_path, blocking='"Barrier"') == (0, "")
     barrier = entry(tmp_path, "Barrier")
-    assert barrier.count("HW_BLOCKING(hw_real.Barrier(hw_world_comm(comm)))") == 3
+    assert barrier.count("HW_BLOCKING(hw_real.Barrier(comm))") == 2
     assert "HW_BLOCKING" not in entry(tmp_path, "Ibarrier")
+
+
+def test_rare_entries_are_apart(tmp_path: Path) -> None:
+    assert generate(tmp_path)[0] == 0
+    barrier, isend = entry(tmp_path, "Barrier"), entry(tmp_path, "Isend")
+    assert "HW_EXPORT HW_FREQUENT int MPI_Barrier" in barrier
+    assert "static HW_NESTED int slow_Barrier" in barrier
+    assert "HW_EXPORT HW_RARE int MPI_Isend" in isend
+    assert "static HW_NESTED_RARE int slow_Isend" in isend
 
 
 def test_cold_ways(tmp_path: Path) -> None:
     assert generate(tmp_path)[0] == 0
     isend = entry(tmp_path, "Isend")
     short = isend.partition("HW_EXPORT")[2]
-    assert "return slow_Isend(buf, count, datatype, request, SITE);" in short
+    assert "inside->site = __builtin_return_address(0);" in short
+    assert "return slow_Isend(buf, count, datatype, request);" in short
     assert "hw_profile" not in short and "hw_bottom" not in short
+    assert "return entry_Isend(buf, count, datatype, request);" in isend
     assert 'hw_profile_enter(&call, "Isend", site, hw_profiled_bytes(count, datatype));' in isend
     assert "hw_profiled_posted(&call, rc, request, false);" in isend
     waitall = entry(tmp_path, "Waitall")
@@ -187,6 +202,7 @@ def test_bytes_only_from_arguments_that_count(declaration: str, expected: str) -
         ("", {"requests": "reqs"}, "MPI_Waitall has no parameter reqs"),
         ("", {"blocking": '"Isend"'}, "Isend is blocking, which class hook is not asked"),
         ("", {"blocking": '"Mark"'}, "MPI_Mark has no class"),
+        ("", {"frequent": "world.fun"}, "frequent names no group world.fun"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, more: str, extra: dict[str, str], complaint: str) -> None:
