@@ -230,6 +230,7 @@ class Generator:
             '#include "hooks.h"',
             '#include "mpi/blocking.h"',
             '#include "mpi/profiled.h"',
+            '#include "mpi/track.h"',
             '#include "objects/request.h"',
             '#include "progress/inside.h"',
             '#include "real/constants.h"',
@@ -294,6 +295,8 @@ class Generator:
         hook = f"{hook_name(name)}({arguments})"
         if function.only_known:
             return f"HW_UNLIKELY(hw_request_is_any_known()) ? {hook} : {call}"
+        if function.sized:
+            return f"HW_UNLIKELY(!hw_track_is_small({function.sized})) ? {hook} : {call}"
         return hook
 
 

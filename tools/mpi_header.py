@@ -187,6 +187,7 @@ class Function:
     group: str
     door: str = ""  # "count, requests" for a door
     only_known: bool = False  # the hook has nothing to do while the tracker knows no request
+    sized: str = ""  # "count, datatype": the hook has nothing to do where they make a small message
     posted: str = ""  # arguments of the hook for class posted
     is_blocking: bool = False  # time in it is not computation
 
@@ -267,7 +268,8 @@ def read_group(spec: Spec, kind: str, group: str, body: object) -> None:
         spec.widened[group] |= dict.fromkeys(body.get("widened_aint", []), "MPI_Aint")
         for name in body["functions"]:
             door = body.get("doors", {}).get(name, "")
-            spec.add(Function(name, kind, group, door, body.get("only_known", False)))
+            sized = body.get("sized", {}).get(name, "")
+            spec.add(Function(name, kind, group, door, body.get("only_known", False), sized))
     elif kind == "posted" and isinstance(body, dict):
         spec.posted_parameters[group] = body["parameters"]
         for name, arguments in body["functions"].items():
@@ -281,7 +283,9 @@ def check_surface(spec: Spec, prototypes: dict[str, Prototype]) -> None:
     for name, prototype in sorted(prototypes.items()):
         function = spec.find(name)
         names = {parameter.name for parameter in prototype.parameters}
-        used = set(re.findall(r"\b[a-z]\w*\b", f"{function.door} {function.posted}"))
+        used = set(
+            re.findall(r"\b[a-z]\w*\b", f"{function.door} {function.sized} {function.posted}")
+        )
         if missing := used - names:
             raise HeaderError(f"spec: MPI_{name} has no parameter {', '.join(sorted(missing))}")
         takes_request = any(parameter.is_request_in_out() for parameter in prototype.parameters)

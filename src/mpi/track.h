@@ -27,6 +27,15 @@ static inline bool hw_track_is_large(MPI_Count count, MPI_Datatype type)
            __builtin_expect(hw_track_bytes(count, type) >= hw_track_min_bytes, 0);
 }
 
+/* True if the message is surely too small to be tracked, found without any call: the entry then needs no
+ * hook, and nothing of the call has to be kept for afterwards. False where the hook has to look. */
+static inline bool hw_track_is_small(MPI_Count count, MPI_Datatype type)
+{
+    uint64_t size;
+    return __builtin_expect(hw_real_type_is_basic(type, &size), 1) &&
+           (uint64_t)count * size < hw_track_min_bytes;
+}
+
 /* Enters a request that was just posted, and tells the engine. Call only while an engine is on. */
 static inline void hw_track_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive,
                                    MPI_Request request)

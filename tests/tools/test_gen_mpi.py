@@ -45,6 +45,8 @@ widened = [{widened}]
 functions = ["Isend", "Waitall"]
 [hook.p2p.doors]
 Waitall = "count, {requests}"
+[hook.p2p.sized]
+Isend = "count, datatype"
 [hook.completion]
 only_known = true
 functions = ["Wait"]
@@ -124,6 +126,14 @@ def test_blocking_calls_are_timed(tmp_path: Path) -> None:
     barrier = entry(tmp_path, "Barrier")
     assert barrier.count("HW_BLOCKING(hw_real.Barrier(comm))") == 2
     assert "HW_BLOCKING" not in entry(tmp_path, "Ibarrier")
+
+
+def test_a_small_message_needs_no_hook(tmp_path: Path) -> None:
+    assert generate(tmp_path)[0] == 0
+    test = "HW_UNLIKELY(!hw_track_is_small(count, datatype))"
+    for name in ("Isend", "Isend_c"):
+        assert f"rc = {test} ? hw_isend(" in entry(tmp_path, name)
+        assert f": hw_real.{name}(buf, count," in entry(tmp_path, name)
 
 
 def test_rare_entries_are_apart(tmp_path: Path) -> None:
