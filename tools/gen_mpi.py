@@ -150,8 +150,10 @@ class Generator:
             )
         lines += ["", "struct hw_real_table hw_bottom;", "", "struct hw_real_table hw_real = {"]
         lines += [f"    .{name} = first_{name}," for name in leaves] + ["};"]
-        lines += ["", "void *const hw_real_missing_functions[HW_REAL_FUNCTION_COUNT] = {"]
-        lines += [f"    (void *)missing_{name}," for name in self.table] + ["};"]
+        lines += ["", "void *hw_real_missing_function(size_t index)", "{", "    switch (index) {"]
+        for index, name in enumerate(self.table):
+            lines += [f"    case {index}:", f"        return (void *)missing_{name};"]
+        lines += ["    default:", "        return (void *)0;", "    }", "}"]
         return "\n".join([*lines, *self.write_names()])
 
     def write_names(self) -> list[str]:

@@ -48,11 +48,12 @@ static void fill_tables(void)
 {
     for (size_t i = 0; i < HW_REAL_FUNCTION_COUNT; i++) {
         const char *pmpi_name = hw_real_pmpi_name(i);
-        void *missing = hw_real_missing_functions[i];
         void *bottom = dlsym(library.handle, pmpi_name);
         void *real = bottom != NULL ? next_in_chain(pmpi_name + 1) : NULL;
-        set_member(&hw_bottom, i, bottom != NULL ? bottom : missing);
-        set_member(&hw_real, i, real != NULL ? real : bottom != NULL ? bottom : missing);
+        if (bottom == NULL)
+            bottom = hw_real_missing_function(i);
+        set_member(&hw_bottom, i, bottom);
+        set_member(&hw_real, i, real != NULL ? real : bottom);
     }
 }
 
@@ -184,7 +185,7 @@ bool hw_real_has(size_t offset)
 {
     hw_real_load_or_exit();
     size_t index = offset / sizeof(void *);
-    return ((void **)&hw_bottom)[index] != hw_real_missing_functions[index];
+    return ((void **)&hw_bottom)[index] != hw_real_missing_function(index);
 }
 
 bool hw_real_is_complete(void) { return hw_real_load() == HW_OK && is_complete; }

@@ -17,7 +17,7 @@ extern const struct hw_real_entry hw_real_entries[HW_REAL_FUNCTION_COUNT];
 extern const char hw_real_names[]; /* "PMPI_X" after "PMPI_X"; one character on, each reads "MPI_X" */
 
 /* What both members hold when the running MPI lacks the function. */
-extern void *const hw_real_missing_functions[HW_REAL_FUNCTION_COUNT];
+void *hw_real_missing_function(size_t index);
 
 static inline const char *hw_real_pmpi_name(size_t index)
 {
