@@ -1,4 +1,5 @@
 #include "profile/callers.h"
+#include "base/visibility.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,7 +19,7 @@ struct known {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct known table[SITE_COUNT];
+HW_SPARSE static struct known table[SITE_COUNT];
 static int used_count;
 static bool (*is_layer_path)(const char *path);
 

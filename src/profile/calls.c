@@ -1,6 +1,7 @@
 #include "profile/calls.h"
 
 #include "base/clock.h"
+#include "base/visibility.h"
 #include "profile/callers.h"
 #include "profile/comms.h"
 #include "profile/record.h"
@@ -44,7 +45,7 @@ bool hw_profile_is_on;
 static _Thread_local uint64_t thread_mpi_ns __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hw_profile_request *buckets[BUCKET_COUNT];
+HW_SPARSE static struct hw_profile_request *buckets[BUCKET_COUNT];
 static struct hw_profile_request *free_requests;
 static atomic_uint known_count;
 

@@ -1,6 +1,7 @@
 #include "profile/phases.h"
 
 #include "base/clock.h"
+#include "base/visibility.h"
 #include "profile/calls.h"
 #include "profile/counters.h"
 #include "profile/record.h"
@@ -31,7 +32,7 @@ struct phase {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct phase phases[HW_PHASE_NAME_COUNT];
+HW_SPARSE static struct phase phases[HW_PHASE_NAME_COUNT];
 static int phase_count;
 static struct {
     struct phase *phase;

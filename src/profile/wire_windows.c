@@ -1,6 +1,7 @@
 #include "profile/wire_windows.h"
 
 #include "base/clock.h"
+#include "base/visibility.h"
 
 /* Looked at are only windows that take a while. */
 #define MIN_BYTES (UINT64_C(64) * 1024)
@@ -44,7 +45,7 @@ static struct {
     uint64_t bytes;
 } window;
 
-static struct door doors[DOOR_COUNT];
+HW_SPARSE static struct door doors[DOOR_COUNT];
 static int door_count;
 
 void hw_wire_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first), uint64_t now_ns)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/visibility.h"
 #include "engines/thread/policy.h"
 #include "profile/counters.h"
 #include "progress/inside.h"
@@ -30,7 +31,7 @@ enum { BYTES_CLASS_COUNT = 48 };
 enum { MIN_GAP_PERCENT = 40, MAX_GAP_PERCENT = 170, GOOD_WINDOWS_PER_PERCENT = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hw_policy_class classes[HW_REQUEST_KIND_COUNT][BYTES_CLASS_COUNT];
+HW_SPARSE static struct hw_policy_class classes[HW_REQUEST_KIND_COUNT][BYTES_CLASS_COUNT];
 static clockid_t thread_clock;
 static bool has_own_core; /* the thread has a core that the program's thread does not use */
 static atomic_bool is_on;
