@@ -16,8 +16,8 @@ that, 0.3 us. (The write protocol, FI_OFI_RXM_USE_RNDV_WRITE=1, would do as well
 MPI_Ialltoallv of 2021.18 hangs in half of the launches, without Headway too; and so does everything
 with a size of 0 here.)
 
-Open MPI's processes must agree: in a mixed job 4.1 and 5.0 crash. So a command that starts the whole
-job may say it, and the preloaded library may not.
+Open MPI's processes must agree: in a mixed job 4.1 and 5.0 crash. So a command that starts the
+whole job may say it, and the preloaded library may not.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Duplex:
 SETTINGS = {
     # btl/tcp's flags without put: send, in-place, need-ack, need-csum, hetero-rdma
     "Open MPI": Duplex("OMPI_MCA_btl_tcp_flags", "313", "btl_tcp_flags"),
-    # an announcement is 16 + 64 + 104 bytes: at most half of its last part may be read ahead, or the
-    # message behind it comes along. A message of 24 bytes fits.
+    # an announcement is 16 + 64 + 104 bytes: at most half of its last part may be read ahead, or
+    # the message behind it comes along. A message of 24 bytes fits.
     "Intel MPI": Duplex("FI_TCP_PREFETCH_RBUF_SIZE", "48", "FI_TCP_PREFETCH_RBUF_SIZE"),
 }
 
