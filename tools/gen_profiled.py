@@ -54,8 +54,8 @@ def is_unsized(prototype: Prototype) -> bool:
     return bytes_of(prototype) == "0" and not prototype.name.startswith("File_")
 
 
-def around(prototype: Prototype, function: Function) -> tuple[str, str]:
-    """What comes before and after the real call."""
+def around(prototype: Prototype, function: Function) -> tuple[str, str] | None:
+    """What comes before and after the real call; None for a call that leaves nothing pending."""
     name = function.name
     if name == "Request_free":
         return "    hw_profiled_forget(request);\n", "    hw_profile_count(&call);\n"
@@ -79,14 +79,20 @@ def around(prototype: Prototype, function: Function) -> tuple[str, str]:
         persistent = "true" if re.search(r"_init(_c)?$", name) else "false"
         unsized = "    call.is_unsized = true;\n" if is_unsized(prototype) else ""
         return unsized, f"    hw_profiled_posted(&call, rc, request, {persistent});\n"
-    return "", "    hw_profile_count(&call);\n"
+    if name == "Comm_set_name":
+        return "", "    hw_profile_count(&call);\n"
+    return None
+
+
+def communicator(prototype: Prototype) -> str | None:
+    return next((p.name for p in prototype.parameters if p.is_communicator()), None)
 
 
 def on_communicator(prototype: Prototype) -> str:
     """Which communicator a call was on, looked up when its time has been taken."""
-    names = [p.name for p in prototype.parameters if p.is_communicator()]
-    lines = f"    hw_profiled_comm(&call, rc, {names[0]});\n" if names else ""
-    if prototype.name == "Comm_set_name":
+    name = communicator(prototype)
+    lines = f"    hw_profiled_comm(&call, rc, {name});\n" if name else ""
+    if prototype.name == "Comm_set_name":  # the call itself counts under the new name
         lines += "    hw_profiled_comm_named(rc, comm, comm_name);\n" + lines
     return lines
 
@@ -114,33 +120,57 @@ def slow(prototype: Prototype, function: Function, translate: str, section: str)
     )
 
 
+def noted(prototype: Prototype, call: str, after: str) -> str:
+    """The body for a call that leaves nothing pending."""
+    name, comm = prototype.name, communicator(prototype)
+    is_status = prototype.type == "int"
+    size = bytes_of(prototype)
+    size = f"rc == MPI_SUCCESS ? {size} : 0" if is_status and size != "0" else size
+    note = f'    hw_profile_note(began_ns, "{name}", site, {size});\n'
+    if comm and is_status:
+        note = f'    hw_profiled_note(began_ns, "{name}", site, {size}, rc, {comm});\n'
+    return (
+        f"{forgets(prototype)}    uint64_t began_ns = hw_profile_now_ns();\n"
+        f"    {prototype.type} rc = {call};\n{after}{note}"
+    )
+
+
+def followed(prototype: Prototype, parts: tuple[str, str], call: str, after: str) -> str:
+    """The body for a post, a start or a door."""
+    before, count = parts
+    return (
+        "    struct hw_profile_call call;\n"
+        f'    hw_profile_enter(&call, "{prototype.name}", site, {bytes_of(prototype)});\n{before}'
+        f"    {prototype.type} rc = {call};\n{after}    hw_profile_leave(&call);\n"
+        f"{on_communicator(prototype)}{count}"
+    )
+
+
 def profiled(
     prototype: Prototype, function: Function, translate: str, call: str, after: str
 ) -> str:
     """`translate`, `call` and `after` are those of the entry."""
-    name = prototype.name
-    before, count = around(prototype, function)
-    before, count = before + forgets(prototype), on_communicator(prototype) + count
+    name, parts = prototype.name, around(prototype, function)
+    is_counted = not NOT_COUNTED.match(name)
     again = (
-        "    hw_inside_register(&hw_inside);\n"
-        f"    if (!hw_profile_is_on)\n        return entry_{name}({prototype.arguments()});\n"
+        "    if (hw_inside_depth(&hw_inside) != HW_INSIDE_PROFILED) {\n"
+        "        hw_inside_register(&hw_inside);\n"
+        "        if (hw_inside_depth(&hw_inside) != HW_INSIDE_PROFILED)\n"
+        f"            return entry_{name}({prototype.arguments()});\n    }}\n"
     )
-    if NOT_COUNTED.match(name):
-        site, enter, leave = "", "", ""
+    if not is_counted:
+        body = f"    {prototype.type} rc = {call};\n{after}"
+    elif parts:
+        body = followed(prototype, parts, call, after)
     else:
-        site = "    const void *site = hw_inside.site;\n"
-        enter = (
-            "    struct hw_profile_call call;\n"
-            f'    hw_profile_enter(&call, "{name}", site, {bytes_of(prototype)});\n{before}'
-        )
-        leave = f"    hw_profile_leave(&call);\n{count}"
+        body = noted(prototype, call, after)
+    site = "    const void *site = hw_inside.site;\n" if is_counted else ""
     entry = prototype.declaration(f"entry_{name}", f'static HW_ENTRY("MPI_{name}") ')
     # Every program begins with one of those that are not counted.
-    section = "HW_NESTED" if NOT_COUNTED.match(name) else "HW_COLD"
+    section = "HW_COLD" if is_counted else "HW_NESTED"
     return (
         f"{entry};\n"
         f"{cold(prototype, 'profiled', section)}\n{{\n{site}{again}"
-        f"    hw_inside_enter(&hw_inside);\n{translate}{enter}"
-        f"    {prototype.type} rc = {call};\n{after}{leave}"
+        f"    hw_inside_enter(&hw_inside);\n{translate}{body}"
         "    hw_inside_leave_profiled(&hw_inside);\n    return rc;\n}\n\n"
     )

@@ -1,5 +1,6 @@
 #include "mpi/profiled.h"
 
+#include "base/clock.h"
 #include "profile/comms.h"
 #include "real/constants.h"
 #include "real/type_size.h"
@@ -46,21 +47,35 @@ err_world:
     return NULL;
 }
 
-void hw_profiled_comm(struct hw_profile_call *call, int rc, MPI_Comm comm)
+static __attribute__((noinline)) struct hw_profile_comm *add_comm(MPI_Comm comm)
+{
+    const char *name = comm == HW_COMM_WORLD ? "MPI_COMM_WORLD" : comm == HW_COMM_SELF ? "MPI_COMM_SELF" : "";
+    int size = 0;
+    int *ranks = world_ranks(hw_world_comm(comm), &size);
+    struct hw_profile_comm *added = hw_comms_add(comm_number(comm), name, size, ranks);
+    free(ranks);
+    return added;
+}
+
+/* NULL if the call failed: then the handle may be anything. */
+static inline struct hw_profile_comm *comm_of(int rc, MPI_Comm comm)
 {
     if (rc != MPI_SUCCESS || comm == HW_COMM_NULL)
-        return;
-    struct hw_profile_comm *found = hw_comms_find(comm_number(comm));
-    if (!found) {
-        const char *name = comm == HW_COMM_WORLD  ? "MPI_COMM_WORLD"
-                           : comm == HW_COMM_SELF ? "MPI_COMM_SELF"
-                                                  : "";
-        int size = 0;
-        int *ranks = world_ranks(hw_world_comm(comm), &size);
-        found = hw_comms_add(comm_number(comm), name, size, ranks);
-        free(ranks);
-    }
-    hw_profile_set_comm(call, found);
+        return NULL;
+    struct hw_profile_comm *found = hw_comms_find(&hw_profile_mine->comms, comm_number(comm));
+    return found ? found : add_comm(comm);
+}
+
+void hw_profiled_comm(struct hw_profile_call *call, int rc, MPI_Comm comm)
+{
+    hw_profile_set_comm(call, comm_of(rc, comm));
+}
+
+void hw_profiled_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
+                      MPI_Comm comm)
+{
+    uint64_t ended_ns = hw_clock_fast_ns();
+    hw_thread_note(hw_profile_mine, began_ns, ended_ns, function, site, bytes, comm_of(rc, comm));
 }
 
 void hw_profiled_comm_named(int rc, MPI_Comm comm, const char *name)
@@ -106,7 +121,7 @@ void hw_profiled_release(struct hw_profile_call *call, const MPI_Request *reques
 {
     for (int i = 0; i < call->held_count; i++) {
         struct hw_profile_held *held = &call->held[i];
-        held->is_complete = is_all_complete || number(requests[held->index]) != hw_profile_handle(held);
+        held->is_complete = is_all_complete || number(requests[held->index]) != held->handle;
     }
     hw_profile_release(call, is_blocking);
 }

@@ -12,6 +12,10 @@ uint64_t hw_profiled_bytes(MPI_Count count, MPI_Datatype datatype);
 /* After a call that names this communicator, if it succeeded: it is looked up, and named if it is new. */
 void hw_profiled_comm(struct hw_profile_call *call, int rc, MPI_Comm comm);
 
+/* The whole of a call on a communicator that leaves nothing pending, after it (hw_profile_note). */
+void hw_profiled_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
+                      MPI_Comm comm);
+
 /* After MPI_Comm_set_name; before MPI_Comm_free and MPI_Comm_disconnect. */
 void hw_profiled_comm_named(int rc, MPI_Comm comm, const char *name);
 void hw_profiled_comm_forget(const MPI_Comm *comm);

@@ -2,10 +2,13 @@
 #include "base/visibility.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <unwind.h>
 
 enum { SITE_COUNT = 1024, MAX_USED_COUNT = SITE_COUNT / 2, CHECK_EVERY = 64, MAX_FRAME_COUNT = 32 };
@@ -29,7 +32,31 @@ static struct {
     _Unwind_Word (*cfa)(struct _Unwind_Context *);
 } unwinder;
 
-void hw_callers_prepare(bool (*is_layer)(const char *path)) { is_layer_path = is_layer; }
+struct hw_callers_program hw_callers_program;
+
+static void find_program(void)
+{
+    const ElfW(Phdr) *headers = (const void *)getauxval(AT_PHDR); // NOLINT(performance-no-int-to-ptr)
+    unsigned long count = getauxval(AT_PHNUM);
+    for (unsigned long i = 0; headers && i < count; i++) {
+        if (headers[i].p_type != PT_PHDR)
+            continue;
+        uintptr_t moved_by = (uintptr_t)headers - headers[i].p_vaddr;
+        for (unsigned long j = 0; j < count; j++) {
+            if (headers[j].p_type != PT_LOAD || !(headers[j].p_flags & PF_X))
+                continue;
+            hw_callers_program.begin = moved_by + headers[j].p_vaddr;
+            hw_callers_program.bytes = headers[j].p_memsz;
+            return;
+        }
+    }
+}
+
+void hw_callers_prepare(bool (*is_layer)(const char *path))
+{
+    is_layer_path = is_layer;
+    find_program();
+}
 
 /* Under lock. Not linked: a library of its own for every process, for the few that are profiled. */
 static bool open_unwinder(void)
@@ -134,7 +161,7 @@ static __attribute__((noinline)) const void *caller_through(struct known *known,
     return walk.caller;
 }
 
-const void *hw_callers_find(const void *site)
+const void *hw_callers_look_up(const void *site)
 {
     struct known *known = is_layer_path ? find(site) : NULL;
     return known && known->is_layer ? caller_through(known, site) : site;

@@ -10,12 +10,26 @@
 #define HW_PROFILE_CALLERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Sets how a layer is known, by the path of its shared object. */
 void hw_callers_prepare(bool (*is_layer)(const char *path));
 
 /* The address in the program that a call returning to `site` came from; `site` itself where there is no
  * layer, or the stack cannot be unwound. */
-const void *hw_callers_find(const void *site);
+const void *hw_callers_look_up(const void *site);
+
+/* The program's own code: most calls come from there, and it is no layer. */
+struct hw_callers_program {
+    uintptr_t begin, bytes;
+};
+extern struct hw_callers_program hw_callers_program __attribute__((visibility("hidden")));
+
+static inline const void *hw_callers_find(const void *site)
+{
+    if (__builtin_expect((uintptr_t)site - hw_callers_program.begin < hw_callers_program.bytes, 1))
+        return site;
+    return hw_callers_look_up(site);
+}
 
 #endif

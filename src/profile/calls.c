@@ -4,12 +4,12 @@
 #include "base/visibility.h"
 #include "profile/callers.h"
 #include "profile/comms.h"
+#include "profile/lock.h"
 #include "profile/record.h"
 #include "profile/sites.h"
 #include "profile/slices.h"
 #include "profile/wire_windows.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ struct hw_profile_request {
     struct hw_profile_request *next;
     struct hw_profile_site *site;
     struct hw_profile_comm *comm;
-    const void *thread;
+    const struct hw_profile_thread *thread;
     uint64_t bytes;
     uint64_t posted_ns;
     uint64_t mpi_ns; /* of the thread that posted it, by then */
@@ -39,12 +39,8 @@ struct hw_profile_request {
     bool is_active;
 };
 
-bool hw_profile_is_on;
+static bool is_on;
 
-/* Time this thread has spent in MPI; its address names the thread. */
-static _Thread_local uint64_t thread_mpi_ns __attribute__((tls_model("initial-exec")));
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 HW_SPARSE static struct hw_profile_request *buckets[BUCKET_COUNT];
 static struct hw_profile_request *free_requests;
 static atomic_uint known_count;
@@ -57,13 +53,14 @@ static _Thread_local struct {
 } spell __attribute__((tls_model("initial-exec")));
 
 static uint64_t began_ns;
+static bool is_clock_settled; /* under the lock */
 
 /* The first calls, for a timeline. */
 static struct {
     uint64_t start_ns, took_ns, bytes;
     unsigned site;
 } * events;
-static atomic_uint event_count;
+static unsigned event_count; /* under the lock */
 
 static bool is_wanted(void)
 {
@@ -81,60 +78,114 @@ void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first
     if (began_ns || !is_wanted() || !hw_sites_open() || !hw_comms_open())
         return;
     events = calloc(EVENT_COUNT, sizeof *events);
-    began_ns = hw_clock_now_ns();
+    hw_clock_fast_begin();
+    began_ns = hw_clock_fast_ns();
     hw_wire_prepare(read, began_ns);
     hw_slices_begin(began_ns);
     hw_callers_prepare(is_layer);
-    hw_profile_is_on = true;
+    is_on = true;
+}
+
+bool hw_profile_thread_begin(void) { return is_on && hw_threads_begin(); }
+
+void hw_profile_fork_prepare(void) { hw_profile_lock(); }
+void hw_profile_fork_release(void) { hw_profile_unlock(); }
+
+/* Under lock, as all that follows which adds to sites and communicators. */
+static void count_on(struct hw_profile_comm *comm, uint64_t bytes, uint64_t took_ns)
+{
+    comm->calls++;
+    comm->bytes += bytes;
+    comm->call_ns += took_ns;
+}
+
+static struct hw_profile_site *count(const struct hw_profile_note *note)
+{
+    struct hw_profile_site *site = hw_sites_find(note->site, note->function, note->bytes);
+    hw_sites_count(site, note->bytes, note->took_ns);
+    if (note->comm)
+        count_on(note->comm, note->bytes, note->took_ns);
+    if (events && event_count < EVENT_COUNT) {
+        events[event_count].start_ns = note->began_ns;
+        events[event_count].took_ns = note->took_ns;
+        events[event_count].bytes = note->bytes;
+        events[event_count++].site = hw_sites_index(site);
+    }
+    return site;
+}
+
+/* Under lock. */
+static void sum_up(struct hw_profile_thread *thread)
+{
+    unsigned noted = hw_atomic_load_acquire(&thread->note_count);
+    while (thread->summed_count < noted)
+        count(&thread->notes[thread->summed_count++]);
+}
+
+/* The calling thread's own. Calls are noted in the order they are made while a timeline wants them so. */
+void hw_thread_sum_up(struct hw_profile_thread *mine)
+{
+    hw_profile_lock();
+    sum_up(mine);
+    mine->summed_count = 0;
+    hw_atomic_store_relaxed(&mine->note_count, 0);
+    mine->note_limit = events && event_count < EVENT_COUNT ? 1 : HW_NOTE_ENOUGH;
+    if (!is_clock_settled)
+        is_clock_settled = hw_clock_fast_settle();
+    hw_profile_unlock();
+}
+
+void hw_profile_thread_end(void)
+{
+    if (!hw_profile_mine)
+        return;
+    hw_thread_sum_up(hw_profile_mine);
+    hw_slices_flush(&hw_profile_mine->slices);
+    hw_profile_lock();
+    hw_threads_end();
+    hw_profile_unlock();
+}
+
+void hw_profile_note(uint64_t from_ns, const char *function, const void *site, uint64_t bytes)
+{
+    hw_thread_note(hw_profile_mine, from_ns, hw_clock_fast_ns(), function, site, bytes, NULL);
 }
 
 void hw_profile_enter(struct hw_profile_call *call, const char *function, const void *site, uint64_t bytes)
 {
     call->function = function;
-    call->site = hw_callers_find(site);
+    call->site = site;
     call->bytes = bytes;
     call->comm = NULL;
     call->is_sampled = call->is_unsized = false;
     call->held = call->inline_held;
     call->held_count = 0;
     call->held_capacity = HW_PROFILE_INLINE_HELD_COUNT;
-    call->entered_ns = call->began_ns = hw_clock_now_ns();
+    call->entered_ns = call->began_ns = hw_clock_fast_ns();
 }
 
 void hw_profile_leave(struct hw_profile_call *call)
 {
-    call->took_ns = hw_clock_now_ns() - call->began_ns;
-    thread_mpi_ns += call->took_ns;
-    hw_slices_add(call->began_ns + call->took_ns, call->took_ns);
+    uint64_t ended_ns = hw_clock_fast_ns();
+    call->took_ns = hw_thread_between_ns(call->began_ns, ended_ns);
+    call->site = hw_callers_find(call->site);
+    hw_thread_add_time(hw_profile_mine, ended_ns, call->took_ns);
 }
 
-static void count_on(struct hw_profile_comm *comm, uint64_t bytes, uint64_t took_ns)
+static inline struct hw_profile_note note_of(const struct hw_profile_call *call)
 {
-    HW_COMM_ADD(comm, calls, 1);
-    if (bytes)
-        HW_COMM_ADD(comm, bytes, bytes);
-    HW_COMM_ADD(comm, call_ns, took_ns);
+    return (struct hw_profile_note){call->site,  call->function, call->comm,
+                                    call->bytes, call->began_ns, call->took_ns};
 }
 
-static struct hw_profile_site *count(struct hw_profile_call *call)
+/* A post or door. Under lock. */
+static struct hw_profile_site *count_call(const struct hw_profile_call *call)
 {
-    struct hw_profile_site *site = hw_sites_find(call->site, call->function, call->bytes);
-    hw_sites_count(site, call->bytes, call->took_ns);
-    if (call->comm)
-        count_on(call->comm, call->bytes, call->took_ns);
-    if (events && atomic_load_explicit(&event_count, memory_order_relaxed) < EVENT_COUNT) {
-        unsigned i = atomic_fetch_add_explicit(&event_count, 1, memory_order_relaxed);
-        if (i < EVENT_COUNT) {
-            events[i].start_ns = call->began_ns;
-            events[i].took_ns = call->took_ns;
-            events[i].bytes = call->bytes;
-            events[i].site = hw_sites_index(site);
-        }
-    }
-    return site;
+    struct hw_profile_note one = note_of(call);
+    return count(&one);
 }
 
-void hw_profile_count(struct hw_profile_call *call) { count(call); }
+void hw_profile_count(struct hw_profile_call *call) { hw_thread_keep(hw_profile_mine, note_of(call)); }
 
 static struct hw_profile_request **bucket_of(uint64_t handle)
 {
@@ -186,18 +237,18 @@ static void release_request(struct hw_profile_request *request)
 
 static void activate(struct hw_profile_request *request, const struct hw_profile_call *call)
 {
-    request->thread = &thread_mpi_ns;
+    request->thread = hw_profile_mine;
     request->posted_ns = call->began_ns + call->took_ns;
-    request->mpi_ns = thread_mpi_ns;
+    request->mpi_ns = hw_thread_mpi_ns(hw_profile_mine);
     request->is_active = true;
-    const struct hw_wire_moment moment = {&thread_mpi_ns, request->posted_ns, thread_mpi_ns};
+    const struct hw_wire_moment moment = {hw_profile_mine, request->posted_ns, request->mpi_ns};
     request->window = hw_wire_posted(&moment, request->bytes, request->is_unsized);
 }
 
 void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_persistent)
 {
-    struct hw_profile_site *site = count(call);
-    pthread_mutex_lock(&lock);
+    hw_profile_lock();
+    struct hw_profile_site *site = count_call(call);
     struct hw_profile_request *request = take(handle);
     if (!request)
         request = new_request();
@@ -214,12 +265,12 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
             activate(request, call);
         put(request);
     }
-    pthread_mutex_unlock(&lock);
+    hw_profile_unlock();
 }
 
 void hw_profile_start(struct hw_profile_call *call, uint64_t handle)
 {
-    pthread_mutex_lock(&lock);
+    hw_profile_lock();
     struct hw_profile_request *request = take(handle);
     if (request) {
         request->site = hw_sites_find(call->site, call->function, request->bytes);
@@ -229,7 +280,7 @@ void hw_profile_start(struct hw_profile_call *call, uint64_t handle)
         activate(request, call);
         put(request);
     }
-    pthread_mutex_unlock(&lock);
+    hw_profile_unlock();
 }
 
 bool hw_profile_is_any_pending(void) { return atomic_load_explicit(&known_count, memory_order_relaxed) != 0; }
@@ -252,45 +303,61 @@ static bool make_room(struct hw_profile_call *call)
 
 void hw_profile_hold(struct hw_profile_call *call, int index, uint64_t handle)
 {
-    if (!make_room(call))
-        return;
-    pthread_mutex_lock(&lock);
-    struct hw_profile_request *request = take(handle);
-    if (request && !request->is_active) {
-        put(request);
-        request = NULL;
+    if (make_room(call))
+        call->held[call->held_count++] = (struct hw_profile_held){.handle = handle, .index = index};
+}
+
+/* Under lock. */
+static void take_followed(struct hw_profile_call *call)
+{
+    int kept = 0;
+    for (int i = 0; i < call->held_count; i++) {
+        struct hw_profile_request *request = take(call->held[i].handle);
+        if (request && !request->is_active) {
+            put(request);
+            request = NULL;
+        }
+        if (!request)
+            continue;
+        call->held[kept] = call->held[i];
+        call->held[kept++].request = request;
     }
-    if (request)
-        call->held[call->held_count++] =
-            (struct hw_profile_held){.index = index, .is_complete = false, .request = request};
-    pthread_mutex_unlock(&lock);
+    call->held_count = kept;
 }
 
 static bool is_in_spell(const struct hw_profile_call *call)
 {
-    uint64_t gap_ns = call->entered_ns - spell.ended_ns;
+    uint64_t gap_ns = hw_thread_between_ns(spell.ended_ns, call->entered_ns);
     return spell.ended_ns &&
            (gap_ns < SPELL_GAP_NS || (gap_ns < SPELL_BREAK_NS && spell.row_count >= SPELL_ROW_COUNT));
+}
+
+/* Whether the wire is to be looked at: a first test is no wait, and a spell needs one look only. */
+static bool is_worth_a_look(const struct hw_profile_call *call, bool is_blocking)
+{
+    if (call->held_count == 0)
+        return false;
+    if (is_blocking)
+        spell.ended_ns = 0;
+    return is_blocking || (is_in_spell(call) && !spell.is_sampled);
 }
 
 void hw_profile_wait(struct hw_profile_call *call, bool is_blocking)
 {
     if (call->held_count == 0)
         return;
-    if (is_blocking)
-        spell.ended_ns = 0;
-    else if (!is_in_spell(call) || spell.is_sampled)
-        return; /* a first test is no wait, and a spell needs one look only */
-    const struct hw_wire_moment moment = {&thread_mpi_ns, call->entered_ns, thread_mpi_ns};
-    pthread_mutex_lock(&lock);
-    call->is_sampled = hw_wire_enter(&moment);
-    pthread_mutex_unlock(&lock);
-    spell.is_sampled = call->is_sampled && !is_blocking;
+    hw_profile_lock();
+    take_followed(call);
+    if (is_worth_a_look(call, is_blocking)) {
+        const struct hw_wire_moment moment = {hw_profile_mine, call->entered_ns,
+                                              hw_thread_mpi_ns(hw_profile_mine)};
+        call->is_sampled = hw_wire_enter(&moment);
+        spell.is_sampled = call->is_sampled && !is_blocking;
+    }
+    hw_profile_unlock();
     if (call->is_sampled)
-        call->began_ns = hw_clock_now_ns();
+        call->began_ns = hw_clock_fast_ns();
 }
-
-uint64_t hw_profile_handle(const struct hw_profile_held *held) { return held->request->handle; }
 
 /* Time the program spent outside MPI while the request was pending, before the door. */
 static uint64_t computed_ns(const struct hw_profile_request *request, const struct hw_profile_call *call)
@@ -298,9 +365,9 @@ static uint64_t computed_ns(const struct hw_profile_request *request, const stru
     if (call->entered_ns <= request->posted_ns)
         return 0;
     uint64_t pending_ns = call->entered_ns - request->posted_ns;
-    if (request->thread != &thread_mpi_ns)
+    if (request->thread != hw_profile_mine)
         return pending_ns; /* completed by another thread: what the first did meanwhile is not known */
-    uint64_t inside_ns = thread_mpi_ns - call->took_ns - request->mpi_ns;
+    uint64_t inside_ns = hw_thread_mpi_ns(hw_profile_mine) - call->took_ns - request->mpi_ns;
     return pending_ns > inside_ns ? pending_ns - inside_ns : 0;
 }
 
@@ -316,14 +383,14 @@ static uint64_t settle(const struct hw_profile_call *call, double blocked_per_by
         }
         uint64_t this_ns = computed_ns(request, call);
         longest_ns = this_ns > longest_ns ? this_ns : longest_ns;
-        HW_SITE_ADD(request->site, completed, 1);
-        HW_SITE_ADD(request->site, computed_ns, this_ns);
+        request->site->completed++;
+        request->site->computed_ns += this_ns;
         uint64_t blocked_ns = (uint64_t)(blocked_per_byte * (double)(request->bytes + 1));
-        HW_SITE_ADD(request->site, blocked_ns, blocked_ns);
+        request->site->blocked_ns += blocked_ns;
         if (request->comm) {
-            HW_COMM_ADD(request->comm, completed, 1);
-            HW_COMM_ADD(request->comm, computed_ns, this_ns);
-            HW_COMM_ADD(request->comm, blocked_ns, blocked_ns);
+            request->comm->completed++;
+            request->comm->computed_ns += this_ns;
+            request->comm->blocked_ns += blocked_ns;
         }
         hw_wire_completed(request->window);
         if (request->is_persistent) {
@@ -347,32 +414,45 @@ static uint64_t waited_ns(const struct hw_profile_call *call, bool is_blocking, 
         spell.began_ns = call->entered_ns;
         spell.is_sampled = false;
     }
-    spell.row_count = !is_first && call->entered_ns - spell.ended_ns < SPELL_GAP_NS ? spell.row_count + 1 : 0;
+    spell.row_count = !is_first && hw_thread_between_ns(spell.ended_ns, call->entered_ns) < SPELL_GAP_NS
+                          ? spell.row_count + 1
+                          : 0;
     spell.ended_ns = is_any_complete ? 0 : end_ns;
-    return is_any_complete && !is_first ? end_ns - spell.began_ns : 0;
+    return is_any_complete && !is_first ? hw_thread_between_ns(spell.began_ns, end_ns) : 0;
 }
 
+static inline void free_held(struct hw_profile_call *call)
+{
+    if (call->held != call->inline_held)
+        free(call->held);
+}
+
+/* Under lock. */
 static void settle_door(struct hw_profile_call *call, struct hw_profile_site *site, int complete_count,
                         bool is_blocking)
 {
     uint64_t took_ns = waited_ns(call, is_blocking, complete_count > 0);
     double shares = (double)call->bytes + (double)complete_count;
-    pthread_mutex_lock(&lock);
     uint64_t longest_ns = settle(call, shares > 0 ? (double)took_ns / shares : 0.0);
     if (is_blocking ? call->is_sampled : took_ns && spell.is_sampled) {
-        const struct hw_wire_moment moment = {&thread_mpi_ns, call->began_ns + call->took_ns, thread_mpi_ns};
+        const struct hw_wire_moment moment = {hw_profile_mine, call->began_ns + call->took_ns,
+                                              hw_thread_mpi_ns(hw_profile_mine)};
         hw_wire_leave(&moment, site, took_ns, longest_ns, call->bytes);
         spell.is_sampled = false;
     }
-    pthread_mutex_unlock(&lock);
-    HW_SITE_ADD(site, completed, complete_count);
-    HW_SITE_ADD(site, computed_ns, longest_ns);
+    site->completed += (uint64_t)complete_count;
+    site->computed_ns += longest_ns;
     if (!is_blocking)
-        HW_SITE_ADD(site, spun_ns, took_ns);
+        site->spun_ns += took_ns;
 }
 
 void hw_profile_release(struct hw_profile_call *call, bool is_blocking)
 {
+    if (call->held_count == 0) {
+        hw_profile_count(call);
+        free_held(call);
+        return;
+    }
     int complete_count = 0;
     for (int i = 0; i < call->held_count; i++) {
         if (!call->held[i].is_complete)
@@ -380,34 +460,37 @@ void hw_profile_release(struct hw_profile_call *call, bool is_blocking)
         complete_count++;
         call->bytes += call->held[i].request->bytes;
     }
-    struct hw_profile_site *site = count(call);
-    if (call->held_count)
-        settle_door(call, site, complete_count, is_blocking);
-    if (call->held != call->inline_held)
-        free(call->held);
+    hw_profile_lock();
+    settle_door(call, count_call(call), complete_count, is_blocking);
+    hw_profile_unlock();
+    free_held(call);
 }
 
 void hw_profile_forget(uint64_t handle)
 {
-    pthread_mutex_lock(&lock);
+    hw_profile_lock();
     struct hw_profile_request *request = take(handle);
     if (request) {
         if (request->is_active)
             hw_wire_completed(request->window);
         release_request(request);
     }
-    pthread_mutex_unlock(&lock);
+    hw_profile_unlock();
 }
 
-uint64_t hw_profile_mpi_ns(void) { return hw_profile_is_on ? hw_sites_call_ns() : 0; }
+uint64_t hw_profile_mpi_ns(void) { return is_on ? hw_threads_mpi_ns() : 0; }
 
 void hw_profile_write(FILE *file)
 {
-    if (!hw_profile_is_on)
+    if (!is_on)
         return;
-    pthread_mutex_lock(&lock);
+    if (hw_profile_mine)
+        hw_slices_flush(&hw_profile_mine->slices);
+    hw_profile_lock();
+    for (struct hw_profile_thread *thread = hw_threads_first(); thread; thread = thread->next)
+        sum_up(thread);
     hw_wire_settle();
-    pthread_mutex_unlock(&lock);
+    hw_profile_unlock();
     char host[65] = "";
     cpu_set_t cores;
     gethostname(host, sizeof host - 1);
@@ -423,10 +506,9 @@ void hw_profile_write(FILE *file)
     fputs("\n  ],\n  \"communicators\": [\n", file);
     hw_comms_write(file);
     fputs("\n  ],\n  \"slices\": ", file);
-    hw_slices_write(file, hw_clock_now_ns());
+    hw_slices_write(file, hw_clock_fast_ns());
     fputs(",\n  \"events\": [", file);
-    unsigned count = atomic_load(&event_count);
-    for (unsigned i = 0; events && i < count && i < EVENT_COUNT; i++)
+    for (unsigned i = 0; events && i < event_count; i++)
         fprintf(file, "%s[%.3f, %.3f, %u, %llu]", i ? ",\n  " : "\n  ",
                 (double)(events[i].start_ns - began_ns) / (double)HW_NS_PER_US,
                 (double)events[i].took_ns / (double)HW_NS_PER_US, events[i].site,

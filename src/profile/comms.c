@@ -1,8 +1,8 @@
 #include "profile/comms.h"
 
+#include "profile/lock.h"
 #include "profile/record.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,20 +14,13 @@ struct handle {
     struct handle *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     struct hw_profile_comm comms[COMM_COUNT + 1]; /* the last one for the rest */
     struct handle *buckets[BUCKET_COUNT];
 } * table;
 static int comm_count;
 
-/* A thread's last answer holds until a handle anywhere is entered again, renamed or forgotten. */
-static atomic_uint generation = 1;
-static _Thread_local struct {
-    uint64_t number;
-    struct hw_profile_comm *comm;
-    unsigned generation;
-} last __attribute__((tls_model("initial-exec")));
+atomic_uint hw_comms_generation = 1;
 
 bool hw_comms_open(void)
 {
@@ -51,20 +44,15 @@ static struct handle **find_link(uint64_t number)
     return link;
 }
 
-struct hw_profile_comm *hw_comms_find(uint64_t number)
+struct hw_profile_comm *hw_comms_look_up(struct hw_comms_cached *cached, uint64_t number)
 {
-    unsigned now = atomic_load_explicit(&generation, memory_order_acquire);
-    if (last.number == number && last.generation == now)
-        return last.comm;
-    pthread_mutex_lock(&lock);
+    hw_profile_lock();
+    unsigned now = hw_atomic_load_relaxed(&hw_comms_generation);
     const struct handle *handle = *find_link(number);
     struct hw_profile_comm *comm = handle ? handle->comm : NULL;
-    pthread_mutex_unlock(&lock);
-    if (comm) {
-        last.number = number;
-        last.comm = comm;
-        last.generation = now;
-    }
+    hw_profile_unlock();
+    if (comm)
+        *cached = (struct hw_comms_cached){number, comm, now};
     return comm;
 }
 
@@ -128,42 +116,42 @@ struct hw_profile_comm *hw_comms_add(uint64_t number, const char *name, int size
         qsort(ranks, (size_t)size, sizeof *ranks, compare_ranks);
         wanted.group = write_ranks(wanted.ranks, ranks, size);
     }
-    pthread_mutex_lock(&lock);
+    hw_profile_lock();
     struct hw_profile_comm *comm = find_same(&wanted);
     struct handle **link = find_link(number);
     if (!*link && (*link = calloc(1, sizeof **link)))
         (*link)->number = number;
     if (*link)
         (*link)->comm = comm;
-    atomic_fetch_add_explicit(&generation, 1, memory_order_release);
-    pthread_mutex_unlock(&lock);
+    hw_atomic_add_acq_rel(&hw_comms_generation, 1);
+    hw_profile_unlock();
     return comm;
 }
 
 void hw_comms_rename(uint64_t number, const char *name)
 {
-    pthread_mutex_lock(&lock);
+    hw_profile_lock();
     struct handle *handle = *find_link(number);
     if (handle && handle->comm != &table->comms[OTHERS]) {
         struct hw_profile_comm wanted = {.size = handle->comm->size, .group = handle->comm->group};
         memcpy(wanted.ranks, handle->comm->ranks, sizeof wanted.ranks);
         hw_record_copy_name(wanted.name, sizeof wanted.name, name);
         handle->comm = find_same(&wanted);
-        atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+        hw_atomic_add_acq_rel(&hw_comms_generation, 1);
     }
-    pthread_mutex_unlock(&lock);
+    hw_profile_unlock();
 }
 
 void hw_comms_forget(uint64_t number)
 {
-    pthread_mutex_lock(&lock);
+    hw_profile_lock();
     struct handle **link = find_link(number), *handle = *link;
     if (handle) {
         *link = handle->next;
         free(handle);
-        atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+        hw_atomic_add_acq_rel(&hw_comms_generation, 1);
     }
-    pthread_mutex_unlock(&lock);
+    hw_profile_unlock();
 }
 
 static void write_comm(FILE *file, const struct hw_profile_comm *comm)
@@ -177,8 +165,8 @@ static void write_comm(FILE *file, const struct hw_profile_comm *comm)
     fprintf(file, "\"size\": %d, \"ranks\": ", comm->size);
     hw_record_write_string(file, comm->ranks);
 #define WRITE_COUNTER(field, meaning)                                                                        \
-    if (atomic_load(&comm->field))                                                                           \
-        fprintf(file, ", \"" #field "\": %llu", (unsigned long long)atomic_load(&comm->field));
+    if (comm->field)                                                                                         \
+        fprintf(file, ", \"" #field "\": %llu", (unsigned long long)comm->field);
     HW_COMM_COUNTERS(WRITE_COUNTER)
 #undef WRITE_COUNTER
     fputc('}', file);
@@ -188,7 +176,7 @@ void hw_comms_write(FILE *file)
 {
     bool is_first = true;
     for (int i = 0; table && i <= OTHERS; i++) {
-        if (!atomic_load(&table->comms[i].calls))
+        if (!table->comms[i].calls)
             continue;
         fputs(is_first ? "" : ",\n", file);
         write_comm(file, &table->comms[i]);

@@ -4,7 +4,8 @@
 #ifndef HW_PROFILE_COMMS_H
 #define HW_PROFILE_COMMS_H
 
-#include <stdatomic.h>
+#include "base/atomic.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,20 +25,39 @@ struct hw_profile_comm {
     char name[HW_COMM_NAME_BYTES];   /* as MPI_Comm_set_name was told; empty: none */
     char ranks[HW_COMM_RANKS_BYTES]; /* of MPI_COMM_WORLD, such as "0-3,7"; empty: not known */
     int size;
-    uint64_t group; /* tells groups of one size apart */
-#define HW_COMM_FIELD(field, meaning) atomic_uint_fast64_t field;
+    uint64_t group;                                   /* tells groups of one size apart */
+#define HW_COMM_FIELD(field, meaning) uint64_t field; /* under the lock (lock.h) */
     HW_COMM_COUNTERS(HW_COMM_FIELD)
 #undef HW_COMM_FIELD
 };
 
-#define HW_COMM_ADD(comm, field, amount)                                                                     \
-    atomic_fetch_add_explicit(&(comm)->field, (uint_fast64_t)(amount), memory_order_relaxed)
+/* A thread's last answers hold until a handle anywhere is entered again, renamed or forgotten. */
+struct hw_comms_cached {
+    uint64_t number;
+    struct hw_profile_comm *comm;
+    unsigned generation;
+};
+enum { HW_COMMS_CACHED_BITS = 2 };
+struct hw_comms_cache {
+    struct hw_comms_cached slots[1 << HW_COMMS_CACHED_BITS];
+};
+extern atomic_uint hw_comms_generation __attribute__((visibility("hidden")));
 
 /* Makes the table. False if there is no memory. */
 bool hw_comms_open(void);
 
-/* The entry of a handle; NULL if it is not known. One compare if the thread's last call named it too. */
-struct hw_profile_comm *hw_comms_find(uint64_t handle);
+/* As hw_comms_find, for what the thread's cache does not know. */
+struct hw_profile_comm *hw_comms_look_up(struct hw_comms_cached *cached, uint64_t handle);
+
+/* The entry of a handle; NULL if it is not known. Two compares if the thread named it before. */
+static inline struct hw_profile_comm *hw_comms_find(struct hw_comms_cache *cache, uint64_t handle)
+{
+    struct hw_comms_cached *cached =
+        &cache->slots[handle * UINT64_C(0x9E3779B97F4A7C15) >> (64 - HW_COMMS_CACHED_BITS)];
+    if (cached->number == handle && cached->generation == hw_atomic_load_acquire(&hw_comms_generation))
+        return cached->comm;
+    return hw_comms_look_up(cached, handle);
+}
 
 /* Enters a handle. `ranks` are those of MPI_COMM_WORLD, sorted here; NULL: not known. Never NULL: when the
  * table is full, one entry for all that came too late. */

@@ -1,8 +1,8 @@
-/* The table of call sites: fixed in size, filled as calls come, never emptied. Internal to src/profile. */
+/* The table of call sites: fixed in size, filled as calls come, never emptied. Everything here is under the
+ * lock (lock.h) once the table is open. Internal to src/profile. */
 #ifndef HW_PROFILE_SITES_H
 #define HW_PROFILE_SITES_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,17 +28,15 @@
     X(usable_ns, "wire time of these that an idle wire could have taken while the program computed")         \
     X(unseen_ns, "time in doors around which it was looked at, but the bytes went elsewhere")
 
+/* What every call adds to lies in one cache line. */
 struct hw_profile_site {
-    _Atomic(const void *) address; /* NULL: free. Written last, released, under the table's lock */
+    _Alignas(64) const void *address; /* NULL: free */
     const char *function;
     unsigned size_class; /* 0: no bytes; n: from 2^(n-1) bytes */
-#define HW_SITE_FIELD(name, meaning) atomic_uint_fast64_t name;
+#define HW_SITE_FIELD(name, meaning) uint64_t name;
     HW_SITE_COUNTERS(HW_SITE_FIELD)
 #undef HW_SITE_FIELD
 };
-
-#define HW_SITE_ADD(site, name, amount)                                                                      \
-    atomic_fetch_add_explicit(&(site)->name, (uint_fast64_t)(amount), memory_order_relaxed)
 
 /* Makes the table. False if there is no memory. */
 bool hw_sites_open(void);
@@ -48,9 +46,6 @@ struct hw_profile_site *hw_sites_find(const void *address, const char *function,
 
 /* One more call. */
 void hw_sites_count(struct hw_profile_site *site, uint64_t bytes, uint64_t took_ns);
-
-/* Sum of a counter over the table. */
-uint64_t hw_sites_call_ns(void);
 
 /* Writes the entries as elements of a JSON array. */
 void hw_sites_write(FILE *file);

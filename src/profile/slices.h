@@ -7,12 +7,30 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* What a thread has spent in MPI in the slice it is in; added to it when the thread is in another. */
+struct hw_slices_share {
+    uint64_t until_ns; /* the slice ends here; 0: none yet */
+    uint64_t inside_ns;
+};
+
 /* The first slice begins here. */
 void hw_slices_begin(uint64_t now_ns);
 
+/* The same as hw_slices_add for a call that does not end in the slice the thread is in. */
+void hw_slices_enter(struct hw_slices_share *mine, uint64_t end_ns, uint64_t took_ns);
+
 /* A call that ended at `end_ns`. Calls of one thread come in order, and are kept with it until it makes one
- * in another slice: no lock is taken, and what a thread did last shows when it writes, or not at all. */
-void hw_slices_add(uint64_t end_ns, uint64_t took_ns);
+ * in another slice: no lock is taken, and what a thread did last shows when it flushes, or not at all. */
+static inline void hw_slices_add(struct hw_slices_share *mine, uint64_t end_ns, uint64_t took_ns)
+{
+    if (__builtin_expect(end_ns < mine->until_ns, 1))
+        mine->inside_ns += took_ns;
+    else
+        hw_slices_enter(mine, end_ns, took_ns);
+}
+
+/* What the thread has kept is added. Its owner calls. */
+void hw_slices_flush(struct hw_slices_share *mine);
 
 /* Writes an object: length of a slice in nanoseconds, and the time in MPI in each up to now. */
 void hw_slices_write(FILE *file, uint64_t now_ns);

@@ -57,9 +57,9 @@ void hw_wire_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first), 
 /* One look; its time is nobody's. */
 static bool look(struct hw_profile_wire *wire, bool is_first)
 {
-    uint64_t before_ns = hw_clock_now_ns();
+    uint64_t before_ns = hw_clock_fast_ns();
     bool is_known = read_wire(wire, is_first);
-    cost_ns += hw_clock_now_ns() - before_ns;
+    cost_ns += hw_clock_fast_ns() - before_ns;
     return is_known;
 }
 
@@ -68,7 +68,7 @@ static bool is_affordable(uint64_t now_ns) { return cost_ns * COST_PARTS <= now_
 static void keep_look(const struct hw_wire_moment *moment, const struct hw_profile_wire *wire)
 {
     window.looked = *wire;
-    window.looked_ns = hw_clock_now_ns();
+    window.looked_ns = hw_clock_fast_ns();
     window.looked_mpi_ns = moment->mpi_ns;
 }
 
@@ -201,16 +201,16 @@ static uint64_t settle_window(const struct door *first, int count, uint64_t idle
         usable_ns = rate ? least(usable_ns, wire_ns(door->moved_waiting, rate)) : usable_ns;
         idle_ns -= usable_ns;
         if (!is_seen) {
-            HW_SITE_ADD(door->site, unseen_ns, door->blocked_ns);
+            door->site->unseen_ns += door->blocked_ns;
             continue;
         }
-        HW_SITE_ADD(door->site, sampled, 1);
-        HW_SITE_ADD(door->site, sampled_blocked_ns, door->blocked_ns);
-        HW_SITE_ADD(door->site, sampled_computed_ns, door->computed_ns);
-        HW_SITE_ADD(door->site, moved_computing, door->moved_computing);
-        HW_SITE_ADD(door->site, moved_waiting, door->moved_waiting);
-        HW_SITE_ADD(door->site, copied, door->copied);
-        HW_SITE_ADD(door->site, usable_ns, usable_ns);
+        door->site->sampled += 1;
+        door->site->sampled_blocked_ns += door->blocked_ns;
+        door->site->sampled_computed_ns += door->computed_ns;
+        door->site->moved_computing += door->moved_computing;
+        door->site->moved_waiting += door->moved_waiting;
+        door->site->copied += door->copied;
+        door->site->usable_ns += usable_ns;
     }
     return idle_ns;
 }

@@ -12,7 +12,7 @@
  * to be saved and 3 are bandwidth. For that the rate of the wire must be known, so doors are kept aside until
  * there are many, or the record is written.
  *
- * Internal to src/profile; the caller holds the lock of calls.c. */
+ * Internal to src/profile; the caller holds the lock (lock.h). */
 #ifndef HW_PROFILE_WIRE_WINDOWS_H
 #define HW_PROFILE_WIRE_WINDOWS_H
 

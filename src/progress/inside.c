@@ -24,6 +24,7 @@ static pthread_key_t exit_key;
 static void unregister(void *argument)
 {
     struct hw_inside *inside = argument;
+    hw_profile_thread_end();
     pthread_mutex_lock(&registry_mutex);
     for (struct hw_inside **link = &registry; *link != NULL; link = &(*link)->next) {
         if (*link == inside) {
@@ -36,8 +37,17 @@ static void unregister(void *argument)
     __atomic_store_n(&inside->depth, HW_INSIDE_UNREGISTERED, __ATOMIC_RELAXED);
 }
 
-static void before_fork(void) { pthread_mutex_lock(&registry_mutex); }
-static void after_fork_in_parent(void) { pthread_mutex_unlock(&registry_mutex); }
+static void before_fork(void)
+{
+    pthread_mutex_lock(&registry_mutex);
+    hw_profile_fork_prepare();
+}
+
+static void after_fork_in_parent(void)
+{
+    hw_profile_fork_release();
+    pthread_mutex_unlock(&registry_mutex);
+}
 
 /* Only the forking thread lives on in the child. */
 static void after_fork_in_child(void)
@@ -47,6 +57,7 @@ static void after_fork_in_child(void)
         hw_inside.next = NULL;
         registry = &hw_inside;
     }
+    hw_profile_fork_release();
     pthread_mutex_unlock(&registry_mutex);
 }
 
@@ -69,7 +80,8 @@ bool hw_inside_register(struct hw_inside *inside)
     registry = inside;
     pthread_mutex_unlock(&registry_mutex);
     pthread_setspecific(exit_key, inside);
-    __atomic_store_n(&inside->depth, HW_INSIDE_NO, __ATOMIC_RELAXED);
+    int outside = hw_profile_thread_begin() ? HW_INSIDE_PROFILED : HW_INSIDE_NO;
+    __atomic_store_n(&inside->depth, outside, __ATOMIC_RELAXED);
     return true;
 }
 

@@ -44,9 +44,9 @@ static inline void hw_inside_leave_profiled(struct hw_inside *inside)
     __atomic_store_n(&inside->depth, HW_INSIDE_PROFILED, __ATOMIC_RELAXED);
 }
 
-/* Called by an entry whose depth is not HW_INSIDE_NO. Registers a thread seen for the first time and
- * returns true (the entry goes on as an outermost call); returns false when the thread is already
- * inside MPI (the entry forwards to hw_bottom). */
+/* Called by an entry whose depth is not HW_INSIDE_NO. Registers a thread seen for the first time, whose depth
+ * then is HW_INSIDE_NO or _PROFILED, and returns true (the entry goes on as an outermost call); returns false
+ * when the thread is already inside MPI (the entry forwards to hw_bottom). */
 bool hw_inside_register(struct hw_inside *inside);
 
 /* Whether blocking calls are to be timed: as long as a window of overlap is open. Written by the engine, read

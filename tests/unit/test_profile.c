@@ -3,6 +3,7 @@
 #include "profile/sites.h"
 #include "profile/wire_windows.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,6 +37,11 @@ static struct hw_profile_site *site_of(enum name name, int place, uint64_t bytes
     return hw_sites_find(&names[place], names[name], bytes);
 }
 
+static void note(int place, uint64_t bytes)
+{
+    hw_profile_note(hw_profile_now_ns(), names[BARRIER], &names[place], bytes);
+}
+
 static void post(uint64_t handle, int place, uint64_t bytes)
 {
     struct hw_profile_call call;
@@ -65,7 +71,7 @@ static int start(void **state)
     (void)state;
     setenv("HEADWAY_PROFILE", "yes", 1);
     hw_profile_prepare(read_wire, NULL);
-    assert_true(hw_profile_is_on);
+    assert_true(hw_profile_thread_begin());
     usleep(50000); /* so that there is time a look may be paid from */
     return 0;
 }
@@ -74,15 +80,12 @@ static void sums_by_place_function_and_size(void **state)
 {
     (void)state;
     for (int i = 0; i < 10; i++) {
-        struct hw_profile_call call;
-        begin(&call, BARRIER, i % 2, i < 5 ? 100 : 1000);
-        hw_profile_leave(&call);
-        hw_profile_count(&call);
+        note(i % 2, i < 5 ? 100 : 1000);
     }
-    assert_int_equal(atomic_load(&site_of(BARRIER, 0, 100)->calls), 3);
-    assert_int_equal(atomic_load(&site_of(BARRIER, 1, 127)->calls), 2);
-    assert_int_equal(atomic_load(&site_of(BARRIER, 0, 1000)->calls), 2);
-    assert_int_equal(atomic_load(&site_of(BARRIER, 1, 600)->bytes), 3000);
+    assert_int_equal(site_of(BARRIER, 0, 100)->calls, 3);
+    assert_int_equal(site_of(BARRIER, 1, 127)->calls, 2);
+    assert_int_equal(site_of(BARRIER, 0, 1000)->calls, 2);
+    assert_int_equal(site_of(BARRIER, 1, 600)->bytes, 3000);
 }
 
 static void request_is_followed_to_its_door(void **state)
@@ -95,11 +98,11 @@ static void request_is_followed_to_its_door(void **state)
     door(WAITALL, 3, 7, 1, 1);
     assert_false(hw_profile_is_any_pending());
     struct hw_profile_site *from = site_of(ISEND, 2, 1000), *to = site_of(WAITALL, 3, 1000);
-    assert_int_equal(atomic_load(&from->completed), 1);
-    assert_true(atomic_load(&from->computed_ns) >= 3000000);
-    assert_true(atomic_load(&from->blocked_ns) >= 2000000);
-    assert_int_equal(atomic_load(&to->completed), 1);
-    assert_int_equal(atomic_load(&to->bytes), 1000);
+    assert_int_equal(from->completed, 1);
+    assert_true(from->computed_ns >= 2990000);
+    assert_true(from->blocked_ns >= 1990000);
+    assert_int_equal(to->completed, 1);
+    assert_int_equal(to->bytes, 1000);
 }
 
 static void blocked_time_is_shared_by_bytes(void **state)
@@ -108,8 +111,8 @@ static void blocked_time_is_shared_by_bytes(void **state)
     post(20, 4, 2999);
     post(21, 5, 999);
     door(WAITALL, 4, 20, 2, 3);
-    double large = (double)atomic_load(&site_of(ISEND, 4, 2999)->blocked_ns);
-    double small = (double)atomic_load(&site_of(ISEND, 5, 999)->blocked_ns);
+    double large = (double)site_of(ISEND, 4, 2999)->blocked_ns;
+    double small = (double)site_of(ISEND, 5, 999)->blocked_ns;
     assert_true(large / small > 2.99 && large / small < 3.01);
 }
 
@@ -119,12 +122,12 @@ static void what_a_door_leaves_stays_followed(void **state)
     post(30, 0, 64);
     post(31, 0, 64);
     door(TEST, 1, 30, 2, 0);
-    assert_int_equal(atomic_load(&site_of(ISEND, 0, 64)->completed), 0);
+    assert_int_equal(site_of(ISEND, 0, 64)->completed, 0);
     usleep(1000); /* the program computes in between: neither test is a wait */
     door(TEST, 1, 30, 2, 1);
-    assert_int_equal(atomic_load(&site_of(ISEND, 0, 64)->completed), 1);
-    assert_int_equal(atomic_load(&site_of(ISEND, 0, 64)->blocked_ns), 0);
-    assert_int_equal(atomic_load(&site_of(TEST, 1, 64)->spun_ns), 0);
+    assert_int_equal(site_of(ISEND, 0, 64)->completed, 1);
+    assert_int_equal(site_of(ISEND, 0, 64)->blocked_ns, 0);
+    assert_int_equal(site_of(TEST, 1, 64)->spun_ns, 0);
     hw_profile_forget(31);
     assert_false(hw_profile_is_any_pending());
 }
@@ -137,7 +140,7 @@ static void persistent_request_counts_at_its_start(void **state)
     hw_profile_leave(&call);
     hw_profile_posted(&call, 40, true);
     door(WAITALL, 2, 40, 1, 1); /* inactive: held by nobody */
-    assert_int_equal(atomic_load(&site_of(WAITALL, 2, 0)->completed), 0);
+    assert_int_equal(site_of(WAITALL, 2, 0)->completed, 0);
     for (int i = 0; i < 2; i++) {
         begin(&call, START, 1, 0);
         hw_profile_leave(&call);
@@ -145,8 +148,8 @@ static void persistent_request_counts_at_its_start(void **state)
         hw_profile_count(&call);
         door(WAITALL, 2, 40, 1, 1);
     }
-    assert_int_equal(atomic_load(&site_of(START, 1, 500)->completed), 2);
-    assert_int_equal(atomic_load(&site_of(SEND_INIT, 0, 500)->completed), 0);
+    assert_int_equal(site_of(START, 1, 500)->completed, 2);
+    assert_int_equal(site_of(SEND_INIT, 0, 500)->completed, 0);
     hw_profile_forget(40);
 }
 
@@ -160,12 +163,14 @@ static void many_requests_in_one_door(void **state)
     begin(&call, WAITALL, 5, 0);
     for (int i = 0; i < COUNT; i++)
         hw_profile_hold(&call, i, 1000 + (uint64_t)i);
+    hw_profile_hold(&call, COUNT, 999); /* followed by nobody */
+    hw_profile_wait(&call, true);
     assert_int_equal(call.held_count, COUNT);
     hw_profile_leave(&call);
     for (int i = 0; i < COUNT; i++)
         call.held[i].is_complete = true;
     hw_profile_release(&call, true);
-    assert_int_equal(atomic_load(&site_of(ISEND, 3, 8)->completed), COUNT);
+    assert_int_equal(site_of(ISEND, 3, 8)->completed, COUNT);
     assert_false(hw_profile_is_any_pending());
 }
 
@@ -180,11 +185,11 @@ static void wire_is_looked_at_around_large_requests(void **state)
     door(WAITALL, 0, 50, 1, 1);
     hw_wire_settle();
     struct hw_profile_site *to = site_of(WAITALL, 0, 1 << 20);
-    assert_int_equal(atomic_load(&to->sampled), 1);
-    assert_int_equal(atomic_load(&to->moved_computing), 300000);
-    assert_int_equal(atomic_load(&to->moved_waiting), 1 << 20);
-    assert_true(atomic_load(&to->sampled_computed_ns) >= 1000000);
-    assert_true(atomic_load(&to->sampled_blocked_ns) >= 2000000);
+    assert_int_equal(to->sampled, 1);
+    assert_int_equal(to->moved_computing, 300000);
+    assert_int_equal(to->moved_waiting, 1 << 20);
+    assert_true(to->sampled_computed_ns >= 990000);
+    assert_true(to->sampled_blocked_ns >= 1990000);
     post(51, 1, 1000); /* small: not worth it */
     assert_int_equal(look_count, 1);
     hw_profile_forget(51);
@@ -213,10 +218,10 @@ static void tests_in_a_loop_are_a_wait(void **state)
         usleep(1000);
         spin(60 + i, 5, 50);
     }
-    assert_int_equal(atomic_load(&site_of(TEST, 5, 200)->completed), 20);
-    assert_true(atomic_load(&site_of(TEST, 5, 200)->spun_ns) > 0);
-    uint64_t waited_ns = atomic_load(&site_of(ISEND, 4, 200)->blocked_ns);
-    assert_true(waited_ns > 0 && waited_ns <= atomic_load(&site_of(TEST, 5, 200)->spun_ns));
+    assert_int_equal(site_of(TEST, 5, 200)->completed, 20);
+    assert_true(site_of(TEST, 5, 200)->spun_ns > 0);
+    uint64_t waited_ns = site_of(ISEND, 4, 200)->blocked_ns;
+    assert_true(waited_ns > 0 && waited_ns <= site_of(TEST, 5, 200)->spun_ns);
 }
 
 /* Two requests of one window, waited for one by one: what is left of the idle wire goes to the second. */
@@ -225,7 +230,7 @@ static void idle_wire_is_given_to_one_wait_after_the_other(void **state)
     (void)state;
     enum { BYTES = 1 << 19 };
     static const uint64_t first = 90, second = 91;
-    uint64_t before = atomic_load(&site_of(WAITALL, 1, BYTES)->calls);
+    uint64_t before = site_of(WAITALL, 1, BYTES)->calls;
     post(first, 2, BYTES);
     post(second, 2, BYTES);
     usleep(10000);
@@ -233,14 +238,14 @@ static void idle_wire_is_given_to_one_wait_after_the_other(void **state)
     door(WAITALL, 1, second, 1, 1); /* nothing computed since */
     hw_wire_settle();
     struct hw_profile_site *to = site_of(WAITALL, 1, BYTES);
-    assert_int_equal(atomic_load(&to->calls), before + 2);
-    assert_int_equal(atomic_load(&to->sampled), 2);
-    assert_int_equal(atomic_load(&to->moved_waiting), 2 << 20);
-    assert_true(atomic_load(&to->usable_ns) <= atomic_load(&to->sampled_computed_ns));
+    assert_int_equal(to->calls, before + 2);
+    assert_int_equal(to->sampled, 2);
+    assert_int_equal(to->moved_waiting, 2 << 20);
+    assert_true(to->usable_ns <= to->sampled_computed_ns);
     double both_ns = 2e9 * (1 << 20) / (double)hw_wire_fastest();
     double least_ns = both_ns < 4e6 ? both_ns : 4e6; /* of 10 ms idle: what moved, in 2 ms each or more */
-    assert_true((double)atomic_load(&to->usable_ns) >= 0.99 * least_ns);
-    assert_true((double)atomic_load(&to->usable_ns) <= 1.01 * both_ns);
+    assert_true((double)to->usable_ns >= 0.99 * least_ns);
+    assert_true((double)to->usable_ns <= 1.01 * both_ns);
 }
 
 static void bytes_that_went_elsewhere_say_nothing(void **state)
@@ -249,8 +254,63 @@ static void bytes_that_went_elsewhere_say_nothing(void **state)
     post(95, 3, 64 << 20); /* of which the wire sees one part in 64 */
     door(WAITALL, 4, 95, 1, 1);
     hw_wire_settle();
-    assert_int_equal(atomic_load(&site_of(WAITALL, 4, 64 << 20)->sampled), 0);
-    assert_true(atomic_load(&site_of(WAITALL, 4, 64 << 20)->unseen_ns) >= 2000000);
+    assert_int_equal(site_of(WAITALL, 4, 64 << 20)->sampled, 0);
+    assert_true(site_of(WAITALL, 4, 64 << 20)->unseen_ns >= 1990000);
+}
+
+enum { MANY = 5000, TOOK_NS = 1000 };
+static pthread_barrier_t step;
+static const char many_place;
+static uint64_t many_count;
+
+static void call_once(void)
+{
+    uint64_t ended_ns = hw_profile_now_ns();
+    hw_thread_note(hw_profile_mine, ended_ns - TOOK_NS, ended_ns, names[BARRIER], &many_place, 0, NULL);
+    many_count++;
+}
+
+/* More calls than a timeline holds, the last of them only noted; and the thread does not end here. */
+static void *call_often(void *is_begun)
+{
+    *(bool *)is_begun = hw_profile_thread_begin();
+    if (*(bool *)is_begun) {
+        while (many_count < MANY || hw_atomic_load_relaxed(&hw_profile_mine->note_count) == 0)
+            call_once();
+    }
+    pthread_barrier_wait(&step);
+    pthread_barrier_wait(&step);
+    if (*(bool *)is_begun) {
+        call_once();
+        hw_profile_thread_end();
+    }
+    return NULL;
+}
+
+static void calls_of_other_threads_are_written(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    bool is_begun = false;
+    uint64_t before_ns = hw_profile_mpi_ns();
+    pthread_barrier_init(&step, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, call_often, &is_begun), 0);
+    pthread_barrier_wait(&step);
+    assert_true(is_begun);
+    struct hw_profile_site *site = hw_sites_find(&many_place, names[BARRIER], 0);
+    assert_true(site->calls < many_count); /* or the next says nothing */
+    assert_int_equal(hw_profile_mpi_ns() - before_ns, many_count * TOOK_NS);
+    FILE *file = fopen("/dev/null", "w");
+    for (int i = 0; i < 2; i++) {
+        hw_profile_write(file);
+        assert_int_equal(site->calls, many_count);
+    }
+    fclose(file);
+    pthread_barrier_wait(&step);
+    pthread_join(thread, NULL);
+    assert_int_equal(site->calls, many_count);
+    assert_int_equal(site->call_ns, many_count * TOOK_NS);
+    assert_int_equal(hw_profile_mpi_ns() - before_ns, many_count * TOOK_NS);
 }
 
 static void full_table_keeps_the_rest_together(void **state)
@@ -295,6 +355,7 @@ int main(void)
         cmocka_unit_test(tests_in_a_loop_are_a_wait),
         cmocka_unit_test(idle_wire_is_given_to_one_wait_after_the_other),
         cmocka_unit_test(bytes_that_went_elsewhere_say_nothing),
+        cmocka_unit_test(calls_of_other_threads_are_written),
         cmocka_unit_test(full_table_keeps_the_rest_together),
         cmocka_unit_test(record_is_written),
     };

@@ -13,11 +13,14 @@
 
 enum { LENGTH = 1 << 24, START = 1000 };
 
+static struct hw_slices_share mine;
+
 /* Length of a slice, and the time in each; returns how many. */
 static int read_slices(uint64_t now_ns, unsigned long long *length, unsigned long long inside[64])
 {
     char *text = NULL;
     size_t size = 0;
+    hw_slices_flush(&mine);
     FILE *file = open_memstream(&text, &size);
     hw_slices_write(file, now_ns);
     fclose(file);
@@ -34,10 +37,10 @@ static void call_is_divided_where_slices_meet(void **state)
     (void)state;
     unsigned long long length, inside[64] = {0};
     hw_slices_begin(START);
-    hw_slices_add(START + LENGTH / 2, LENGTH / 4);
-    hw_slices_add(START + 3 * LENGTH + 7, 2 * LENGTH);
-    hw_slices_add(START + 3 * LENGTH + 50, 11); /* both in the slice this thread is in */
-    hw_slices_add(START + 3 * LENGTH + 90, 22);
+    hw_slices_add(&mine, START + LENGTH / 2, LENGTH / 4);
+    hw_slices_add(&mine, START + 3 * LENGTH + 7, 2 * LENGTH);
+    hw_slices_add(&mine, START + 3 * LENGTH + 50, 11); /* both in the slice this thread is in */
+    hw_slices_add(&mine, START + 3 * LENGTH + 90, 22);
     assert_int_equal(read_slices(START + 4 * LENGTH, &length, inside), 5);
     assert_int_equal(length, LENGTH);
     static const unsigned long long wanted[] = {LENGTH / 4, LENGTH - 7, LENGTH, 7 + 33, 0};
@@ -50,7 +53,7 @@ static void slices_double_when_used_up(void **state)
     (void)state;
     unsigned long long length, inside[64] = {0};
     uint64_t end_ns = START + (uint64_t)200 * LENGTH;
-    hw_slices_add(end_ns, 10);
+    hw_slices_add(&mine, end_ns, 10);
     int count = read_slices(end_ns, &length, inside);
     assert_int_equal(length, 4 * LENGTH);
     assert_int_equal(count, 51);
