@@ -8,7 +8,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { MAX_SOCKET_COUNT = 64, LOOKS_PER_LISTING = 16 };
+enum { MAX_SOCKET_COUNT = 64, LOOKS_PER_LISTING = 16, LISTINGS_IN_VAIN = 8 };
+
+/* Two first looks lie around the transfer of something large. */
+#define FEW_BYTES (UINT64_C(64) * 1024)
 
 /* Only the first fields are asked for: older kernels know no more. */
 static bool add_counters(int fd, struct hw_profile_wire *wire)
@@ -24,21 +27,54 @@ static bool add_counters(int fd, struct hw_profile_wire *wire)
     return true;
 }
 
+static struct {
+    struct hw_socket sockets[MAX_SOCKET_COUNT];
+    int count, age;
+    long descriptor_count;
+} listed;
+
+/* Sums over the sockets listed; returns how many of them could be read. */
+static int sum_up(struct hw_profile_wire *wire)
+{
+    int known_count = 0;
+    *wire = (struct hw_profile_wire){0};
+    for (int i = 0; i < listed.count && listed.count < MAX_SOCKET_COUNT; i++)
+        known_count += add_counters(listed.sockets[i].fd, wire);
+    return known_count;
+}
+
+static void list(void)
+{
+    listed.count = hw_sockets_list(listed.sockets, MAX_SOCKET_COUNT);
+    listed.age = 0;
+}
+
+/* Connections are often made by the first large message: then the very next look needs them. A descriptor
+ * more or less tells most; but one that was being connected is connected later, and one closed may have been
+ * replaced. So where a socket is gone, or hardly anything was seen since the last first look, the data may
+ * have taken another way, and it is looked for, as long as this finds something now and then. */
+static int list_and_sum_up(struct hw_profile_wire *wire)
+{
+    static uint64_t last_bytes;
+    static int vain_count;
+    long count_now = hw_sockets_descriptor_count();
+    bool is_new = listed.count == 0 || count_now != listed.descriptor_count;
+    listed.descriptor_count = count_now;
+    if (is_new || ++listed.age >= LOOKS_PER_LISTING)
+        list();
+    int known_count = sum_up(wire);
+    uint64_t bytes = wire->sent_bytes + wire->received_bytes;
+    bool is_seen = bytes - last_bytes >= FEW_BYTES;
+    vain_count = is_seen ? 0 : vain_count + 1;
+    if (listed.age > 0 && (known_count < listed.count || (!is_seen && vain_count <= LISTINGS_IN_VAIN))) {
+        list();
+        known_count = sum_up(wire);
+    }
+    last_bytes = wire->sent_bytes + wire->received_bytes;
+    return known_count;
+}
+
 bool hw_wire_read(struct hw_profile_wire *wire, bool is_first)
 {
-    static struct hw_socket sockets[MAX_SOCKET_COUNT];
-    static int socket_count, listing_age;
-    static long descriptor_count;
-    if (is_first) {
-        /* Connections are often made by the first large message: then the very next look needs them. */
-        long count_now = hw_sockets_descriptor_count();
-        if (socket_count == 0 || count_now != descriptor_count || listing_age++ % LOOKS_PER_LISTING == 0)
-            socket_count = hw_sockets_list(sockets, MAX_SOCKET_COUNT);
-        descriptor_count = count_now;
-    }
-    *wire = (struct hw_profile_wire){0};
-    bool is_known = false;
-    for (int i = 0; i < socket_count && socket_count < MAX_SOCKET_COUNT; i++)
-        is_known |= add_counters(sockets[i].fd, wire);
-    return is_known;
+    return (is_first ? list_and_sum_up(wire) : sum_up(wire)) > 0;
 }
