@@ -1,5 +1,6 @@
 #include "engines/rma/near.h"
 
+#include "base/clock.h"
 #include "base/options.h"
 #include "profile/counters.h"
 #include "real/constants.h"
@@ -8,6 +9,8 @@
 #include <limits.h>
 
 enum { TAG_COUNT = 1 << 14 };
+
+#define PROGRESS_NS (20 * HW_NS_PER_US)
 
 static MPI_Comm self;
 static bool is_open;
@@ -26,6 +29,22 @@ void hw_rma_near_close(void)
     if (is_open)
         hw_bottom.Comm_free(&self);
     is_open = false;
+}
+
+void hw_rma_near_make_progress(void)
+{
+    int flag;
+    hw_bottom.Iprobe(HW_ANY_SOURCE, HW_RMA_TAG_NEVER, hw_world.all, &flag, HW_STATUS_IGNORE);
+}
+
+void hw_rma_near_progress(void)
+{
+    static _Atomic uint64_t last_ns; /* relaxed; threads that look at once do no harm */
+    uint64_t now_ns = hw_clock_now_ns();
+    if (now_ns - hw_atomic_load_relaxed(&last_ns) < PROGRESS_NS)
+        return;
+    hw_atomic_store_relaxed(&last_ns, now_ns);
+    hw_rma_near_make_progress();
 }
 
 void hw_rma_near_find(struct hw_rma_window *window, const int *members)
@@ -74,6 +93,7 @@ bool hw_rma_near_put(struct hw_rma_window *window, struct hw_rma_part origin, in
         return false;
     if (*rc == MPI_SUCCESS && (*rc = copy(origin, target)) != MPI_SUCCESS)
         hw_rma_raise(window, *rc);
+    hw_rma_near_progress();
     return true;
 }
 
@@ -84,5 +104,6 @@ bool hw_rma_near_get(struct hw_rma_window *window, struct hw_rma_part origin, in
         return false;
     if (*rc == MPI_SUCCESS && (*rc = copy(target, origin)) != MPI_SUCCESS)
         hw_rma_raise(window, *rc);
+    hw_rma_near_progress();
     return true;
 }

@@ -13,6 +13,12 @@
 void hw_rma_near_open(void);
 void hw_rma_near_close(void);
 
+/* Progress of this process, and the same if there was none for a moment: what is done near needs no call of
+ * MPI, and the flush behind it none either, but a program may look again and again for what only its own
+ * progress brings about (tests/mpi/near_far.c). */
+void hw_rma_near_make_progress(void);
+void hw_rma_near_progress(void);
+
 /* After the memory of WINDOW was made: where the targets of this node lie in this process. */
 void hw_rma_near_find(struct hw_rma_window *window, const int *members);
 
