@@ -65,6 +65,12 @@ def library(mpi: Mpi) -> Path:
     return ROOT / "build" / "lib" / f"libheadway-{mpi.flavour}.so"
 
 
+def rank_one_to_ghosts(argv: Sequence) -> list[str]:
+    """Rank 1 takes all its one-sided operations through the ghosts; the others choose (MPICH)."""
+    choose = 'test "$PMI_RANK" = 1 && export HEADWAY_REDIRECT=on; exec "$0" "$@"'
+    return ["/bin/sh", "-c", choose, *map(str, argv)]
+
+
 def tagged_processes(tag: str) -> list[int]:
     """Processes of this job, found by the tag each inherits in its environment."""
     wanted = f"{TAG}={tag}".encode()

@@ -148,6 +148,65 @@ def test_two_nodes(mpi: Mpi, program: Program, is_full: bool, tmp_path: Path) ->
     assert_served(mpi, program, support.read_records(records))
 
 
+#: User processes a node, as many as this MPI stands between two nodes (test_random_rma.py).
+NEAR_AND_FAR = {"mpich5": 2, "impi": 1}
+
+
+def test_near_and_far(mpi: Mpi, tmp_path: Path) -> None:
+    """Accumulates by origins within the node, and through the ghost, on the same places at once."""
+    if mpi.flavour == "ompi":
+        pytest.skip(f"{mpi.title} has all accumulates applied by the ghost")
+    argv = [str(program_of(mpi, "near_far"))]
+    # Without the thread, which would make the progress that a process must make itself.
+    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_ENGINE": "off"}
+    records = tmp_path / "records"
+    if mpi.name in NEAR_AND_FAR:
+        records.mkdir()
+        users = NEAR_AND_FAR[mpi.name]
+        settings = {
+            "LD_PRELOAD": str(support.library(mpi)),
+            "HEADWAY_RECORD": str(records),
+            **options,
+        }
+        common = {"netmod": support.netmod(mpi), "launcher_args": support.launcher_extra(mpi)}
+        with Cluster(2, rate="none", pin="none") as cluster:
+            result = cluster.run(mpi, argv, ranks_per_node=users + 1, env=settings, **common)
+        assert result.is_ok, result.stderr[-2000:]
+        found = support.read_records(records)
+        assert len(found) == 2 * users
+    else:  # on one node, where this MPI leaves windows to the ghosts
+        result = support.run_mpi(
+            mpi,
+            support.rank_one_to_ghosts(argv),
+            ranks=4,
+            options=options,
+            records=records,
+        )
+        assert result.status == 0, result.explain()
+        found = result.records
+        assert len(found) == 3
+    applied = [record["operations_applied"] for record in found]
+    assert sum(count > 0 for count in applied) >= 2, applied
+    assert all(record["operations_redirected"] > 0 for record in found)
+
+
+def test_others_may_apply(mpi: Mpi, tmp_path: Path) -> None:
+    """Where something else than the ghost's calls may apply operations, nothing is applied near."""
+    if mpi.name != "mpich4":
+        pytest.skip("who applies is asked in the same way everywhere")
+    result = support.run_mpi(
+        mpi,
+        [program_of(mpi, "contention")],
+        ranks=4,
+        # Not for this transport; what the environment asks for is enough.
+        options={"HEADWAY_GHOSTS": "1", "FI_OFI_RXM_DATA_AUTO_PROGRESS": "1"},
+        records=tmp_path,
+    )
+    assert result.status == 0, result.explain()
+    assert result.total("operations_applied") == 0
+    assert result.total("operations_redirected") > 0
+
+
 @pytest.mark.parametrize("ghosts, ranks", [(1, 1), (2, 2)])
 def test_too_many_ghosts(mpi: Mpi, ghosts: int, ranks: int) -> None:
     result = support.run_mpi(

@@ -122,3 +122,29 @@ def test_same_bytes_between_nodes(
     records = support.read_records(tmp_path)
     for counter in ("windows_redirected", "operations_redirected", "operations_copied"):
         assert sum(record[counter] for record in records) > 0, f"{counter} is 0"
+    is_applied = sum(record["operations_applied"] for record in records) > 0
+    assert is_applied == (mpi.flavour != "ompi"), "which MPI's accumulates may be applied near"
+
+
+def test_same_bytes_near_and_through_ghosts(
+    mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """On one node: one process asks the ghost for everything, the others for what they must."""
+    if mpi.name != "mpich4":
+        pytest.skip(f"{mpi.title} keeps windows within a node to itself")
+    seeds = request.config.getoption("--seeds") or POLICY_SEEDS
+    first = request.config.getoption("--seed-base")
+    argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first), str(seeds)]
+    plain = support.run_mpi(mpi, argv, ranks=3)
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    headway = support.run_mpi(
+        mpi,
+        support.rank_one_to_ghosts(argv),
+        ranks=4,
+        options={"HEADWAY_GHOSTS": "1"},
+        records=tmp_path,
+        timeout_s=60 + 10.0 * seeds,
+    )
+    check_seeds(plain, headway, f"{first} {seeds}", "near and through ghosts")
+    for counter in ("operations_applied", "operations_redirected"):
+        assert headway.total(counter) > 0, f"{counter} is 0"

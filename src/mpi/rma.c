@@ -2,6 +2,7 @@
  * Request-based ones are tracked at the origin. A window that is not redirected costs one branch. */
 #include "engines/rma/rma.h"
 #include "engines/rma/near.h"
+#include "engines/rma/near_accumulate.h"
 #include "engines/rma/pieces.h"
 #include "hooks.h"
 #include "mpi/track.h"
@@ -16,11 +17,6 @@ static inline bool is_refused(enum hw_rma_class class, MPI_Count count, MPI_Data
     *rc = hw_rma_redirect(window, target_rank, target_disp,
                           &(struct hw_rma_shape){.class = class, .count = count, .datatype = datatype});
     return *rc != MPI_SUCCESS;
-}
-
-static inline bool is_in_pieces(int target_rank)
-{
-    return __builtin_expect(target_rank == HW_RMA_SEVERAL, 0);
 }
 
 /* Passes on what the real call returned. */
@@ -63,21 +59,41 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
                        target_datatype, win);
 }
 
+/* An accumulate with all its arguments, on a redirected window: applied here, made in pieces, or HW_DECLINED
+ * with its target turned into its ghost. */
+static enum hw_status try_accumulate(struct hw_rma_window *window, int *target_rank, MPI_Aint *target_disp,
+                                     const struct hw_rma_accumulate *call, int *rc)
+{
+    int target = *target_rank;
+    if (hw_rma_near_accumulate(window, target, *target_disp, call, rc))
+        return HW_OK;
+    *rc = hw_rma_redirect(window, target_rank, target_disp,
+                          &(struct hw_rma_shape){.class = HW_RMA_ACCUMULATE,
+                                                 .count = call->target_count,
+                                                 .datatype = call->target_datatype});
+    if (*rc != MPI_SUCCESS)
+        return HW_OK;
+    if (__builtin_expect(*target_rank != HW_RMA_SEVERAL, 1))
+        return HW_DECLINED;
+    *rc = hw_rma_pieces_make(window, target, *target_disp, call);
+    return HW_OK;
+}
+
 int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                   int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
                   MPI_Op op, MPI_Win win)
 {
-    int rc, target = target_rank;
-    if (is_refused(HW_RMA_ACCUMULATE, target_count, target_datatype, win, &target_rank, &target_disp, &rc))
+    int rc;
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window && try_accumulate(window, &target_rank, &target_disp,
+                                 &(struct hw_rma_accumulate){.origin_addr = origin_addr,
+                                                             .origin_count = origin_count,
+                                                             .origin_datatype = origin_datatype,
+                                                             .target_count = target_count,
+                                                             .target_datatype = target_datatype,
+                                                             .op = op},
+                                 &rc) == HW_OK)
         return rc;
-    if (is_in_pieces(target_rank))
-        return hw_rma_pieces_make(hw_rma_find(win), target, target_disp,
-                                  &(struct hw_rma_accumulate){.origin_addr = origin_addr,
-                                                              .origin_count = origin_count,
-                                                              .origin_datatype = origin_datatype,
-                                                              .target_count = target_count,
-                                                              .target_datatype = target_datatype,
-                                                              .op = op});
     return hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
 }
@@ -87,21 +103,21 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    int rc, target = target_rank;
-    if (is_refused(HW_RMA_ACCUMULATE, target_count, target_datatype, win, &target_rank, &target_disp, &rc))
+    int rc;
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window && try_accumulate(window, &target_rank, &target_disp,
+                                 &(struct hw_rma_accumulate){.origin_addr = origin_addr,
+                                                             .origin_count = origin_count,
+                                                             .origin_datatype = origin_datatype,
+                                                             .result_addr = result_addr,
+                                                             .result_count = result_count,
+                                                             .result_datatype = result_datatype,
+                                                             .target_count = target_count,
+                                                             .target_datatype = target_datatype,
+                                                             .op = op,
+                                                             .has_result = true},
+                                 &rc) == HW_OK)
         return rc;
-    if (is_in_pieces(target_rank))
-        return hw_rma_pieces_make(hw_rma_find(win), target, target_disp,
-                                  &(struct hw_rma_accumulate){.origin_addr = origin_addr,
-                                                              .origin_count = origin_count,
-                                                              .origin_datatype = origin_datatype,
-                                                              .result_addr = result_addr,
-                                                              .result_count = result_count,
-                                                              .result_datatype = result_datatype,
-                                                              .target_count = target_count,
-                                                              .target_datatype = target_datatype,
-                                                              .op = op,
-                                                              .has_result = true});
     return hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                                   result_datatype, target_rank, target_disp, target_count, target_datatype,
                                   op, win);
@@ -111,6 +127,20 @@ int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype dat
                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     int rc;
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window && hw_rma_near_accumulate(window, target_rank, target_disp,
+                                         &(struct hw_rma_accumulate){.origin_addr = origin_addr,
+                                                                     .origin_count = 1,
+                                                                     .origin_datatype = datatype,
+                                                                     .result_addr = result_addr,
+                                                                     .result_count = 1,
+                                                                     .result_datatype = datatype,
+                                                                     .target_count = 1,
+                                                                     .target_datatype = datatype,
+                                                                     .op = op,
+                                                                     .has_result = true},
+                                         &rc))
+        return rc;
     if (is_refused(HW_RMA_SINGLE, 1, datatype, win, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
@@ -120,6 +150,10 @@ int hw_compare_and_swap(const void *origin_addr, const void *compare_addr, void 
                         MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     int rc;
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window && hw_rma_near_compare_and_swap(window, target_rank, target_disp, origin_addr, compare_addr,
+                                               result_addr, datatype, &rc))
+        return rc;
     if (is_refused(HW_RMA_SINGLE, 1, datatype, win, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
@@ -154,22 +188,20 @@ int hw_raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype
                    int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    int rc, target = target_rank;
-    if (is_refused(HW_RMA_ACCUMULATE, target_count, target_datatype, win, &target_rank, &target_disp, &rc))
-        return rc;
-    if (is_in_pieces(target_rank))
-        return tracked(hw_rma_pieces_make(hw_rma_find(win), target, target_disp,
-                                          &(struct hw_rma_accumulate){.origin_addr = origin_addr,
-                                                                      .origin_count = origin_count,
-                                                                      .origin_datatype = origin_datatype,
-                                                                      .target_count = target_count,
-                                                                      .target_datatype = target_datatype,
-                                                                      .op = op,
-                                                                      .request = request}),
-                       origin_count, origin_datatype, request);
-    return tracked(hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                       target_count, target_datatype, op, win, request),
-                   origin_count, origin_datatype, request);
+    int rc;
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL || try_accumulate(window, &target_rank, &target_disp,
+                                         &(struct hw_rma_accumulate){.origin_addr = origin_addr,
+                                                                     .origin_count = origin_count,
+                                                                     .origin_datatype = origin_datatype,
+                                                                     .target_count = target_count,
+                                                                     .target_datatype = target_datatype,
+                                                                     .op = op,
+                                                                     .request = request},
+                                         &rc) == HW_DECLINED)
+        rc = hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                 target_count, target_datatype, op, win, request);
+    return tracked(rc, origin_count, origin_datatype, request);
 }
 
 int hw_rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -177,25 +209,23 @@ int hw_rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    int rc, target = target_rank;
-    if (is_refused(HW_RMA_ACCUMULATE, target_count, target_datatype, win, &target_rank, &target_disp, &rc))
-        return rc;
-    if (is_in_pieces(target_rank))
-        return tracked(hw_rma_pieces_make(hw_rma_find(win), target, target_disp,
-                                          &(struct hw_rma_accumulate){.origin_addr = origin_addr,
-                                                                      .origin_count = origin_count,
-                                                                      .origin_datatype = origin_datatype,
-                                                                      .result_addr = result_addr,
-                                                                      .result_count = result_count,
-                                                                      .result_datatype = result_datatype,
-                                                                      .target_count = target_count,
-                                                                      .target_datatype = target_datatype,
-                                                                      .op = op,
-                                                                      .has_result = true,
-                                                                      .request = request}),
-                       result_count, result_datatype, request);
-    return tracked(hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                           result_count, result_datatype, target_rank, target_disp,
-                                           target_count, target_datatype, op, win, request),
-                   result_count, result_datatype, request);
+    int rc;
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL || try_accumulate(window, &target_rank, &target_disp,
+                                         &(struct hw_rma_accumulate){.origin_addr = origin_addr,
+                                                                     .origin_count = origin_count,
+                                                                     .origin_datatype = origin_datatype,
+                                                                     .result_addr = result_addr,
+                                                                     .result_count = result_count,
+                                                                     .result_datatype = result_datatype,
+                                                                     .target_count = target_count,
+                                                                     .target_datatype = target_datatype,
+                                                                     .op = op,
+                                                                     .has_result = true,
+                                                                     .request = request},
+                                         &rc) == HW_DECLINED)
+        rc = hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+                                     result_datatype, target_rank, target_disp, target_count, target_datatype,
+                                     op, win, request);
+    return tracked(rc, result_count, result_datatype, request);
 }

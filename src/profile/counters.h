@@ -23,6 +23,8 @@
     X(operations_spread, "of these, to another ghost than the target's own")                                 \
     X(operations_cut, "accumulates made in pieces, because their target lies in several ghosts' segments")   \
     X(operations_copied, "Put and Get on such windows, done by a copy within the node")                      \
+    X(operations_applied,                                                                                    \
+      "accumulates and atomics on such windows, applied by their origin within the node")                    \
     X(locks_redirected, "locks of windows asked for at a ghost")                                             \
     X(doors, "completion calls that held a tracked request")                                                 \
     X(blocked_ns, "time in those calls")                                                                     \

@@ -1,4 +1,5 @@
-/* Sleeping on a 32-bit word until another thread changes it. Linux futex(2), process-private. */
+/* Sleeping on a 32-bit word until another thread changes it. Linux futex(2): of this process, or, `shared`,
+ * of any that maps the word. */
 #ifndef HW_SHM_FUTEX_H
 #define HW_SHM_FUTEX_H
 
@@ -22,6 +23,17 @@ static inline void hw_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint
 static inline void hw_futex_wake(_Atomic uint32_t *word, int count)
 {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+static inline void hw_futex_wait_shared(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
+{
+    struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
+                               .tv_nsec = (long)(timeout_ns % 1000000000u)};
+    syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, NULL, 0);
+}
+static inline void hw_futex_wake_shared(_Atomic uint32_t *word, int count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
 #endif

@@ -12,8 +12,15 @@
 
 static_assert(sizeof(struct hw_rma_bell) == 64, "one cache line for each ghost");
 
+/* What a ghost shares with its node. */
+struct place {
+    struct hw_rma_bell bell;
+    struct hw_rma_apply_lock lock;
+};
+
 static MPI_Win memory;
-static struct hw_rma_bell *bells; /* of the node's first ghost; the others follow */
+static struct place *places; /* of the node's first ghost; the others follow */
+static struct place *own;    /* in a ghost */
 static int socket_fd = -1;
 
 /* The kernel chooses an address nobody has. */
@@ -31,24 +38,25 @@ static void hang(struct hw_rma_bell *bell)
     bell->address_length = (uint32_t)name_length;
 }
 
-void hw_rma_bells_make(void)
+void hw_rma_bells_make(bool is_lock_offered)
 {
     bool is_ghost = hw_world_is_ghost();
-    MPI_Aint size = is_ghost ? (MPI_Aint)sizeof *bells : 0;
+    MPI_Aint size = is_ghost ? (MPI_Aint)sizeof *places : 0;
     int unit, first = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
-    struct hw_rma_bell *own;
-    if (hw_bottom.Win_allocate_shared(size, 1, HW_INFO_NULL, hw_world.node, &own, &memory) != MPI_SUCCESS) {
+    struct place *base;
+    if (hw_bottom.Win_allocate_shared(size, 1, HW_INFO_NULL, hw_world.node, &base, &memory) != MPI_SUCCESS) {
         memory = HW_WIN_NULL;
         return;
     }
-    if (hw_bottom.Win_shared_query(memory, first, &size, &unit, &bells) != MPI_SUCCESS)
-        bells = NULL;
+    if (hw_bottom.Win_shared_query(memory, first, &size, &unit, &places) != MPI_SUCCESS)
+        places = NULL;
     socket_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (is_ghost) {
+        own = base;
         memset(own, 0, sizeof *own);
+        own->lock.is_offered = is_lock_offered;
         if (socket_fd >= 0)
-            hang(own);
-        bells = own;
+            hang(&own->bell);
     }
     hw_bottom.Barrier(hw_world.node);
 }
@@ -59,15 +67,20 @@ void hw_rma_bells_free(void)
         hw_bottom.Win_free(&memory);
     if (socket_fd >= 0)
         close(socket_fd);
-    bells = NULL;
+    places = own = NULL;
     socket_fd = -1;
 }
 
 struct hw_rma_bell *hw_rma_bell_of(int ghost_index)
 {
-    if (bells == NULL || socket_fd < 0 || bells[ghost_index].address_length == 0)
+    if (places == NULL || socket_fd < 0 || places[ghost_index].bell.address_length == 0)
         return NULL;
-    return &bells[ghost_index];
+    return &places[ghost_index].bell;
+}
+
+struct hw_rma_apply_lock *hw_rma_apply_lock_of(int ghost_index)
+{
+    return places && places[ghost_index].lock.is_offered ? &places[ghost_index].lock : NULL;
 }
 
 void hw_rma_bell_pull(const struct hw_rma_bell *bell)
@@ -79,17 +92,17 @@ void hw_rma_bell_pull(const struct hw_rma_bell *bell)
     (void)sent; /* full: the ghost is being woken already */
 }
 
-int hw_rma_bell_socket(void) { return bells && bells->address_length ? socket_fd : -1; }
+int hw_rma_bell_socket(void) { return own && own->bell.address_length ? socket_fd : -1; }
 
-bool hw_rma_bell_is_awaited(void) { return bells && hw_atomic_load_relaxed(&bells->waiting) > 0; }
+bool hw_rma_bell_is_awaited(void) { return own && hw_atomic_load_relaxed(&own->bell.waiting) > 0; }
 
 void hw_rma_bell_tell(bool is_asleep)
 {
-    if (bells == NULL)
+    if (own == NULL)
         return;
     char rings[16];
     if (!is_asleep)
         while (socket_fd >= 0 && recv(socket_fd, rings, sizeof rings, 0) > 0)
             continue;
-    hw_atomic_store_seq_cst(&bells->is_asleep, is_asleep);
+    hw_atomic_store_seq_cst(&own->bell.is_asleep, is_asleep);
 }

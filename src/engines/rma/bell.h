@@ -6,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "base/status.h"
+#include "engines/rma/apply_lock.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,12 +22,16 @@ struct hw_rma_bell {
     char unused[32];
 };
 
-/* Collective over hw_world.node: user processes and ghosts. Without memory or sockets nobody has bells. */
-void hw_rma_bells_make(void);
+/* Collective over hw_world.node: user processes and ghosts. Without memory or sockets nobody has bells. The
+ * ghosts' locks lie beside them; `is_lock_offered`, of a ghost: it takes its lock wherever it must. */
+void hw_rma_bells_make(bool is_lock_offered);
 void hw_rma_bells_free(void);
 
 /* In a user process: the bell of a ghost of this node, by its index there; NULL: none. */
 struct hw_rma_bell *hw_rma_bell_of(int ghost_index);
+/* The lock of a ghost of this node, in it or in a user process; NULL: it does not take one. */
+struct hw_rma_apply_lock *hw_rma_apply_lock_of(int ghost_index);
+
 void hw_rma_bell_pull(const struct hw_rma_bell *bell);
 static inline void hw_rma_bell_ring(const struct hw_rma_bell *bell)
 {

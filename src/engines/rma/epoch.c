@@ -30,12 +30,6 @@ static bool is_target(const struct hw_rma_window *window, int rank)
     return rank >= 0 && rank < window->size;
 }
 
-static bool is_dirty(const struct hw_rma_window *window, const struct hw_rma_target *target)
-{
-    return hw_rma_is_multithreaded ||
-           hw_atomic_load_relaxed(&target->dirty) == hw_atomic_load_relaxed(&window->generation);
-}
-
 /* Over libfabric MPICH and Intel MPI end a flush when their own side is done with a Put; it may reach the
  * ghost after a message that the program sends next (tests/mpi/completion_rma.c). A Get behind it on the same
  * connection cannot return before it is there. */
@@ -78,7 +72,7 @@ static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target
 
 static int flush_target(struct hw_rma_window *window, struct hw_rma_target *target)
 {
-    if (!is_dirty(window, target))
+    if (!hw_rma_is_dirty(window, target))
         return MPI_SUCCESS;
     int rc = window->spread ? flush_spread(window, target, false)
                             : flush_ghost(window, target->ghost, target->bell, false);
@@ -286,7 +280,7 @@ int hw_rma_flush_local(struct hw_rma_window *window, int rank)
     if (!is_passive(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     struct hw_rma_target *target = &window->targets[rank];
-    if (!is_dirty(window, target))
+    if (!hw_rma_is_dirty(window, target))
         return MPI_SUCCESS;
     return window->spread ? flush_spread(window, target, true)
                           : flush_ghost(window, target->ghost, target->bell, true);

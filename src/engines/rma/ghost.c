@@ -2,12 +2,14 @@
  * progress, which is what serves the operations redirected to it (papers/002 section 3). One thread. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "engines/rma/apply_lock.h"
 #include "engines/rma/bell.h"
 #include "engines/rma/ghost_herald.h"
 #include "engines/rma/ghost_lock.h"
 #include "engines/rma/ghost_wait.h"
 #include "engines/rma/rma.h"
 #include "progress/poll.h"
+#include "real/software_rma.h"
 
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -27,6 +29,7 @@ struct ghost_window {
 enum { POLLS_PER_PROBE = 8 };
 
 static struct ghost_window *windows;
+static struct hw_rma_apply_lock *apply_lock; /* held in every call of MPI while there are windows; or NULL */
 static struct hw_rma_ghost_lock gate;
 static int finished_count;
 
@@ -191,6 +194,27 @@ static bool take(struct hw_rma_command *command, int *origin)
     return true;
 }
 
+/* With the lock: only here are operations of others applied, and the ghost sleeps without it. Within obey it
+ * may wait for others' part in a collective call, which they make without the lock. */
+static bool look(bool must_look, bool must_probe)
+{
+    struct hw_rma_command command;
+    int origin;
+    if (apply_lock)
+        hw_rma_apply_lock_ghost_take(apply_lock);
+    hw_poll(); /* also where a probe alone makes no progress */
+    if (must_look)
+        hw_poll();
+    bool has_command = must_probe && take(&command, &origin);
+    if (has_command)
+        obey(&command, origin);
+    if (hw_rma_ghost_lock_waiting() > 0)
+        relax_locks();
+    if (apply_lock)
+        hw_rma_apply_lock_ghost_give(apply_lock);
+    return has_command;
+}
+
 /* Polls come before a probe, and more often: what the ghost is woken for are mostly operations, which a poll
  * serves, and a probe that finds nothing ends in sched_yield(2) on the MPICH family. Next to a process that
  * spins that costs the ghost its core for 0.1 ms and more. */
@@ -200,20 +224,13 @@ static void serve(void)
     bool must_look = true;
     unsigned polls = 0;
     while (finished_count < user_count) {
-        struct hw_rma_command command;
-        int origin;
-        hw_poll(); /* also where a probe alone makes no progress */
-        if (must_look)
-            hw_poll();
-        if ((must_look || ++polls % POLLS_PER_PROBE == 0) && take(&command, &origin)) {
-            obey(&command, origin);
+        bool must_probe = must_look || ++polls % POLLS_PER_PROBE == 0;
+        if (look(must_look, must_probe)) {
             hw_rma_ghost_wait_traffic();
             must_look = true;
             continue;
         }
         must_look = hw_rma_ghost_wait();
-        if (hw_rma_ghost_lock_waiting() > 0)
-            relax_locks();
     }
 }
 
@@ -221,7 +238,8 @@ _Noreturn void hw_rma_ghost_run(void)
 {
     prctl(PR_SET_NAME, "headway-ghost", 0, 0, 0);
     hw_rma_ghost_herald_start();
-    hw_rma_bells_make();
+    hw_rma_bells_make(hw_real_is_accumulate_in_calls());
+    apply_lock = hw_rma_apply_lock_of(hw_world.processes[hw_world.rank].local_index);
     if (hw_poll_open() != HW_OK)
         give_up("cannot make a communicator");
     hw_rma_ghost_wait_begin();

@@ -2,8 +2,10 @@
 
 #include "base/clock.h"
 #include "base/options.h"
+#include "engines/rma/spread.h"
 #include "profile/counters.h"
 #include "real/constants.h"
+#include "real/software_rma.h"
 #include "world/world.h"
 
 #include <limits.h>
@@ -13,7 +15,7 @@ enum { TAG_COUNT = 1 << 14 };
 #define PROGRESS_NS (20 * HW_NS_PER_US)
 
 static MPI_Comm self;
-static bool is_open;
+static bool is_open, may_accumulate;
 
 void hw_rma_near_open(void)
 {
@@ -22,7 +24,10 @@ void hw_rma_near_open(void)
         return;
     hw_bottom.Comm_set_errhandler(self, HW_ERRORS_RETURN);
     is_open = true;
+    may_accumulate = hw_real_is_accumulate_in_calls();
 }
+
+MPI_Comm hw_rma_near_comm(void) { return self; }
 
 void hw_rma_near_close(void)
 {
@@ -47,6 +52,16 @@ void hw_rma_near_progress(void)
     hw_rma_near_make_progress();
 }
 
+/* NULL: accumulates on this target are the ghost's. A ghost that has only a part of the target's memory
+ * excludes nobody from the rest. */
+static struct hw_rma_apply_lock *lock_of(const struct hw_rma_window *window,
+                                         const struct hw_rma_target *target)
+{
+    if (!may_accumulate || (window->spread && window->spread->binding != HW_OPTION_GHOST_BINDING_RANK))
+        return NULL;
+    return hw_rma_apply_lock_of(hw_world.processes[target->ghost_in_world].local_index);
+}
+
 void hw_rma_near_find(struct hw_rma_window *window, const int *members)
 {
     MPI_Aint size;
@@ -55,9 +70,13 @@ void hw_rma_near_find(struct hw_rma_window *window, const int *members)
     if (!is_open ||
         hw_bottom.Win_shared_query(window->shared, HW_PROC_NULL, &size, &unit, &base) != MPI_SUCCESS)
         return;
-    for (int i = 0; i < window->size; i++)
-        if (hw_world.processes[members[i]].node == own_node)
-            window->targets[i].memory = base + window->targets[i].offset;
+    for (int i = 0; i < window->size; i++) {
+        struct hw_rma_target *target = &window->targets[i];
+        if (hw_world.processes[members[i]].node != own_node)
+            continue;
+        target->memory = base + target->offset;
+        target->lock = lock_of(window, target);
+    }
 }
 
 /* A message to oneself: the MPI knows every datatype, and copies between the two at once. */

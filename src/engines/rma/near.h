@@ -1,7 +1,7 @@
 /* Put and Get on a target of the caller's own node: the memory is mapped here, so they are a copy, and no
  * ghost is asked. Legal beside accumulates through the ghost, because MPI promises neither atomicity nor
  * order between a Put or Get and any other operation that no synchronisation separates (MPI-4.1
- * sections 12.7.1, 12.7.2). Accumulates and atomics to one location keep to the one ghost. Not with
+ * sections 12.7.1, 12.7.2). Accumulates and atomics are in near_accumulate.h. Not with
  * HEADWAY_REDIRECT=on, which takes everything through the ghosts. Any thread of a user process, inside a
  * hook. */
 #ifndef HW_ENGINES_RMA_NEAR_H
@@ -12,10 +12,11 @@
 /* The communicator that copies travel on. Without one every operation goes to the ghosts. */
 void hw_rma_near_open(void);
 void hw_rma_near_close(void);
+MPI_Comm hw_rma_near_comm(void); /* of this process alone; errors are returned */
 
 /* Progress of this process, and the same if there was none for a moment: what is done near needs no call of
  * MPI, and the flush behind it none either, but a program may look again and again for what only its own
- * progress brings about (tests/mpi/near_far.c). */
+ * progress brings about (tests/mpi/near_far.c). Without the ghost's lock. */
 void hw_rma_near_make_progress(void);
 void hw_rma_near_progress(void);
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "engines/rma/bell.h"
 #include "engines/rma/near.h"
+#include "engines/rma/near_accumulate.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/watch.h"
 #include "profile/counters.h"
@@ -152,6 +153,7 @@ static void finish(void)
         struct hw_rma_command command = {.kind = HW_RMA_FINISH};
         hw_rma_tell(hw_world_ghosts_of_node(hw_world_own_node())[i], &command);
     }
+    hw_rma_near_accumulate_close();
     hw_rma_near_close();
     hw_rma_bells_free();
     hw_rma_quiesce();
@@ -169,7 +171,7 @@ enum hw_status hw_rma_start(bool is_multithreaded)
     hw_rma_is_multithreaded = is_multithreaded;
     hw_rma_needs_confirmation = !hw_real_is_flush_remote();
     hw_rma_near_open();
-    hw_rma_bells_make();
+    hw_rma_bells_make(false);
     __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
     hw_rma_watch_start();
     return HW_OK;

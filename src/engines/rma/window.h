@@ -4,6 +4,7 @@
 
 #include "base/atomic.h"
 #include "base/visibility.h"
+#include "engines/rma/apply_lock.h"
 #include "engines/rma/bell.h"
 #include "engines/rma/proto.h"
 #include "real/constants.h"
@@ -34,8 +35,10 @@ struct hw_rma_target {
     int node;
     char *memory;             /* where it lies in this process; NULL: only its ghost reaches it (near.h) */
     struct hw_rma_bell *bell; /* of its ghost, if that is on this node */
-    _Atomic uint32_t access;  /* enum hw_rma_access */
-    _Atomic uint32_t dirty;   /* the window's generation at its last operation; other values: flushed since */
+    struct hw_rma_apply_lock *lock;   /* likewise; NULL: its ghost applies all accumulates */
+    _Atomic uint32_t access;          /* enum hw_rma_access */
+    _Atomic uint32_t has_accumulates; /* that went to the ghost; while it is dirty they may be under way */
+    _Atomic uint32_t dirty; /* the window's generation at its last operation; other values: flushed since */
 };
 
 enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
@@ -93,6 +96,13 @@ extern HW_HIDDEN bool hw_rma_is_multithreaded;
 
 /* A flush does not tell that a Put has arrived (epoch.c). Written at start. */
 extern HW_HIDDEN bool hw_rma_needs_confirmation;
+
+/* Whether there may be operations on a target since its last flush. */
+static inline bool hw_rma_is_dirty(const struct hw_rma_window *window, const struct hw_rma_target *target)
+{
+    return hw_rma_is_multithreaded ||
+           hw_atomic_load_relaxed(&target->dirty) == hw_atomic_load_relaxed(&window->generation);
+}
 
 static inline size_t hw_rma_hash(uintptr_t key)
 {
@@ -179,6 +189,8 @@ static inline int hw_rma_redirect(struct hw_rma_window *window, int *rank, MPI_A
     /* Completion of a Put at the ghost may need more than a flush. */
     if (shape->class == HW_RMA_PUT)
         hw_atomic_store_relaxed(&window->has_puts[*rank], 1);
+    else if (shape->class != HW_RMA_GET)
+        hw_atomic_store_relaxed(&target->has_accumulates, 1);
     hw_atomic_store_relaxed(&target->dirty, hw_atomic_load_relaxed(&window->generation));
     hw_atomic_store_relaxed(&window->has_ops, 1);
     hw_atomic_store_relaxed(&window->has_unready, 1);
