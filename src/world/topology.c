@@ -14,8 +14,16 @@
     X(topology_destroy)                                                                                      \
     X(topology_abi_check)                                                                                    \
     X(get_type_depth)                                                                                        \
-    X(get_nbobjs_by_depth) X(get_obj_by_depth) X(bitmap_alloc) X(bitmap_free) X(bitmap_set) X(bitmap_and)    \
-        X(bitmap_iszero) X(bitmap_isequal) X(bitmap_isincluded) X(topology_get_topology_cpuset)
+    X(get_nbobjs_by_depth)                                                                                   \
+    X(get_obj_by_depth)                                                                                      \
+    X(bitmap_alloc)                                                                                          \
+    X(bitmap_free)                                                                                           \
+    X(bitmap_set)                                                                                            \
+    X(bitmap_and)                                                                                            \
+    X(bitmap_iszero)                                                                                         \
+    X(bitmap_isequal)                                                                                        \
+    X(bitmap_isincluded)                                                                                     \
+    X(topology_get_topology_cpuset)
 
 struct calls {
 #define MEMBER(name) __typeof__(&hwloc_##name) name; /* NOLINT(bugprone-macro-parentheses): a member */
