@@ -98,6 +98,24 @@ def variants_parse(texts: list[str]) -> dict[str, dict[str, str]]:
     return variants
 
 
+def modes_parse(
+    text: str | None, mpis: list[Mpi], suite: suites.Suite, variants: dict[str, dict[str, str]]
+) -> list[str] | None:
+    """Names of modes, each of which at least one MPI has; None for all."""
+    if not text:
+        return None
+    wanted = text.split(",")
+    names = [
+        mode.name for mpi in mpis for mode in launches.modes_make(mpi, suite, ROOT, None, variants)
+    ]
+    known = dict.fromkeys([*names, *(name.split(":")[0] for name in names)])
+    if unknown := [name for name in wanted if name not in known]:
+        raise HeadwayError(
+            f"no mode called {', '.join(unknown)} in {suite.name}", "there are: " + ", ".join(known)
+        )
+    return wanted
+
+
 def suite_choose(options: argparse.Namespace) -> suites.Suite:
     """The suite, narrowed by the command line."""
     suite = suites.QUICK if options.quick else suites.find(options.suite)
@@ -134,7 +152,7 @@ def suite_run(
     done: list[dict] = []
     notes: list[str] = []
     variants = variants_parse(options.variant)
-    wanted = options.modes.split(",") if options.modes else None
+    wanted = modes_parse(options.modes, mpis, suite, variants)
     with machine.cpu_share() as protection, report.Progress(console) as progress:
         notes.append(f"CPU: {protection}")
         notes += [

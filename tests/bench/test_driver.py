@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -124,6 +125,13 @@ def test_every_suite_has_programs() -> None:
         for case in suite.cases:
             assert (ROOT / "bench" / f"{case.program}.c").exists(), (suite.name, case.program)
     assert all(suites.find(alias) for alias in suites.ALIASES)
+
+
+def test_unknown_mode_is_named() -> None:
+    command = [sys.executable, ROOT / "bench/run.py", "--suite", "latency", "--modes", "plain,odd"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "no mode called odd in latency; there are: plain, headway" in done.stderr
 
 
 def test_object_is_found_among_other_output() -> None:
