@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from headway import transport
 from headway.doctor import engines, host, probe, target
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.mpis import Mpi
@@ -56,6 +57,25 @@ def test_broken_mpi_is_named(mpi: Mpi, tmp_path: Path) -> None:
     (finding,) = probe.judge(answer)
     assert finding.level == PROBLEM and "cannot fly" in finding.text
     assert engines.thread([answer]).level == PROBLEM
+
+
+def test_who_tells_the_transport(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting in transport.SETTINGS.values():
+        monkeypatch.delenv(setting.variable, raising=False)
+    answers = [probe.Answer(mpi)]
+    wanted = transport.settings(mpi.title, None, choice="duplex")
+    if not wanted:
+        assert engines.directions(answers, 1e9) == []
+        return
+    (fast,) = engines.directions(answers, 10e9)
+    (slow,) = engines.directions(answers, 1e9)
+    (unknown,) = engines.directions(answers, None)
+    assert (fast.level, slow.level, unknown.level) == (OK, OK, NOTE)
+    assert not fast.remedy and "--transport duplex" in unknown.remedy
+    for name, value in wanted.items():
+        assert f"export {name}={value}" in slow.remedy
+        monkeypatch.setenv(name, "0")
+    assert engines.directions(answers, 1e9) == []  # the user's own choice
 
 
 def test_machine_has_its_facts() -> None:

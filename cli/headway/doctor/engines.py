@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from headway import transport
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.doctor.probe import Answer
 from headway.options_table import OPTIONS
@@ -17,6 +18,7 @@ def examine(answers: Sequence[Answer]) -> list[Finding]:
     if "thread" in engines:
         found.append(thread(answers))
     found.append(trigger())
+    found += directions(answers, transport.link_bits_per_s())
     return found
 
 
@@ -43,3 +45,25 @@ def trigger() -> Finding:
     if not os.access("/proc/self/fd", os.R_OK):
         return Finding(NOTE, "events", "/proc is not there: ticks only", "mount /proc")
     return Finding(OK, "events", "sockets of the transport can be watched (TCP); ticks elsewhere")
+
+
+def directions(answers: Sequence[Answer], bits_per_s: float | None) -> list[Finding]:
+    """Whether the two directions of an exchange over TCP wait for each other unless the MPI is
+    told otherwise, and who tells it."""
+    titles = [answer.mpi.title for answer in answers]
+    told = {title: transport.settings(title, None, choice="duplex") for title in titles}
+    names = ", ".join(title for title in titles if told[title])
+    if not names:
+        return []
+    if bits_per_s is not None and bits_per_s > transport.MAX_BITS_PER_S:
+        text = f"{names}: left as it is on a network of more than 2.5 Gbit/s"
+        return [Finding(OK, "directions", text)]
+    lines = dict.fromkeys(
+        f"export {name}={value}" for setting in told.values() for name, value in setting.items()
+    )
+    by_hand = f"where you preload by hand: {'; '.join(lines)}, for the whole job"
+    if bits_per_s is not None:
+        text = f"{names}: over TCP they wait for each other, unless headway run starts the job"
+        return [Finding(OK, "directions", text, by_hand)]
+    text = f"{names}: over TCP they may wait for each other; the network's speed cannot be read"
+    return [Finding(NOTE, "directions", text, f"headway run --transport duplex; {by_hand}")]
