@@ -38,6 +38,8 @@ VARIANT_COLOURS = ("#009e73", "#e69f00", "#f0e442", "#000000")
 
 #: the top of panels that compare with plain; what lies above is written there as a number
 RATIO_TOP = 1.8
+#: ends of the scale where nothing lies beyond them
+CLOSE_BOTTOM, CLOSE_TOP = -0.2, 1.2
 
 STYLE = {
     "font.size": 9,
@@ -197,7 +199,8 @@ def ratio_panel(axes: Axes, rows: list[dict]) -> None:
     for row in rows:
         if (row["derived"].get("ratio") or 0.0) > RATIO_TOP:
             above_note(axes, row["bytes"], row["derived"]["ratio"], mode_colour(row["mode"], modes))
-    axes.set_ylim(0.4, RATIO_TOP)
+    # Panels of a row share their scale: it is drawn large where all of them allow it.
+    axes.set_ylim(0.0, RATIO_TOP if axes.get_ylim()[1] > CLOSE_TOP else CLOSE_TOP)
     axes.axhline(1.0, color="black", linewidth=0.6)
     axes.set_ylabel("time, x plain")
 
@@ -207,7 +210,7 @@ def recovered_panel(axes: Axes, rows: list[dict]) -> None:
     lines_draw(axes, shown, "derived", "recovered", has_errors=False)
     axes.axhline(1.0, color="black", linewidth=0.6)
     axes.axhline(0.0, color="black", linewidth=0.6)
-    axes.set_ylim(-1.0, 1.2)
+    axes.set_ylim(-1.0 if axes.get_ylim()[0] < CLOSE_BOTTOM else CLOSE_BOTTOM, CLOSE_TOP)
     axes.set_ylabel("recovered share")
 
 
