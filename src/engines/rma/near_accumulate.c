@@ -169,8 +169,8 @@ static bool take_turns(const struct job *job)
 {
     int step = units_of_turn(job);
     bool is_right = true;
-    for (int first = 0; first < job->unit_count && is_right; first += step)
-        is_right = take_turn(job, first, first + step < job->unit_count ? step : job->unit_count - first);
+    for (int left = job->unit_count; left > 0 && is_right; left -= step < left ? step : left)
+        is_right = take_turn(job, job->unit_count - left, step < left ? step : left);
     return is_right;
 }
 
