@@ -49,7 +49,9 @@ err_world:
 
 static __attribute__((noinline)) struct hw_profile_comm *add_comm(MPI_Comm comm)
 {
-    const char *name = comm == HW_COMM_WORLD ? "MPI_COMM_WORLD" : comm == HW_COMM_SELF ? "MPI_COMM_SELF" : "";
+    /* Entries have put the program's world in its place already. */
+    bool is_world = hw_world_comm(comm) == hw_world_comm(HW_COMM_WORLD);
+    const char *name = is_world ? "MPI_COMM_WORLD" : comm == HW_COMM_SELF ? "MPI_COMM_SELF" : "";
     int size = 0;
     int *ranks = world_ranks(hw_world_comm(comm), &size);
     struct hw_profile_comm *added = hw_comms_add(comm_number(comm), name, size, ranks);

@@ -111,6 +111,17 @@ def test_sums_by_communicator(headway: Headway, mpi: Mpi, sites: Path, tmp_path:
     assert world.total("blocked_ns") > 0 and world.total("call_ns") > 0
 
 
+def test_world_keeps_its_name_beside_a_ghost(
+    headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path
+) -> None:
+    words = ("profile", "--record", "kept", "-n", 2, sites, ROUNDS)
+    done = headway(*words, HEADWAY_GHOSTS="1")
+    assert done.returncode == 0, done.stderr
+    found = {str(one): one for one in communicators_of(load(tmp_path / "kept"))}
+    assert set(found) == {"MPI_COMM_WORLD", "halo of the grid", "of ranks 0", "of ranks 1"}
+    assert found["MPI_COMM_WORLD"].total("completed") == 2 * 9 * ROUNDS
+
+
 @pytest.mark.parametrize("source", ["sites.f90", "sites_f08.f90"])
 def test_fortran_callers(headway: Headway, mpi: Mpi, tmp_path: Path, source: str) -> None:
     """The line of the program, and not that of the MPI's Fortran library."""
