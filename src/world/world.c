@@ -5,6 +5,8 @@
 #include "world/comm.h"
 #include "world/topology.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +215,14 @@ static bool make_node(void)
     return is_made;
 }
 
+/* In another PID namespace they mean nobody here, or somebody else. */
+static void forget_unseen_pids(void)
+{
+    for (int i = 0; i < hw_world.own_node->process_count; i++)
+        if (kill(hw_world.node_pids[i], 0) != 0 && errno == ESRCH)
+            hw_world.node_pids[i] = 0;
+}
+
 static enum hw_status meet(struct meeting *meeting)
 {
     struct introduction own = {.node_leader = hw_world.rank, .topology = {.place = {-1, -1}}};
@@ -234,6 +244,7 @@ static enum hw_status meet(struct meeting *meeting)
     if (!make_node() || hw_bottom.Allgather(&pid, sizeof pid, HW_BYTE, hw_world.node_pids, sizeof pid,
                                             HW_BYTE, hw_world.node) != MPI_SUCCESS)
         return HW_MPI;
+    forget_unseen_pids();
     return make_ghosts_first() && make_user_world() ? HW_OK : HW_MPI;
 }
 
