@@ -99,7 +99,7 @@ static bool describe_target(struct job *job, MPI_Count count, MPI_Datatype datat
         job->unit_extent = (MPI_Aint)extent;
     }
     job->element_bytes = (MPI_Aint)hw_real_type_size(job->element);
-    return (operations & job->operation) && job->unit_bytes <= INT_MAX &&
+    return (operations & job->operation) && job->element_bytes > 0 && job->unit_bytes <= INT_MAX &&
            job->unit_bytes % job->element_bytes == 0;
 }
 
