@@ -7,11 +7,10 @@
 #include "hooks.h"
 #include "mpi/track.h"
 
-/* True if the operation must not be made; *rc is what the program gets. */
-static inline bool is_refused(enum hw_rma_class class, MPI_Count count, MPI_Datatype datatype, MPI_Win win,
-                              int *target_rank, MPI_Aint *target_disp, int *rc)
+/* True if the operation must not be made; *rc is what the program gets. `window`: NULL, not redirected. */
+static inline bool is_refused(enum hw_rma_class class, MPI_Count count, MPI_Datatype datatype,
+                              struct hw_rma_window *window, int *target_rank, MPI_Aint *target_disp, int *rc)
 {
-    struct hw_rma_window *window = hw_rma_find(win);
     if (__builtin_expect(window == NULL, 1))
         return false;
     *rc = hw_rma_redirect(window, target_rank, target_disp,
@@ -38,7 +37,7 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
         hw_rma_near_put(window, (struct hw_rma_part){origin_addr, origin_count, origin_datatype}, target_rank,
                         target_disp, (struct hw_rma_part){NULL, target_count, target_datatype}, &rc))
         return rc;
-    if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win);
@@ -53,7 +52,7 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
         hw_rma_near_get(window, (struct hw_rma_part){origin_addr, origin_count, origin_datatype}, target_rank,
                         target_disp, (struct hw_rma_part){NULL, target_count, target_datatype}, &rc))
         return rc;
-    if (is_refused(HW_RMA_GET, origin_count, origin_datatype, win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_GET, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win);
@@ -69,8 +68,8 @@ static enum hw_status try_accumulate(struct hw_rma_window *window, int *target_r
         return HW_OK;
     *rc = hw_rma_redirect(window, target_rank, target_disp,
                           &(struct hw_rma_shape){.class = HW_RMA_ACCUMULATE,
-                                                 .count = call->target_count,
-                                                 .datatype = call->target_datatype});
+                                                 .count = call->target.count,
+                                                 .datatype = call->target.type});
     if (*rc != MPI_SUCCESS)
         return HW_OK;
     if (__builtin_expect(*target_rank != HW_RMA_SEVERAL, 1))
@@ -85,14 +84,10 @@ int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype 
 {
     int rc;
     struct hw_rma_window *window = hw_rma_find(win);
-    if (window && try_accumulate(window, &target_rank, &target_disp,
-                                 &(struct hw_rma_accumulate){.origin_addr = origin_addr,
-                                                             .origin_count = origin_count,
-                                                             .origin_datatype = origin_datatype,
-                                                             .target_count = target_count,
-                                                             .target_datatype = target_datatype,
-                                                             .op = op},
-                                 &rc) == HW_OK)
+    struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
+                                     .target = {NULL, target_count, target_datatype},
+                                     .op = op};
+    if (window && try_accumulate(window, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
     return hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
@@ -105,18 +100,12 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
 {
     int rc;
     struct hw_rma_window *window = hw_rma_find(win);
-    if (window && try_accumulate(window, &target_rank, &target_disp,
-                                 &(struct hw_rma_accumulate){.origin_addr = origin_addr,
-                                                             .origin_count = origin_count,
-                                                             .origin_datatype = origin_datatype,
-                                                             .result_addr = result_addr,
-                                                             .result_count = result_count,
-                                                             .result_datatype = result_datatype,
-                                                             .target_count = target_count,
-                                                             .target_datatype = target_datatype,
-                                                             .op = op,
-                                                             .has_result = true},
-                                 &rc) == HW_OK)
+    struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
+                                     .result = {result_addr, result_count, result_datatype},
+                                     .target = {NULL, target_count, target_datatype},
+                                     .op = op,
+                                     .has_result = true};
+    if (window && try_accumulate(window, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
     return hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                                   result_datatype, target_rank, target_disp, target_count, target_datatype,
@@ -128,20 +117,14 @@ int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype dat
 {
     int rc;
     struct hw_rma_window *window = hw_rma_find(win);
-    if (window && hw_rma_near_accumulate(window, target_rank, target_disp,
-                                         &(struct hw_rma_accumulate){.origin_addr = origin_addr,
-                                                                     .origin_count = 1,
-                                                                     .origin_datatype = datatype,
-                                                                     .result_addr = result_addr,
-                                                                     .result_count = 1,
-                                                                     .result_datatype = datatype,
-                                                                     .target_count = 1,
-                                                                     .target_datatype = datatype,
-                                                                     .op = op,
-                                                                     .has_result = true},
-                                         &rc))
+    struct hw_rma_accumulate call = {.origin = {origin_addr, 1, datatype},
+                                     .result = {result_addr, 1, datatype},
+                                     .target = {NULL, 1, datatype},
+                                     .op = op,
+                                     .has_result = true};
+    if (window && hw_rma_near_accumulate(window, target_rank, target_disp, &call, &rc))
         return rc;
-    if (is_refused(HW_RMA_SINGLE, 1, datatype, win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
@@ -154,7 +137,7 @@ int hw_compare_and_swap(const void *origin_addr, const void *compare_addr, void 
     if (window && hw_rma_near_compare_and_swap(window, target_rank, target_disp, origin_addr, compare_addr,
                                                result_addr, datatype, &rc))
         return rc;
-    if (is_refused(HW_RMA_SINGLE, 1, datatype, win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
                                     target_disp, win);
@@ -165,7 +148,8 @@ int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin
             MPI_Request *request)
 {
     int rc;
-    if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, win, &target_rank, &target_disp, &rc))
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
         return rc;
     return tracked(hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                 target_count, target_datatype, win, request),
@@ -177,7 +161,8 @@ int hw_rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datat
             MPI_Request *request)
 {
     int rc;
-    if (is_refused(HW_RMA_GET, origin_count, origin_datatype, win, &target_rank, &target_disp, &rc))
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (is_refused(HW_RMA_GET, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
         return rc;
     return tracked(hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                 target_count, target_datatype, win, request),
@@ -190,15 +175,11 @@ int hw_raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype
 {
     int rc;
     struct hw_rma_window *window = hw_rma_find(win);
-    if (window == NULL || try_accumulate(window, &target_rank, &target_disp,
-                                         &(struct hw_rma_accumulate){.origin_addr = origin_addr,
-                                                                     .origin_count = origin_count,
-                                                                     .origin_datatype = origin_datatype,
-                                                                     .target_count = target_count,
-                                                                     .target_datatype = target_datatype,
-                                                                     .op = op,
-                                                                     .request = request},
-                                         &rc) == HW_DECLINED)
+    struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
+                                     .target = {NULL, target_count, target_datatype},
+                                     .op = op,
+                                     .request = request};
+    if (window == NULL || try_accumulate(window, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
         rc = hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                  target_count, target_datatype, op, win, request);
     return tracked(rc, origin_count, origin_datatype, request);
@@ -211,19 +192,13 @@ int hw_rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
 {
     int rc;
     struct hw_rma_window *window = hw_rma_find(win);
-    if (window == NULL || try_accumulate(window, &target_rank, &target_disp,
-                                         &(struct hw_rma_accumulate){.origin_addr = origin_addr,
-                                                                     .origin_count = origin_count,
-                                                                     .origin_datatype = origin_datatype,
-                                                                     .result_addr = result_addr,
-                                                                     .result_count = result_count,
-                                                                     .result_datatype = result_datatype,
-                                                                     .target_count = target_count,
-                                                                     .target_datatype = target_datatype,
-                                                                     .op = op,
-                                                                     .has_result = true,
-                                                                     .request = request},
-                                         &rc) == HW_DECLINED)
+    struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
+                                     .result = {result_addr, result_count, result_datatype},
+                                     .target = {NULL, target_count, target_datatype},
+                                     .op = op,
+                                     .has_result = true,
+                                     .request = request};
+    if (window == NULL || try_accumulate(window, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
         rc = hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                                      result_datatype, target_rank, target_disp, target_count, target_datatype,
                                      op, win, request);

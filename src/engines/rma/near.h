@@ -23,13 +23,6 @@ void hw_rma_near_progress(void);
 /* After the memory of WINDOW was made: where the targets of this node lie in this process. */
 void hw_rma_near_find(struct hw_rma_window *window, const int *members);
 
-/* One side of the copy. */
-struct hw_rma_part {
-    const void *address; /* the target's: not used */
-    MPI_Count count;
-    MPI_Datatype type;
-};
-
 static inline bool hw_rma_is_near(const struct hw_rma_window *window, int rank)
 {
     return (unsigned)rank < (unsigned)window->size && window->targets[rank].memory != NULL;

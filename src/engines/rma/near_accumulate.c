@@ -188,7 +188,7 @@ static bool run_staged(struct job *job, const struct hw_rma_accumulate *call, bo
     job->staged = next;
     next += turn_bytes;
     if (!is_origin_dense) {
-        is_done = pack(call->origin_addr, call->origin_count, call->origin_datatype, next, bytes);
+        is_done = pack(call->origin.address, call->origin.count, call->origin.type, next, bytes);
         job->origin = next;
         next += bytes;
     }
@@ -197,7 +197,8 @@ static bool run_staged(struct job *job, const struct hw_rma_accumulate *call, bo
     if (is_done) {
         bool is_right = take_turns(job);
         if (is_right && !is_result_dense)
-            is_right = unpack(next, bytes, call->result_addr, call->result_count, call->result_datatype);
+            is_right =
+                unpack(next, bytes, (void *)call->result.address, call->result.count, call->result.type);
         *rc = is_right ? MPI_SUCCESS : MPI_ERR_TYPE;
     }
     release(room, room_bytes);
@@ -223,17 +224,17 @@ bool hw_rma_near_accumulate(struct hw_rma_window *window, int rank, MPI_Aint dis
                       .memory = target->memory + disp * target->disp_unit,
                       .op = call->op,
                       .operation = hw_real_op_operation(call->op),
-                      .origin = call->origin_addr,
-                      .result = call->has_result ? call->result_addr : NULL};
+                      .origin = call->origin.address,
+                      .result = call->has_result ? (void *)call->result.address : NULL};
     if (job.operation == HW_REAL_READ)
         job.origin = NULL;
     if ((job.operation == HW_REAL_READ && !call->has_result) ||
-        !describe_target(&job, call->target_count, call->target_datatype))
+        !describe_target(&job, call->target.count, call->target.type))
         return false;
     MPI_Aint bytes = (MPI_Aint)job.unit_count * job.unit_bytes;
-    if ((job.operation != HW_REAL_READ && !is_side(&job, call->origin_addr, call->origin_count,
-                                                   call->origin_datatype, bytes, &is_origin_dense)) ||
-        (call->has_result && !is_side(&job, call->result_addr, call->result_count, call->result_datatype,
+    if ((job.operation != HW_REAL_READ && !is_side(&job, call->origin.address, call->origin.count,
+                                                   call->origin.type, bytes, &is_origin_dense)) ||
+        (call->has_result && !is_side(&job, call->result.address, call->result.count, call->result.type,
                                       bytes, &is_result_dense)))
         return false;
     /* What the program should not do, but the MPI underneath may stand. */

@@ -109,21 +109,21 @@ static int call_real(const struct cut *cut, int ghost, MPI_Request *request)
     const struct hw_rma_accumulate *call = cut->call;
     const struct side *origin = &cut->sides[ORIGIN], *result = &cut->sides[RESULT];
     /* With MPI_NO_OP the origin's buffer is not looked at. */
-    MPI_Count count = origin->is_there ? 1 : call->origin_count;
-    MPI_Datatype datatype = origin->is_there ? origin->type : call->origin_datatype;
+    MPI_Count count = origin->is_there ? 1 : call->origin.count;
+    MPI_Datatype datatype = origin->is_there ? origin->type : call->origin.type;
     MPI_Datatype target = cut->sides[TARGET].type;
     MPI_Win win = cut->window->win;
     if (!call->has_result && request)
-        return hw_real_raccumulate(call->origin_addr, count, datatype, ghost, cut->disp, 1, target, call->op,
-                                   win, request);
+        return hw_real_raccumulate(call->origin.address, count, datatype, ghost, cut->disp, 1, target,
+                                   call->op, win, request);
     if (!call->has_result)
-        return hw_real_accumulate(call->origin_addr, count, datatype, ghost, cut->disp, 1, target, call->op,
-                                  win);
+        return hw_real_accumulate(call->origin.address, count, datatype, ghost, cut->disp, 1, target,
+                                  call->op, win);
     if (request)
-        return hw_real_rget_accumulate(call->origin_addr, count, datatype, call->result_addr, 1, result->type,
-                                       ghost, cut->disp, 1, target, call->op, win, request);
-    return hw_real_get_accumulate(call->origin_addr, count, datatype, call->result_addr, 1, result->type,
-                                  ghost, cut->disp, 1, target, call->op, win);
+        return hw_real_rget_accumulate(call->origin.address, count, datatype, (void *)call->result.address, 1,
+                                       result->type, ghost, cut->disp, 1, target, call->op, win, request);
+    return hw_real_get_accumulate(call->origin.address, count, datatype, (void *)call->result.address, 1,
+                                  result->type, ghost, cut->disp, 1, target, call->op, win);
 }
 
 static int make_piece(struct cut *cut, int ghost, MPI_Request *request)
@@ -184,7 +184,7 @@ static enum hw_status lay_out(struct cut *cut)
     const struct hw_rma_accumulate *call = cut->call;
     MPI_Count lb, extent;
     enum hw_status status = HW_MPI;
-    cut->element = hw_rma_layout_element(call->target_datatype);
+    cut->element = hw_rma_layout_element(call->target.type);
     if (cut->element == HW_DATATYPE_NULL ||
         hw_bottom.Type_get_extent_x(cut->element, &lb, &extent) != MPI_SUCCESS)
         return HW_MPI;
@@ -193,13 +193,13 @@ static enum hw_status lay_out(struct cut *cut)
     cut->sides[TARGET].is_there = true;
     cut->sides[RESULT].is_there = call->has_result;
     cut->sides[ORIGIN].is_there = call->op != HW_NO_OP;
-    status = hw_rma_layout_make(call->target_count, call->target_datatype, cut->element_size,
+    status = hw_rma_layout_make(call->target.count, call->target.type, cut->element_size,
                                 &cut->sides[TARGET].layout);
     if (status == HW_OK && cut->sides[RESULT].is_there)
-        status = hw_rma_layout_make(call->result_count, call->result_datatype, cut->element_size,
+        status = hw_rma_layout_make(call->result.count, call->result.type, cut->element_size,
                                     &cut->sides[RESULT].layout);
     if (status == HW_OK && cut->sides[ORIGIN].is_there)
-        status = hw_rma_layout_make(call->origin_count, call->origin_datatype, cut->element_size,
+        status = hw_rma_layout_make(call->origin.count, call->origin.type, cut->element_size,
                                     &cut->sides[ORIGIN].layout);
     for (int i = 0; status == HW_OK && i < SIDES; i++)
         if (cut->sides[i].is_there && (cut->sides[i].layout.count != cut->sides[TARGET].layout.count ||

@@ -10,14 +10,9 @@
 #include "engines/rma/window.h"
 
 struct hw_rma_accumulate {
-    const void *origin_addr;
-    MPI_Count origin_count;
-    MPI_Datatype origin_datatype;
-    void *result_addr; /* with has_result */
-    MPI_Count result_count;
-    MPI_Datatype result_datatype;
-    MPI_Count target_count;
-    MPI_Datatype target_datatype;
+    struct hw_rma_part origin;
+    struct hw_rma_part result; /* with has_result */
+    struct hw_rma_part target;
     MPI_Op op;
     bool has_result;      /* Get_accumulate */
     MPI_Request *request; /* NULL: not request-based */

@@ -26,6 +26,13 @@ enum hw_rma_access {
     HW_RMA_ACCESS_LOCK_ALL,  /* MPI_Win_lock_all: a shared lock, taken at the first operation */
 };
 
+/* One side of an operation. */
+struct hw_rma_part {
+    const void *address; /* the target's: not used; the result's is written */
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
 /* Written by the threads of this process: access under the window's mutex, is_dirty relaxed. */
 struct hw_rma_target {
     MPI_Aint offset;    /* of its memory in the segment of its node */
