@@ -3,6 +3,7 @@
 #define HW_BASE_CLOCK_H
 
 #include "base/atomic.h"
+#include "base/visibility.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,7 +40,7 @@ struct hw_clock_scale {
     uint64_t ticks, ns;   /* the same moment */
     int64_t ns_per_tick;  /* in 2^-32 ns */
 };
-extern struct hw_clock_scale hw_clock_scale __attribute__((visibility("hidden")));
+extern HW_HIDDEN struct hw_clock_scale hw_clock_scale;
 
 /* Takes the first of the two readings. Once a process, before hw_clock_fast_settle. */
 void hw_clock_fast_begin(void);

@@ -9,6 +9,8 @@
 #ifndef HW_PROFILE_CALLERS_H
 #define HW_PROFILE_CALLERS_H
 
+#include "base/visibility.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,7 +25,7 @@ const void *hw_callers_look_up(const void *site);
 struct hw_callers_program {
     uintptr_t begin, bytes;
 };
-extern struct hw_callers_program hw_callers_program __attribute__((visibility("hidden")));
+extern HW_HIDDEN struct hw_callers_program hw_callers_program;
 
 static inline const void *hw_callers_find(const void *site)
 {

@@ -5,6 +5,7 @@
 #define HW_PROFILE_COMMS_H
 
 #include "base/atomic.h"
+#include "base/visibility.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,7 +42,7 @@ enum { HW_COMMS_CACHED_BITS = 2 };
 struct hw_comms_cache {
     struct hw_comms_cached slots[1 << HW_COMMS_CACHED_BITS];
 };
-extern atomic_uint hw_comms_generation __attribute__((visibility("hidden")));
+extern HW_HIDDEN atomic_uint hw_comms_generation;
 
 /* Makes the table. False if there is no memory. */
 bool hw_comms_open(void);

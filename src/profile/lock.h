@@ -3,9 +3,11 @@
 #ifndef HW_PROFILE_LOCK_H
 #define HW_PROFILE_LOCK_H
 
+#include "base/visibility.h"
+
 #include <pthread.h>
 
-extern pthread_mutex_t hw_profile_mutex __attribute__((visibility("hidden")));
+extern HW_HIDDEN pthread_mutex_t hw_profile_mutex;
 
 static inline void hw_profile_lock(void) { pthread_mutex_lock(&hw_profile_mutex); }
 static inline void hw_profile_unlock(void) { pthread_mutex_unlock(&hw_profile_mutex); }

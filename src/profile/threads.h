@@ -8,6 +8,7 @@
 #define HW_PROFILE_THREADS_H
 
 #include "base/atomic.h"
+#include "base/visibility.h"
 #include "profile/callers.h"
 #include "profile/comms.h"
 #include "profile/slices.h"
@@ -41,8 +42,8 @@ struct hw_profile_thread {
 };
 
 /* Of the calling thread; NULL until hw_threads_begin. */
-extern _Thread_local struct hw_profile_thread *hw_profile_mine
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern HW_HIDDEN _Thread_local struct hw_profile_thread *hw_profile_mine
+    __attribute__((tls_model("initial-exec")));
 
 /* The calling thread gets a block, if it has none. False if there is no memory. */
 bool hw_threads_begin(void);
