@@ -36,6 +36,7 @@ void hw_rma_near_close(void)
     is_open = false;
 }
 
+/* Not hw_poll: that is for one thread at a time, and the progress thread's. */
 void hw_rma_near_make_progress(void)
 {
     int flag;
