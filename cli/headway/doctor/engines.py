@@ -52,17 +52,18 @@ def directions(answers: Sequence[Answer], bits_per_s: float | None) -> list[Find
     told otherwise, and who tells it."""
     titles = [answer.mpi.title for answer in answers]
     told = {title: transport.settings(title, None, choice="duplex") for title in titles}
+    is_told_here = any(transport.settings(title, bits_per_s) for title in titles)
     names = ", ".join(title for title in titles if told[title])
     if not names:
         return []
-    if bits_per_s is not None and bits_per_s > transport.MAX_BITS_PER_S:
+    if bits_per_s is not None and not is_told_here:
         text = f"{names}: left as it is on a network of more than 2.5 Gbit/s"
         return [Finding(OK, "directions", text)]
     lines = dict.fromkeys(
         f"export {name}={value}" for setting in told.values() for name, value in setting.items()
     )
     by_hand = f"where you preload by hand: {'; '.join(lines)}, for the whole job"
-    if bits_per_s is not None:
+    if is_told_here:
         text = f"{names}: over TCP they wait for each other, unless headway run starts the job"
         return [Finding(OK, "directions", text, by_hand)]
     text = f"{names}: over TCP they may wait for each other; the network's speed cannot be read"
