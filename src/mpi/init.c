@@ -8,12 +8,14 @@
 #include "engines/engine.h"
 #include "engines/rma/rma.h"
 #include "hooks.h"
+#include "mpi/errors.h"
 #include "mpi/interface.h"
 #include "mpi/track.h"
 #include "profile/record.h"
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/eager.h"
+#include "real/quirks.h"
 #include "world/comm.h"
 #include "world/world.h"
 
@@ -115,12 +117,11 @@ static void start_engine(bool has_world)
 {
     static bool has_handlers;
     find_limit();
-    if (!HW_REAL_IS_ASKING_SAFE) {
-        hw_request_stop_asking();
-        if (!has_world && !off_reason)
-            turn_off("a program with sessions only cannot be progressed on this MPI",
-                     "the progress thread stays off");
-    }
+    if (has_world)
+        hw_errors_start();
+    else if (HW_REAL_ASKING_RAISES && !off_reason)
+        turn_off("a program with sessions only cannot be progressed on this MPI",
+                 "the progress thread stays off");
     if (!off_reason && hw_engine_thread.start(has_world) == HW_OK) {
         hw_engine_active = &hw_engine_thread;
         hw_track_min_bytes = limit_bytes;
@@ -337,8 +338,10 @@ int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sessi
         if (!off_reason)
             turn_off("this MPI takes no thread level for a session", "the progress thread stays off");
     }
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
+        hw_errors_add_session();
         add_user(false);
+    }
     return rc;
 }
 

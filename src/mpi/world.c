@@ -47,23 +47,6 @@ int hw_attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
     return hw_real.Attr_get(comm, keyval, value, flag);
 }
 
-/* Errors that belong to no communicator are raised at MPI_COMM_WORLD's. */
-int hw_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
-{
-    int rc = hw_real.Comm_set_errhandler(comm, errhandler);
-    if (rc == MPI_SUCCESS && hw_world_is_user_world(comm))
-        rc = hw_real.Comm_set_errhandler(HW_COMM_WORLD, errhandler);
-    return rc;
-}
-
-int hw_errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
-{
-    int rc = hw_real.Errhandler_set(comm, errhandler);
-    if (rc == MPI_SUCCESS && hw_world_is_user_world(comm))
-        rc = hw_real.Comm_set_errhandler(HW_COMM_WORLD, errhandler);
-    return rc;
-}
-
 #ifdef HW_HAVE_Session_init /* Open MPI 4 knows no sessions, not even their type */
 
 /* The ghosts, as ranks of the group: those that are in it. */

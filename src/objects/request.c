@@ -4,6 +4,8 @@
  * only when the request it needs is POLLED. No lock is held by a door over a real call. */
 #include "objects/request.h"
 
+#include "real/quirks.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +31,11 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t poll_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct slot *slots; /* slot_mask + 1 of them; at most half are in use */
 static uint32_t slot_mask;
-static uint32_t poll_cursor;     /* where the next poll looks first; progress thread */
-static atomic_bool must_not_ask; /* see hw_request_stop_asking */
+static uint32_t poll_cursor; /* where the next poll looks first; progress thread */
+
+/* Why hw_request_poll asks about nothing, any of them. */
+enum { BARRED_BY_HANDLERS = 1, BARRED_BY_CALLBACKS = 2 };
+static atomic_uint bars;
 
 static uint32_t hash(MPI_Request handle)
 {
@@ -284,11 +289,10 @@ void hw_request_drop(int count, const MPI_Request *requests)
     pthread_mutex_unlock(&poll_lock);
 }
 
-void hw_request_forget(int count, const MPI_Request *requests)
+/* A poll that is in flight ends, but the caller may hold the MPI's lock, for which it waits. */
+static void bar(unsigned why)
 {
-    if (!hw_request_is_any_known() || drop_known(count, requests, false) == 0)
-        return;
-    hw_request_stop_asking();
+    atomic_fetch_or(&bars, why);
     for (int waited_us = 0; waited_us < FORGET_WAIT_US; waited_us += 50) {
         if (pthread_mutex_trylock(&poll_lock) == 0) {
             pthread_mutex_unlock(&poll_lock);
@@ -298,13 +302,28 @@ void hw_request_forget(int count, const MPI_Request *requests)
     }
 }
 
+void hw_request_forget(int count, const MPI_Request *requests)
+{
+    if (hw_request_is_any_known() && drop_known(count, requests, false) > 0)
+        bar(BARRED_BY_CALLBACKS);
+}
+
+void hw_request_allow_asking(bool is_allowed)
+{
+    if (is_allowed)
+        atomic_fetch_and(&bars, ~(unsigned)BARRED_BY_HANDLERS);
+    else
+        bar(BARRED_BY_HANDLERS);
+}
+
 /* Kinds whose handle only the program's own thread may ask about: a status call on ROMIO's generalized
- * requests runs its callbacks, partitions may be marked ready at the same time, and MPICH 5 and Intel MPI
- * lose the status of a complete persistent request once MPI_Request_get_status has seen it. */
+ * requests runs its callbacks, partitions may be marked ready at the same time, MPICH 5 and Intel MPI
+ * lose the status of a complete persistent request once MPI_Request_get_status has seen it, and where asking
+ * raises errors, the error handler of a window is nobody's care (mpi/errors.h). */
 static bool is_pollable(const struct slot *slot)
 {
     return slot->state == STATE_ACTIVE && !slot->is_persistent && slot->kind != HW_REQUEST_PARTITIONED &&
-           slot->kind != HW_REQUEST_IO;
+           slot->kind != HW_REQUEST_IO && !(HW_REAL_ASKING_RAISES && slot->kind == HW_REQUEST_RMA);
 }
 
 /* The next request to ask about, marked POLLED. */
@@ -340,11 +359,11 @@ int hw_request_poll(bool *has_polled)
 {
     int completed = 0;
     *has_polled = false;
-    if (atomic_load_explicit(&must_not_ask, memory_order_relaxed))
+    if (atomic_load_explicit(&bars, memory_order_relaxed))
         return 0;
     pthread_mutex_lock(&poll_lock);
     MPI_Request handle;
-    while (choose(&handle)) {
+    while (atomic_load(&bars) == 0 && choose(&handle)) {
         int flag = 0;
         int rc = hw_bottom.Request_get_status(handle, &flag, HW_STATUS_IGNORE);
         /* An error belongs to the program: it will see it at its own door. Nothing left to progress. */
@@ -359,8 +378,6 @@ int hw_request_poll(bool *has_polled)
     pthread_mutex_unlock(&poll_lock);
     return completed;
 }
-
-void hw_request_stop_asking(void) { atomic_store_explicit(&must_not_ask, true, memory_order_relaxed); }
 
 void hw_request_fork_prepare(void)
 {

@@ -97,10 +97,10 @@ void hw_request_forget(int count, const MPI_Request *requests);
  * *has_polled if a call that makes progress was made. */
 int hw_request_poll(bool *has_polled);
 
-/* From now on hw_request_poll asks about nothing: this MPI answers another thread's questions with side
- * effects (real/quirks.h), or the program completes requests in ways the tracker cannot see. The private
- * receive still polls. */
-void hw_request_stop_asking(void);
+/* Whether hw_request_poll may ask at all, as far as errors go (mpi/errors.h); at first it may. Where it may
+ * not, only the private receive polls, and nobody learns that a request is complete. Once this returns no
+ * poll asks any more, unless the caller holds the MPI's lock. */
+void hw_request_allow_asking(bool is_allowed);
 
 /* Holds every lock of the tracker across fork(2), and releases it in parent and child. */
 void hw_request_fork_prepare(void);

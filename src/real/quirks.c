@@ -23,11 +23,19 @@ static const char *mpich_version(void)
     return version + strspn(version, " \t");
 }
 
-bool hw_real_needs_quiescence(void)
+static bool is_mpich_4_0(void)
 {
     const char *version = mpich_version();
-    return version && strncmp(version, "4.0", 3) == 0 && !is_on_one_node();
+    return version && strncmp(version, "4.0", 3) == 0;
 }
+
+bool hw_real_raises_at_world(void)
+{
+    static const char intel[] = "Intel(R) MPI Library";
+    return is_mpich_4_0() || strncmp(hw_real_detect_version(), intel, sizeof intel - 1) == 0;
+}
+
+bool hw_real_needs_quiescence(void) { return is_mpich_4_0() && !is_on_one_node(); }
 
 bool hw_real_polls_node_first(void)
 {

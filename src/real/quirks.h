@@ -9,8 +9,8 @@
 #ifdef OPEN_MPI
 
 enum {
-    /* Another thread may ask MPI_Request_get_status about the program's requests. */
-    HW_REAL_IS_ASKING_SAFE = 1,
+    /* MPI_Request_get_status raises the error of a request that failed. */
+    HW_REAL_ASKING_RAISES = 0,
     /* part/persist (5.0) fails or hangs when another thread makes progress: tests/mpi/persistent.c, 8 of 8
        runs. */
     HW_REAL_IS_PARTITIONED_SAFE = 0,
@@ -22,14 +22,18 @@ enum {
 #else
 
 enum {
-    /* MPICH and Intel MPI raise the error of a failed receive from MPI_Request_get_status, through the error
-     * handler of MPI_COMM_WORLD: the program would see it twice, or be aborted. tests/mpi/truncation.c. */
-    HW_REAL_IS_ASKING_SAFE = 0,
+    /* MPICH and Intel MPI do, at MPI_COMM_WORLD or MPI_COMM_SELF: tests/mpi/truncation.c. */
+    HW_REAL_ASKING_RAISES = 1,
     HW_REAL_IS_PARTITIONED_SAFE = 1,
     HW_REAL_IS_IO_SAFE = 1,
 };
 
 #endif
+
+/* True where the error of a failed request is raised at MPI_COMM_WORLD, by MPI_Wait too, whatever
+ * communicator the request belongs to: MPICH 4.0 and Intel MPI. MPICH 5 raises it at MPI_COMM_SELF when asked
+ * for the request's status, and at the request's communicator when it completes. */
+bool hw_real_raises_at_world(void);
 
 /* True where the processes must all poll before MPI_Finalize (progress/poll.h): MPICH 4.0 over UCX. It is
  * false for a job on one node, which uses no UCX. */

@@ -1,5 +1,6 @@
-/* Description: truncation [waitall]: a receive too small for its message, under MPI_ERRORS_RETURN and under
- * the program's own error handler, which must be called as often as it is without the library. */
+/* Description: truncation [waitall]: a receive too small for its message, under MPI_ERRORS_RETURN, at
+ * MPI_COMM_WORLD alone and at MPI_COMM_SELF too, and under the program's own error handler, which must be
+ * called as often as it is without the library. */
 #include "check.h"
 
 static int *sent, *received;
@@ -12,7 +13,7 @@ static void count_error(MPI_Comm *comm, int *code, ...)
     MPI_Error_class(*code, &handler_class); /* MPI called inside a callback of MPI */
 }
 
-static void too_small(bool has_handler, bool uses_waitall)
+static void too_small(bool has_handler, bool at_self, bool uses_waitall)
 {
     int peer = check_rank ^ 1, code, class = MPI_SUCCESS;
     MPI_Comm comm;
@@ -24,6 +25,8 @@ static void too_small(bool has_handler, bool uses_waitall)
         MPI_Comm_create_errhandler(count_error, &handler);
     MPI_Comm_set_errhandler(comm, handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler); /* MPICH gives errors of complete requests to it */
+    if (at_self) /* MPICH 5 gives them to this one when asked, and only then */
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
     handler_calls = handler_class = 0;
     MPI_Irecv(received, LARGE_INTS / 2, MPI_INT, peer, 3, comm, &requests[0]);
     MPI_Barrier(comm);
@@ -44,11 +47,12 @@ static void too_small(bool has_handler, bool uses_waitall)
     CHECK(has_handler ? calls > 0 : class != MPI_SUCCESS);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     if (has_handler)
         MPI_Errhandler_free(&handler);
     MPI_Comm_free(&comm);
     char name[64];
-    snprintf(name, sizeof name, "truncate-%d-%d", has_handler, uses_waitall);
+    snprintf(name, sizeof name, "truncate-%d-%d-%d", has_handler, at_self, uses_waitall);
     check_report(name, (uint64_t) class * 10000u + (uint64_t)handler_class * 100u + (uint64_t)calls);
 }
 
@@ -58,10 +62,12 @@ int main(int argc, char **argv)
     check_begin();
     sent = check_ints(LARGE_INTS);
     received = check_ints(LARGE_INTS);
-    too_small(false, false);
-    too_small(true, false);
+    too_small(false, false, false);
+    too_small(false, true, false);
+    too_small(true, false, false);
+    too_small(true, true, false);
     if (argc > 1)
-        too_small(false, true);
+        too_small(false, true, true);
     free(sent);
     free(received);
     MPI_Finalize();

@@ -266,6 +266,24 @@ static int answer_incomplete(MPI_Request request, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
+/* No poll is in flight once asking is forbidden, and none comes until it is allowed again. */
+static void nobody_asks_where_errors_would_be_raised(void **state)
+{
+    (void)state;
+    MPI_Request request = handle_of(1);
+    bool has_polled;
+    hw_bottom.Request_get_status = answer_incomplete;
+    hw_request_post(request, HW_REQUEST_P2P, 1);
+    hw_request_allow_asking(false);
+    assert_int_equal(hw_request_poll(&has_polled), 0);
+    assert_false(has_polled);
+    assert_counts(1, 1, 1);
+    hw_request_allow_asking(true);
+    hw_request_poll(&has_polled);
+    assert_true(has_polled);
+    hw_request_drop(1, &request);
+}
+
 static void forgotten_from_inside_mpi(void **state)
 {
     (void)state;
@@ -306,6 +324,7 @@ int main(void)
         cmocka_unit_test_setup(posted_again_during_a_poll, start_empty),
         cmocka_unit_test_setup(nobody_touches_what_a_door_holds, start_empty),
         cmocka_unit_test_setup(child_forgets_everything, start_empty),
+        cmocka_unit_test_setup(nobody_asks_where_errors_would_be_raised, start_empty),
         cmocka_unit_test_setup(forgotten_from_inside_mpi, start_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
