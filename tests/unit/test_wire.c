@@ -42,61 +42,78 @@ static void carry(int from, int to)
     }
 }
 
+struct connection {
+    int client, server;
+};
+
+static int connect_client(int client)
+{
+    assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), 0);
+    return client;
+}
+
+static struct connection accept_from(int client)
+{
+    struct connection made = {.client = client, .server = accept(listener, NULL, NULL)};
+    assert_true(made.server >= 0);
+    return made;
+}
+
+/* The client's socket was there before; the server's takes the place of a spare descriptor, so that as many
+ * are open as before. */
+static struct connection connect_in_place(int client)
+{
+    int spare = dup(listener);
+    struct hw_profile_wire unused;
+    hw_wire_read(&unused, true);
+    connect_client(client);
+    close(spare);
+    return accept_from(client);
+}
+
+static void close_both(struct connection connection)
+{
+    close(connection.client);
+    close(connection.server);
+}
+
+static void assert_counted(struct connection connection)
+{
+    struct hw_profile_wire before, after;
+    assert_true(hw_wire_read(&before, true));
+    carry(connection.client, connection.server);
+    assert_true(hw_wire_read(&after, false));
+    assert_true(after.received_bytes - before.received_bytes >= BYTES);
+}
+
 static void counted_when_connected_later(void **state)
 {
     (void)state;
-    struct hw_profile_wire before, after;
-    int client = socket(AF_INET, SOCK_STREAM, 0), spare = dup(listener);
-    assert_false(hw_wire_read(&before, true)); /* nothing connected yet */
-    assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), 0);
-    close(spare);
-    int server =
-        accept(listener, NULL, NULL); /* in the place of the spare one: as many descriptors as before */
-    assert_true(server >= 0);
-    assert_true(hw_wire_read(&before, true));
-    carry(client, server);
-    assert_true(hw_wire_read(&after, false));
-    assert_true(after.received_bytes - before.received_bytes >= BYTES);
-
+    struct hw_profile_wire none;
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+    assert_false(hw_wire_read(&none, true)); /* nothing connected yet */
+    struct connection first = connect_in_place(client);
+    assert_counted(first);
     /* One more, while the first stays and says nothing new; again the number does not tell. */
-    int other = socket(AF_INET, SOCK_STREAM, 0);
-    spare = dup(listener);
-    assert_true(hw_wire_read(&before, true)); /* lists: the number is another */
-    assert_int_equal(connect(other, (struct sockaddr *)&address, sizeof address), 0);
-    close(spare);
-    int other_server = accept(listener, NULL, NULL);
-    assert_true(hw_wire_read(&before, true));
-    carry(other, other_server);
-    assert_true(hw_wire_read(&after, false));
-    assert_true(after.received_bytes - before.received_bytes >= BYTES);
-    close(client);
-    close(server);
-    close(other);
-    close(other_server);
+    struct connection second = connect_in_place(socket(AF_INET, SOCK_STREAM, 0));
+    assert_counted(second);
+    close_both(first);
+    close_both(second);
 }
 
 static void counted_in_the_place_of_another(void **state)
 {
     (void)state;
-    struct hw_profile_wire before, after;
-    int client = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), 0);
-    int server = accept(listener, NULL, NULL);
-    assert_true(hw_wire_read(&before, true));
+    struct hw_profile_wire unused;
+    struct connection now = accept_from(connect_client(socket(AF_INET, SOCK_STREAM, 0)));
+    assert_true(hw_wire_read(&unused, true));
     for (int i = 0; i < ROUNDS; i++) {
-        int old_client = client, old_server = server;
-        client = socket(AF_INET, SOCK_STREAM, 0);
-        assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), 0);
-        server = accept(listener, NULL, NULL);
-        close(old_client);
-        close(old_server);
-        assert_true(hw_wire_read(&before, true));
-        carry(client, server);
-        assert_true(hw_wire_read(&after, false));
-        assert_true(after.received_bytes - before.received_bytes >= BYTES);
+        struct connection old = now;
+        now = accept_from(connect_client(socket(AF_INET, SOCK_STREAM, 0)));
+        close_both(old);
+        assert_counted(now);
     }
-    close(client);
-    close(server);
+    close_both(now);
 }
 
 int main(void)
