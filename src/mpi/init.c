@@ -117,11 +117,11 @@ static void start_engine(bool has_world)
 {
     static bool has_handlers;
     find_limit();
-    if (has_world)
-        hw_errors_start();
-    else if (HW_REAL_ASKING_RAISES && !off_reason)
+    if (HW_REAL_ASKING_RAISES && !has_world && !off_reason)
         turn_off("a program with sessions only cannot be progressed on this MPI",
                  "the progress thread stays off");
+    if (!off_reason && has_world)
+        hw_errors_start();
     if (!off_reason && hw_engine_thread.start(has_world) == HW_OK) {
         hw_engine_active = &hw_engine_thread;
         hw_track_min_bytes = limit_bytes;

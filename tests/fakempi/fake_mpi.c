@@ -153,6 +153,14 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 }
 ALSO_AS_MPI(Comm_rank);
 
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handler)
+{
+    (void)comm;
+    *handler = MPI_ERRORS_ARE_FATAL;
+    return MPI_SUCCESS;
+}
+ALSO_AS_MPI(Comm_get_errhandler);
+
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     (void)comm;
