@@ -1,6 +1,7 @@
 #include "progress/poll.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "real/constants.h"
 #include "real/quirks.h"
 #include "real/real.h"
@@ -16,20 +17,28 @@ enum hw_status hw_poll_open(void)
 {
     if (hw_bottom.Comm_dup(HW_COMM_SELF, &comm) != MPI_SUCCESS)
         return HW_MPI;
-    if (hw_bottom.Irecv(&byte, 1, HW_BYTE, 0, 0, comm, &request) != MPI_SUCCESS) {
-        hw_bottom.Comm_free(&comm);
-        return HW_MPI;
-    }
+    request = HW_REQUEST_NULL;
     is_open = true;
     return HW_OK;
 }
 
 bool hw_poll_is_open(void) { return is_open; }
 
+static void post(void)
+{
+    if (hw_bottom.Irecv(&byte, 1, HW_BYTE, 0, 0, comm, &request) == MPI_SUCCESS)
+        return;
+    hw_log_warn("no private receive to poll with: only operations with a request are progressed");
+    hw_poll_close();
+}
+
 void hw_poll(void)
 {
     int flag;
-    hw_bottom.Test(&request, &flag, HW_STATUS_IGNORE);
+    if (request == HW_REQUEST_NULL)
+        post();
+    if (is_open)
+        hw_bottom.Test(&request, &flag, HW_STATUS_IGNORE);
 }
 
 void hw_poll_quiesce(MPI_Comm world)
@@ -47,7 +56,9 @@ void hw_poll_close(void)
     if (!is_open)
         return;
     is_open = false;
-    hw_bottom.Cancel(&request);
-    hw_bottom.Wait(&request, HW_STATUS_IGNORE);
+    if (request != HW_REQUEST_NULL) {
+        hw_bottom.Cancel(&request);
+        hw_bottom.Wait(&request, HW_STATUS_IGNORE);
+    }
     hw_bottom.Comm_free(&comm);
 }

@@ -8,11 +8,13 @@
 
 #include <stdbool.h>
 
-/* Posts the receive. After MPI_Init*; needs the world model. HW_MPI if the real MPI refuses. */
+/* Makes the communicator. After MPI_Init*; needs the world model. HW_MPI if the real MPI refuses. */
 enum hw_status hw_poll_open(void);
 bool hw_poll_is_open(void);
 
-/* One poll. One thread at a time. */
+/* One poll; one thread at a time. The first one posts the receive: on Intel MPI a posted receive that does
+ * not match makes a message within the node cost up to a quarter more (its data is copied once more), which
+ * a program whose own requests can be asked about need not pay. */
 void hw_poll(void);
 
 /* All processes of `world` together, just before MPI_Finalize: polls for a millisecond, so that nobody

@@ -6,6 +6,7 @@
  *   irecv-error   a receive on a duplicated communicator fails (the library's own)
  *   status-error  MPI_Request_get_status fails
  *   wait-error    MPI_Wait reports an error
+ *   own-handler   MPI_COMM_WORLD and MPI_COMM_SELF have an error handler of the launcher's making
  * Compiled with WITHOUT_GET_STATUS it lacks that function, as an MPI too old would. */
 #include <mpi.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ static int is_asked(const char *what)
 #define HANDLE_OF(index) ((MPI_Request)(void *)&requests[index])
 #define INDEX_OF(request) ((int)((struct fake_request *)(void *)(request)-requests))
 #define DUPLICATE ((MPI_Comm)(void *)&given_level)
+#define OWN_HANDLER ((MPI_Errhandler)(void *)&call_count)
 #define OBJECT(name) char name##_storage[512] __asm__(#name)
 OBJECT(ompi_mpi_comm_world);
 OBJECT(ompi_mpi_comm_self);
@@ -55,12 +57,14 @@ OBJECT(ompi_mpi_op_max);
 OBJECT(ompi_mpi_op_min);
 OBJECT(ompi_mpi_op_sum);
 OBJECT(ompi_mpi_op_no_op);
+OBJECT(ompi_mpi_errhandler_null);
 OBJECT(ompi_mpi_errors_return);
 OBJECT(ompi_mpi_errors_are_fatal);
 #else
 #define HANDLE_OF(index) ((MPI_Request)(0x4c000100 + (index)))
 #define INDEX_OF(request) ((int)(request)-0x4c000100)
 #define DUPLICATE ((MPI_Comm)0x44000077)
+#define OWN_HANDLER ((MPI_Errhandler)0x54000077)
 #endif
 
 static int new_request(MPI_Request *request)
@@ -156,10 +160,17 @@ ALSO_AS_MPI(Comm_rank);
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handler)
 {
     (void)comm;
-    *handler = MPI_ERRORS_ARE_FATAL;
+    *handler = is_asked("own-handler") ? OWN_HANDLER : MPI_ERRORS_ARE_FATAL;
     return MPI_SUCCESS;
 }
 ALSO_AS_MPI(Comm_get_errhandler);
+
+int PMPI_Errhandler_free(MPI_Errhandler *handler)
+{
+    *handler = MPI_ERRHANDLER_NULL;
+    return MPI_SUCCESS;
+}
+ALSO_AS_MPI(Errhandler_free);
 
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {

@@ -361,7 +361,7 @@ static void exposed(int change)
 static enum hw_status start(bool has_world)
 {
     if (has_world && hw_poll_open() != HW_OK)
-        hw_log_warn("no private receive to poll with: only operations with a request are progressed");
+        hw_log_warn("no private communicator to poll on: only operations with a request are progressed");
     if (hw_waiter_open(&waiter) != HW_OK)
         return HW_NOMEM;
     if (sched_getaffinity(0, sizeof allowed_cores, &allowed_cores) != 0)
