@@ -33,9 +33,9 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 {
     int rc;
     struct hw_rma_window *window = hw_rma_find(win);
-    if (window &&
-        hw_rma_near_put(window, (struct hw_rma_part){origin_addr, origin_count, origin_datatype}, target_rank,
-                        target_disp, (struct hw_rma_part){NULL, target_count, target_datatype}, &rc))
+    struct hw_rma_part origin = {origin_addr, origin_count, origin_datatype};
+    struct hw_rma_part target = {NULL, target_count, target_datatype};
+    if (window && hw_rma_near_put(window, origin, target_rank, target_disp, target, NULL, &rc))
         return rc;
     if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
         return rc;
@@ -48,9 +48,9 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
 {
     int rc;
     struct hw_rma_window *window = hw_rma_find(win);
-    if (window &&
-        hw_rma_near_get(window, (struct hw_rma_part){origin_addr, origin_count, origin_datatype}, target_rank,
-                        target_disp, (struct hw_rma_part){NULL, target_count, target_datatype}, &rc))
+    struct hw_rma_part origin = {origin_addr, origin_count, origin_datatype};
+    struct hw_rma_part target = {NULL, target_count, target_datatype};
+    if (window && hw_rma_near_get(window, origin, target_rank, target_disp, target, NULL, &rc))
         return rc;
     if (is_refused(HW_RMA_GET, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
         return rc;
@@ -149,6 +149,10 @@ int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin
 {
     int rc;
     struct hw_rma_window *window = hw_rma_find(win);
+    struct hw_rma_part origin = {origin_addr, origin_count, origin_datatype};
+    struct hw_rma_part target = {NULL, target_count, target_datatype};
+    if (window && hw_rma_near_put(window, origin, target_rank, target_disp, target, request, &rc))
+        return rc;
     if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
         return rc;
     return tracked(hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -162,6 +166,10 @@ int hw_rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datat
 {
     int rc;
     struct hw_rma_window *window = hw_rma_find(win);
+    struct hw_rma_part origin = {origin_addr, origin_count, origin_datatype};
+    struct hw_rma_part target = {NULL, target_count, target_datatype};
+    if (window && hw_rma_near_get(window, origin, target_rank, target_disp, target, request, &rc))
+        return rc;
     if (is_refused(HW_RMA_GET, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
         return rc;
     return tracked(hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,

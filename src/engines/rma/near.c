@@ -106,24 +106,42 @@ static bool reach(struct hw_rma_window *window, MPI_Count origin_count, int rank
     return true;
 }
 
+int hw_rma_near_complete(const struct hw_rma_window *window, MPI_Request *request)
+{
+    if (request == NULL)
+        return MPI_SUCCESS;
+    return hw_bottom.Rput(NULL, 0, HW_BYTE, HW_PROC_NULL, 0, 0, HW_BYTE, window->win, request);
+}
+
+static void finish(struct hw_rma_window *window, MPI_Request *request, int *rc)
+{
+    hw_rma_near_progress();
+    if (*rc != MPI_SUCCESS)
+        hw_rma_raise(window, *rc);
+    else
+        *rc = hw_rma_near_complete(window, request);
+}
+
 bool hw_rma_near_put(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
-                     struct hw_rma_part target, int *rc)
+                     struct hw_rma_part target, MPI_Request *request, int *rc)
 {
     if (!reach(window, origin.count, rank, disp, &target, rc))
         return false;
-    if (*rc == MPI_SUCCESS && (*rc = copy(origin, target)) != MPI_SUCCESS)
-        hw_rma_raise(window, *rc);
-    hw_rma_near_progress();
+    if (*rc != MPI_SUCCESS)
+        return true;
+    *rc = copy(origin, target);
+    finish(window, request, rc);
     return true;
 }
 
 bool hw_rma_near_get(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
-                     struct hw_rma_part target, int *rc)
+                     struct hw_rma_part target, MPI_Request *request, int *rc)
 {
     if (!reach(window, origin.count, rank, disp, &target, rc))
         return false;
-    if (*rc == MPI_SUCCESS && (*rc = copy(target, origin)) != MPI_SUCCESS)
-        hw_rma_raise(window, *rc);
-    hw_rma_near_progress();
+    if (*rc != MPI_SUCCESS)
+        return true;
+    *rc = copy(target, origin);
+    finish(window, request, rc);
     return true;
 }

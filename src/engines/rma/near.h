@@ -28,10 +28,15 @@ static inline bool hw_rma_is_near(const struct hw_rma_window *window, int rank)
     return (unsigned)rank < (unsigned)window->size && window->targets[rank].memory != NULL;
 }
 
-/* False: the operation must go to the ghost. Otherwise it is done, and *rc is what the program gets. */
+/* A request that is complete: of an operation on nobody. Nothing if `request` is NULL: the operation was not
+ * request-based. */
+int hw_rma_near_complete(const struct hw_rma_window *window, MPI_Request *request);
+
+/* False: the operation must go to the ghost. Otherwise it is done, with *request complete unless that is NULL
+ * (Rput, Rget), and *rc is what the program gets. */
 bool hw_rma_near_put(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
-                     struct hw_rma_part target, int *rc);
+                     struct hw_rma_part target, MPI_Request *request, int *rc);
 bool hw_rma_near_get(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
-                     struct hw_rma_part target, int *rc);
+                     struct hw_rma_part target, MPI_Request *request, int *rc);
 
 #endif

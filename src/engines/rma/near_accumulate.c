@@ -205,14 +205,6 @@ static bool run_staged(struct job *job, const struct hw_rma_accumulate *call, bo
     return is_done;
 }
 
-/* A request that is complete: of an operation on nobody. */
-static int complete_request(const struct hw_rma_window *window, MPI_Request *request)
-{
-    if (request == NULL)
-        return MPI_SUCCESS;
-    return hw_bottom.Rput(NULL, 0, HW_BYTE, HW_PROC_NULL, 0, 0, HW_BYTE, window->win, request);
-}
-
 bool hw_rma_near_accumulate(struct hw_rma_window *window, int rank, MPI_Aint disp,
                             const struct hw_rma_accumulate *call, int *rc)
 {
@@ -252,7 +244,7 @@ bool hw_rma_near_accumulate(struct hw_rma_window *window, int rank, MPI_Aint dis
     if (*rc != MPI_SUCCESS)
         hw_rma_raise(window, *rc);
     else
-        *rc = complete_request(window, call->request);
+        *rc = hw_rma_near_complete(window, call->request);
     return true;
 }
 
