@@ -16,6 +16,7 @@ FEATURES = {
     "partitioned": "partitioned communication",
     "sessions": "MPI 4 sessions",
     "failed-in-waitall": "MPI_Waitall that ends if a request failed before (it hangs, plain too)",
+    "errors-at-communicator": "errors of requests at their communicator (MPI_COMM_WORLD gets them)",
     "one-sided-multiple": "one-sided operations at thread-multiple",
 }
 
@@ -49,6 +50,9 @@ DIRECTED = [
     Program("truncation"),
     Program(
         "truncation", needs="failed-in-waitall", label="truncation-waitall", arguments=["waitall"]
+    ),
+    Program(
+        "truncation", needs="errors-at-communicator", label="truncation-dup", arguments=["dup"]
     ),
     Program("persistent", counters=("tracked_persistent", "started", "polls")),
     Program("collectives", counters=("tracked_collective", "doors", "polls")),
@@ -114,6 +118,8 @@ def has_feature(mpi: Mpi, feature: str) -> bool:
     is_ompi = mpi.flavour == "ompi"
     if feature == "failed-in-waitall":
         return not is_ompi or mpi.major >= 5
+    if feature == "errors-at-communicator":
+        return is_ompi or (not mpi.is_intel and mpi.major >= 5)
     if feature == "one-sided-multiple":  # Open MPI 4's components refuse it or crash, plain too
         return not (is_ompi and mpi.major < 5)
     if feature in ("partitioned", "sessions"):

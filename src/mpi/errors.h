@@ -1,16 +1,15 @@
 /* The program's error handlers (MPI-4.1 section 9.3), and whether the progress thread may ask about its
  * requests.
  *
- * On the MPICH family asking about a request that failed raises its error (real/quirks.h). The thread asks
- * only where nobody can tell: the handler it would be raised at returns, or the program's own completing
- * call ends the job as well. */
+ * On the MPICH family asking about a request that failed raises its error, at MPI_COMM_WORLD or MPI_COMM_SELF
+ * (real/quirks.h), where the program's own completing call raises it at the request's communicator. The
+ * thread asks only where nobody can tell: as long as the program has no handler of its own, and the one
+ * at MPI_COMM_WORLD or MPI_COMM_SELF returns, or every one is fatal, so that the completing call would end
+ * the job as well. */
 #ifndef HW_MPI_ERRORS_H
 #define HW_MPI_ERRORS_H
 
 /* With the engine's start: the handlers that the launcher gave. */
 void hw_errors_start(void);
-
-/* A session or a communicator made from one may have any handler: from now on nobody asks. */
-void hw_errors_add_session(void);
 
 #endif

@@ -338,10 +338,8 @@ int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sessi
         if (!off_reason)
             turn_off("this MPI takes no thread level for a session", "the progress thread stays off");
     }
-    if (rc == MPI_SUCCESS) {
-        hw_errors_add_session();
+    if (rc == MPI_SUCCESS)
         add_user(false);
-    }
     return rc;
 }
 

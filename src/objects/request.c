@@ -289,10 +289,11 @@ void hw_request_drop(int count, const MPI_Request *requests)
     pthread_mutex_unlock(&poll_lock);
 }
 
-/* A poll that is in flight ends, but the caller may hold the MPI's lock, for which it waits. */
-static void bar(unsigned why)
+void hw_request_forget(int count, const MPI_Request *requests)
 {
-    atomic_fetch_or(&bars, why);
+    if (!hw_request_is_any_known() || drop_known(count, requests, false) == 0)
+        return;
+    atomic_fetch_or(&bars, BARRED_BY_CALLBACKS);
     for (int waited_us = 0; waited_us < FORGET_WAIT_US; waited_us += 50) {
         if (pthread_mutex_trylock(&poll_lock) == 0) {
             pthread_mutex_unlock(&poll_lock);
@@ -302,18 +303,15 @@ static void bar(unsigned why)
     }
 }
 
-void hw_request_forget(int count, const MPI_Request *requests)
-{
-    if (hw_request_is_any_known() && drop_known(count, requests, false) > 0)
-        bar(BARRED_BY_CALLBACKS);
-}
-
 void hw_request_allow_asking(bool is_allowed)
 {
-    if (is_allowed)
+    if (is_allowed) {
         atomic_fetch_and(&bars, ~(unsigned)BARRED_BY_HANDLERS);
-    else
-        bar(BARRED_BY_HANDLERS);
+        return;
+    }
+    atomic_fetch_or(&bars, BARRED_BY_HANDLERS);
+    pthread_mutex_lock(&poll_lock); /* a poll in flight ends */
+    pthread_mutex_unlock(&poll_lock);
 }
 
 /* Kinds whose handle only the program's own thread may ask about: a status call on ROMIO's generalized

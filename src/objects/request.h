@@ -30,7 +30,7 @@ enum hw_request_kind {
     HW_REQUEST_P2P,         /* nonblocking point-to-point at or above the eager limit */
     HW_REQUEST_COLLECTIVE,  /* nonblocking collective of any size */
     HW_REQUEST_PARTITIONED, /* MPI-4.1 chapter 4; never polled through its own handle */
-    HW_REQUEST_RMA,         /* Rput, Rget, Raccumulate, Rget_accumulate */
+    HW_REQUEST_RMA,         /* Rput, Rget, Raccumulate, Rget_accumulate; not polled on the MPICH family */
     HW_REQUEST_IO,          /* nonblocking file access; never polled through its own handle */
     HW_REQUEST_KIND_COUNT
 };

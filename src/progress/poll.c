@@ -35,7 +35,7 @@ static void post(void)
 void hw_poll(void)
 {
     int flag;
-    if (request == HW_REQUEST_NULL)
+    if (is_open && request == HW_REQUEST_NULL)
         post();
     if (is_open)
         hw_bottom.Test(&request, &flag, HW_STATUS_IGNORE);

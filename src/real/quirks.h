@@ -30,9 +30,8 @@ enum {
 
 #endif
 
-/* True where the error of a failed request is raised at MPI_COMM_WORLD, by MPI_Wait too, whatever
- * communicator the request belongs to: MPICH 4.0 and Intel MPI. MPICH 5 raises it at MPI_COMM_SELF when asked
- * for the request's status, and at the request's communicator when it completes. */
+/* True where asking raises at MPI_COMM_WORLD alone: MPICH 4.0 and Intel MPI. MPICH 5 raises at MPI_COMM_SELF;
+ * of others it is not known. */
 bool hw_real_raises_at_world(void);
 
 /* True where the processes must all poll before MPI_Finalize (progress/poll.h): MPICH 4.0 over UCX. It is

@@ -1,6 +1,7 @@
-/* Description: truncation [waitall]: a receive too small for its message, under MPI_ERRORS_RETURN, at
+/* Description: truncation [waitall|dup]: a receive too small for its message, under MPI_ERRORS_RETURN, at
  * MPI_COMM_WORLD alone and at MPI_COMM_SELF too, and under the program's own error handler, which must be
- * called as often as it is without the library. */
+ * called as often as it is without the library. With `dup` at the receive's communicator alone: a fatal
+ * handler elsewhere must not see it. */
 #include "check.h"
 
 static int *sent, *received;
@@ -13,7 +14,9 @@ static void count_error(MPI_Comm *comm, int *code, ...)
     MPI_Error_class(*code, &handler_class); /* MPI called inside a callback of MPI */
 }
 
-static void too_small(bool has_handler, bool at_self, bool uses_waitall)
+enum place { AT_DUPLICATE, AT_WORLD, AT_SELF_TOO };
+
+static void too_small(bool has_handler, enum place place, bool uses_waitall)
 {
     int peer = check_rank ^ 1, code, class = MPI_SUCCESS;
     MPI_Comm comm;
@@ -24,8 +27,9 @@ static void too_small(bool has_handler, bool at_self, bool uses_waitall)
     if (has_handler)
         MPI_Comm_create_errhandler(count_error, &handler);
     MPI_Comm_set_errhandler(comm, handler);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler); /* MPICH gives errors of complete requests to it */
-    if (at_self) /* MPICH 5 gives them to this one when asked, and only then */
+    if (place >= AT_WORLD) /* MPICH 4.0 gives errors of complete requests to it */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    if (place == AT_SELF_TOO) /* MPICH 5 gives them to this one when asked, and only then */
         MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
     handler_calls = handler_class = 0;
     MPI_Irecv(received, LARGE_INTS / 2, MPI_INT, peer, 3, comm, &requests[0]);
@@ -52,7 +56,7 @@ static void too_small(bool has_handler, bool at_self, bool uses_waitall)
         MPI_Errhandler_free(&handler);
     MPI_Comm_free(&comm);
     char name[64];
-    snprintf(name, sizeof name, "truncate-%d-%d-%d", has_handler, at_self, uses_waitall);
+    snprintf(name, sizeof name, "truncate-%d-%d-%d", has_handler, place, uses_waitall);
     check_report(name, (uint64_t) class * 10000u + (uint64_t)handler_class * 100u + (uint64_t)calls);
 }
 
@@ -62,12 +66,15 @@ int main(int argc, char **argv)
     check_begin();
     sent = check_ints(LARGE_INTS);
     received = check_ints(LARGE_INTS);
-    too_small(false, false, false);
-    too_small(false, true, false);
-    too_small(true, false, false);
-    too_small(true, true, false);
-    if (argc > 1)
-        too_small(false, true, true);
+    bool uses_waitall = argc > 1 && strcmp(argv[1], "waitall") == 0;
+    if (argc > 1 && !uses_waitall) {
+        too_small(false, AT_DUPLICATE, false);
+    } else {
+        too_small(false, AT_WORLD, false);
+        too_small(false, AT_SELF_TOO, uses_waitall);
+        too_small(true, AT_WORLD, false);
+        too_small(true, AT_SELF_TOO, false);
+    }
     free(sent);
     free(received);
     MPI_Finalize();
