@@ -260,7 +260,7 @@ _SUITES = (
             halo(64 * KIB, warmup="12"),
         ),
         sockbufs=("small",),
-        extra_modes=("profile",),
+        extra_modes=("profile", "transport"),
         launches=3,
     ),
     Suite(
