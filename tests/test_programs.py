@@ -44,7 +44,7 @@ class Program:
 
 
 DIRECTED = [
-    Program("doors"),
+    Program("doors", counters=("tracked_p2p", "doors", "polls", "completed_early")),
     Program("receives", ranks=4),
     Program("nobody", counters=("tracked_p2p", "doors")),
     Program("truncation"),
