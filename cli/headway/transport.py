@@ -54,6 +54,12 @@ MAX_BITS_PER_S = 2.5e9
 CHOICES = ("auto", "duplex", "keep")
 
 
+def vendor_of(version: str) -> str | None:
+    """Which of those MPIs says this of its version (MPI_Get_library_version); None: another."""
+    plain = version.replace("(R)", "")
+    return next((vendor for vendor in SETTINGS if plain.startswith(vendor)), None)
+
+
 def link_bits_per_s(net: Path = Path("/sys/class/net")) -> float | None:
     """Of this machine's fastest interface that is up; None if any of them does not tell, or tells
     what a virtual one makes up."""

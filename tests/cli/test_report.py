@@ -92,6 +92,15 @@ def test_causes_of_a_wait(tmp_path: Path) -> None:
     assert runs.load(save(tmp_path / "c", busy)).all_reasons.bandwidth == pytest.approx(0.8)
 
 
+def test_directions_are_not_predicted(tmp_path: Path) -> None:
+    """Said where the MPI is one whose directions may wait for each other, and nowhere else."""
+    versions = {"Intel(R) MPI Library 2021.18 for Linux* OS": 1, "MPICH Version: 4.0.2": 0}
+    for number, (version, count) in enumerate(versions.items()):
+        run = runs.load(save(tmp_path / str(number), record(0, mpi=version)))
+        said = [line for line in text.conclusion(run) if "one direction" in line]
+        assert len(said) == count and all(line.startswith("Intel MPI") for line in said)
+
+
 def test_spare_core_pays_for_copying(tmp_path: Path) -> None:
     """Two ranks on a machine of three cores, and two on one of two."""
     for cores, share in ((3, 0), (2, 1)):

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headway import records
+from headway import records, transport
 from headway.report import communicators, phases
 from headway.report.runs import Reasons, Run, Site, complaints
 
@@ -196,6 +196,7 @@ def conclusion(run: Run) -> list[str]:
             f"computed{copying_text(run)}. Known from {reasons.looks} looks at the byte counters "
             f"of TCP connections; the wire carried at most {run.wire_rate / 1e6:.0f} MB/s one way."
         )
+        lines += directions(run)
     if run.prediction.spinning > WORTH_NAMING * waited:
         lines.append(
             f"{run.prediction.spinning:.2f} s a rank more could be won in tests in a loop if they "
@@ -208,6 +209,17 @@ def conclusion(run: Run) -> list[str]:
             "what is to be won there."
         )
     return lines
+
+
+def directions(run: Run) -> list[str]:
+    """What the looks cannot tell: one direction that waits for the other looks like a busy wire."""
+    versions = {str(record.get("mpi", "")) for record in run.records}
+    vendors = sorted({vendor for version in versions if (vendor := transport.vendor_of(version))})
+    return [
+        f"{vendor} over TCP may send one direction of an exchange after the other. What comes of "
+        "both at once (headway run --transport) is not counted."
+        for vendor in vendors
+    ]
 
 
 def copying_text(run: Run) -> str:
