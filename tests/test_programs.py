@@ -46,6 +46,7 @@ class Program:
 DIRECTED = [
     Program("doors", counters=("tracked_p2p", "doors", "polls", "completed_early")),
     Program("receives", ranks=4),
+    Program("conversions", counters=()),
     Program("nobody", counters=("tracked_p2p", "doors")),
     Program("truncation"),
     Program(

@@ -84,6 +84,31 @@ def wrap(text: str, width: int = 110) -> str:
     return "\n".join([*lines, current])
 
 
+#: A handle as the number that Fortran or the standard ABI has for it, and back.
+CONVERSION = re.compile(r"(\w+)_(c2f|f2c|toint|fromint)")
+
+
+def missing_body(name: str, p: Prototype) -> str:
+    """What a function does that the running MPI lacks: an error, said once.
+
+    Conversions of handles must not fail: programs take those they find by a weak symbol, ours
+    too. In the MPICH ABI handles are numbers, files excepted, which every MPICH can convert.
+    """
+    missing = f'hw_real_missing("MPI_{name}")'
+    answer = f"return {missing};" if p.type == "int" else f"{missing};\n    return 0;"
+    refusal = "".join(f"    (void){a.name};\n" for a in p.parameters) + f"    {answer}\n"
+    found = CONVERSION.fullmatch(name)
+    if found is None or found[1] == "Status":
+        return refusal
+    value = p.parameters[0].name
+    if found[1] == "File":
+        known = "File_c2f" if found[2] in ("c2f", "toint") else "File_f2c"
+        if name == known:
+            return refusal
+        value = f"hw_bottom.{known}({value})"
+    return f"#ifdef OPEN_MPI\n{refusal}#else\n    return ({p.type}){value};\n#endif\n"
+
+
 class Generator:
     def __init__(self, spec: Spec, prototypes: dict[str, Prototype], source: str) -> None:
         self.spec = spec
@@ -131,14 +156,11 @@ class Generator:
     def write_real_table_c(self) -> str:
         lines = [self.banner, '#include "real/table.h"', ""]
         for name, p in self.table.items():
-            missing = f'hw_real_missing("MPI_{name}")'
-            answer = f"return {missing};" if p.type == "int" else f"{missing};\n    return 0;"
-            unused = "".join(f"    (void){a.name};\n" for a in p.parameters)
             lines.append(
                 wrap(p.declaration(f"missing_{name}", "static "))
                 + "\n{\n"
-                + unused
-                + f"    {answer}\n}}"
+                + missing_body(name, p)
+                + "}"
             )
         leaves = [name for name in self.entries if self.spec.find(name).kind == "leaf"]
         for name in leaves:
