@@ -18,6 +18,21 @@ static inline bool is_refused(enum hw_rma_class class, MPI_Count count, MPI_Data
     return *rc != MPI_SUCCESS;
 }
 
+/* True if a Put or Get is over without the real call: done near, or refused. `request`: NULL, not
+ * request-based. Otherwise the target has become its ghost, on a redirected window. */
+static inline bool is_settled(enum hw_rma_class class, struct hw_rma_part origin, struct hw_rma_part target,
+                              MPI_Win win, MPI_Request *request, int *target_rank, MPI_Aint *target_disp,
+                              int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (__builtin_expect(window == NULL, 1))
+        return false;
+    bool is_near = class == HW_RMA_PUT
+                       ? hw_rma_near_put(window, origin, *target_rank, *target_disp, target, request, rc)
+                       : hw_rma_near_get(window, origin, *target_rank, *target_disp, target, request, rc);
+    return is_near || is_refused(class, origin.count, origin.type, window, target_rank, target_disp, rc);
+}
+
 /* Passes on what the real call returned. */
 static int tracked(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Request *request)
 {
@@ -32,12 +47,9 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int rc;
-    struct hw_rma_window *window = hw_rma_find(win);
-    struct hw_rma_part origin = {origin_addr, origin_count, origin_datatype};
-    struct hw_rma_part target = {NULL, target_count, target_datatype};
-    if (window && hw_rma_near_put(window, origin, target_rank, target_disp, target, NULL, &rc))
-        return rc;
-    if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
+    if (is_settled(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, win, NULL, &target_rank,
+                   &target_disp, &rc))
         return rc;
     return hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win);
@@ -47,12 +59,9 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int rc;
-    struct hw_rma_window *window = hw_rma_find(win);
-    struct hw_rma_part origin = {origin_addr, origin_count, origin_datatype};
-    struct hw_rma_part target = {NULL, target_count, target_datatype};
-    if (window && hw_rma_near_get(window, origin, target_rank, target_disp, target, NULL, &rc))
-        return rc;
-    if (is_refused(HW_RMA_GET, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
+    if (is_settled(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, win, NULL, &target_rank,
+                   &target_disp, &rc))
         return rc;
     return hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win);
@@ -148,12 +157,9 @@ int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin
             MPI_Request *request)
 {
     int rc;
-    struct hw_rma_window *window = hw_rma_find(win);
-    struct hw_rma_part origin = {origin_addr, origin_count, origin_datatype};
-    struct hw_rma_part target = {NULL, target_count, target_datatype};
-    if (window && hw_rma_near_put(window, origin, target_rank, target_disp, target, request, &rc))
-        return rc;
-    if (is_refused(HW_RMA_PUT, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
+    if (is_settled(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, win, request, &target_rank,
+                   &target_disp, &rc))
         return rc;
     return tracked(hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                 target_count, target_datatype, win, request),
@@ -165,12 +171,9 @@ int hw_rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datat
             MPI_Request *request)
 {
     int rc;
-    struct hw_rma_window *window = hw_rma_find(win);
-    struct hw_rma_part origin = {origin_addr, origin_count, origin_datatype};
-    struct hw_rma_part target = {NULL, target_count, target_datatype};
-    if (window && hw_rma_near_get(window, origin, target_rank, target_disp, target, request, &rc))
-        return rc;
-    if (is_refused(HW_RMA_GET, origin_count, origin_datatype, window, &target_rank, &target_disp, &rc))
+    if (is_settled(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, win, request, &target_rank,
+                   &target_disp, &rc))
         return rc;
     return tracked(hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                 target_count, target_datatype, win, request),
