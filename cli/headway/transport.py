@@ -54,9 +54,10 @@ MAX_BITS_PER_S = 2.5e9
 CHOICES = ("auto", "duplex", "keep")
 
 
-def vendor_of(version: str) -> str | None:
-    """Which of those MPIs says this of its version (MPI_Get_library_version); None: another."""
-    plain = version.replace("(R)", "")
+def vendor_of(title: str) -> str | None:
+    """Which of those MPIs has this title, or says this of its version (MPI_Get_library_version);
+    None: another."""
+    plain = title.replace("(R)", "")
     return next((vendor for vendor in SETTINGS if plain.startswith(vendor)), None)
 
 
@@ -95,7 +96,7 @@ def settings(
 ) -> dict[str, str]:
     """Environment of the whole job, for the MPI of that title (vendor and version). What the user
     set, there or on the launcher's line, stays."""
-    duplex = next((d for vendor, d in SETTINGS.items() if title.startswith(vendor)), None)
+    duplex = SETTINGS.get(vendor_of(title) or "")
     if duplex is None or choice == "keep":
         return {}
     if duplex.variable in environ or any(duplex.word in word for word in words):
