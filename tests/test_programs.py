@@ -315,6 +315,18 @@ def test_default_options(mpi: Mpi, tmp_path: Path) -> None:
         assert headway.total("tracked_p2p") + headway.total("tracked_collective") > 0
 
 
+def test_limit_where_directions_alternate(mpi: Mpi, tmp_path: Path) -> None:
+    """Open MPI over TCP by its put protocol, and by the other."""
+    if mpi.flavour != "ompi":
+        pytest.skip("no such protocol")
+    argv = [build(mpi, Program("doors"))]
+    for flags, limit in {"315": 192 * 1024, "313": 128 * 1024}.items():
+        options = {"OMPI_MCA_btl_tcp_flags": flags}
+        done = support.run_mpi(mpi, argv, ranks=2, options=options, records=tmp_path / flags)
+        assert done.status == 0, done.explain()
+        assert [record["eager_limit_bytes"] for record in done.records] == [limit] * 2
+
+
 FORTRAN = sorted((support.PROGRAMS / "fortran").glob("*.f90"))
 
 

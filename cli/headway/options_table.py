@@ -115,8 +115,8 @@ OPTIONS: tuple[Option, ...] = (
         brief="smallest point-to-point message that is tracked",
         help=(
             "Smaller messages are sent at once by MPI and need no progress; they cost nothing. "
-            "auto: the rendezvous threshold of the MPI and transport in use, and not below 64 "
-            "KiB."
+            "auto: the rendezvous threshold of the MPI and transport in use, and not below 128 "
+            "KiB; 192 KiB with Open MPI's put protocol over TCP."
         ),
     ),
     Option(

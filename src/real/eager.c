@@ -60,7 +60,21 @@ uint64_t hw_real_eager_limit(void)
     return limit;
 }
 
+/* MCA_BTL_FLAGS_PUT of opal/mca/btl/btl.h; never another number. */
+enum { BTL_FLAG_PUT = 2 };
+
+bool hw_real_directions_alternate(void)
+{
+    struct registry registry;
+    const uint32_t *flags = NULL;
+    int index;
+    return open_registry(&registry) && registry.find("btl_tcp_flags", &index) == 0 &&
+           registry.get_value(index, &flags, NULL, NULL) == 0 && flags != NULL && (*flags & BTL_FLAG_PUT);
+}
+
 #else
+
+bool hw_real_directions_alternate(void) { return false; }
 
 /* The values an MPI stores in an int, unsigned or (unsigned) long variable. */
 static uint64_t read_number(MPI_T_cvar_handle handle, MPI_Datatype type)
