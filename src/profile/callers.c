@@ -1,8 +1,10 @@
 #include "profile/callers.h"
 #include "base/visibility.h"
+#include "profile/python.h"
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,7 +20,7 @@ struct known {
     _Atomic(const void *) site; /* NULL: free. Written last, released, under the lock */
     atomic_ptrdiff_t distance;  /* from our frame to the program's return address; 0: unwind each time */
     atomic_uint use_count;
-    bool is_layer;
+    bool is_layer, is_extension;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -77,7 +79,8 @@ static bool open_unwinder(void)
 static bool is_in_layer(const void *address)
 {
     Dl_info info;
-    return dladdr((const char *)address - 1, &info) != 0 && info.dli_fname && is_layer_path(info.dli_fname);
+    return is_layer_path && dladdr((const char *)address - 1, &info) != 0 && info.dli_fname &&
+           is_layer_path(info.dli_fname);
 }
 
 static struct known *probe(const void *site)
@@ -96,13 +99,14 @@ static struct known *find(const void *site)
     struct known *known = probe(site);
     if (atomic_load_explicit(&known->site, memory_order_relaxed))
         return known;
-    bool is_layer = is_in_layer(site);
+    bool is_layer = is_in_layer(site), is_extension = !is_layer && hw_python_is_extension(site);
     pthread_mutex_lock(&lock);
     known = probe(site);
     if (!atomic_load_explicit(&known->site, memory_order_relaxed)) {
         if (used_count < MAX_USED_COUNT) {
             used_count++;
             known->is_layer = is_layer && open_unwinder();
+            known->is_extension = is_extension;
             atomic_store_explicit(&known->site, site, memory_order_release);
         } else {
             known = NULL;
@@ -163,6 +167,13 @@ static __attribute__((noinline)) const void *caller_through(struct known *known,
 
 const void *hw_callers_look_up(const void *site)
 {
-    struct known *known = is_layer_path ? find(site) : NULL;
-    return known && known->is_layer ? caller_through(known, site) : site;
+    int kept_errno = errno;
+    struct known *known = find(site);
+    const void *caller = site;
+    if (known && known->is_extension)
+        caller = hw_python_find(site);
+    else if (known && known->is_layer)
+        caller = caller_through(known, site);
+    errno = kept_errno;
+    return caller;
 }

@@ -4,8 +4,10 @@
  * The stack is unwound (by libgcc_s, opened when it is first needed) the first time a call comes from an
  * address in such a layer. How far up the stack the program's own return address lay is remembered for that
  * address: the layer's functions have frames of one size, so it lies there the next time. Now and then it is
- * unwound again to see that this holds; where it does not, every call is unwound (some microseconds). Any
- * thread may call. */
+ * unwound again to see that this holds; where it does not, every call is unwound (some microseconds).
+ *
+ * Calls from an extension module of Python are those of the program's line (python.h). Any thread may call.
+ */
 #ifndef HW_PROFILE_CALLERS_H
 #define HW_PROFILE_CALLERS_H
 
@@ -17,8 +19,8 @@
 /* Sets how a layer is known, by the path of its shared object. */
 void hw_callers_prepare(bool (*is_layer)(const char *path));
 
-/* The address in the program that a call returning to `site` came from; `site` itself where there is no
- * layer, or the stack cannot be unwound. */
+/* The address in the program that a call returning to `site` came from, or its line as hw_python_find gives
+ * it; `site` itself where there is no layer, or the stack cannot be unwound. */
 const void *hw_callers_look_up(const void *site);
 
 /* The program's own code: most calls come from there, and it is no layer. */

@@ -5,6 +5,7 @@
 #include "profile/callers.h"
 #include "profile/comms.h"
 #include "profile/lock.h"
+#include "profile/python.h"
 #include "profile/record.h"
 #include "profile/sites.h"
 #include "profile/slices.h"
@@ -501,6 +502,12 @@ void hw_profile_write(FILE *file)
     fprintf(file, "  \"mpi_s\": %.6f,\n", (double)hw_profile_mpi_ns() / (double)HW_NS_PER_S);
     fprintf(file, "  \"profile\": {\n  \"began_monotonic_s\": %.6f,\n  \"wire_bytes_per_s\": %llu,\n",
             (double)began_ns / (double)HW_NS_PER_S, (unsigned long long)hw_wire_fastest());
+    const char *refusal = hw_python_refusal();
+    if (refusal) {
+        fputs("  \"python_refusal\": ", file);
+        hw_record_write_string(file, refusal);
+        fputs(",\n", file);
+    }
     fputs("  \"sites\": [\n", file);
     hw_sites_write(file);
     fputs("\n  ],\n  \"communicators\": [\n", file);

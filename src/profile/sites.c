@@ -1,5 +1,7 @@
 #include "profile/sites.h"
 
+#include "profile/python.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <string.h>
@@ -61,14 +63,15 @@ void hw_sites_count(struct hw_profile_site *site, uint64_t bytes, uint64_t took_
 
 unsigned hw_sites_index(const struct hw_profile_site *site) { return (unsigned)(site - table); }
 
-static void write_text(FILE *file, const char *name, const char *text)
+/* A member of an object, and what comes after it. */
+static void write_text(FILE *file, const char *name, const char *text, const char *after)
 {
     fprintf(file, "\"%s\": \"", name);
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
         fprintf(file, c == '"' || c == '\\' ? "\\%c" : c < 0x20 ? "\\u%04x" : "%c", c);
     }
-    fputs("\", ", file);
+    fprintf(file, "\"%s", after);
 }
 
 /* The place as whoever reads the record can look it up: file, offset in it, nearest exported symbol. A return
@@ -83,17 +86,28 @@ static void write_place(FILE *file, const void *address)
     if (!program[0] && readlink("/proc/self/exe", program, sizeof program - 1) <= 0)
         program[0] = '?';
     /* The program itself is named as it was called, perhaps relative to another directory. */
-    write_text(file, "module", info.dli_fname[0] == '/' ? info.dli_fname : program);
+    write_text(file, "module", info.dli_fname[0] == '/' ? info.dli_fname : program, ", ");
     fprintf(file, "\"offset\": %llu, ", (unsigned long long)(byte - (const char *)info.dli_fbase));
     if (info.dli_sname)
-        write_text(file, "symbol", info.dli_sname);
+        write_text(file, "symbol", info.dli_sname, ", ");
+}
+
+static void write_python_place(FILE *file, const struct hw_python_place *place)
+{
+    fputs("\"python\": {", file);
+    write_text(file, "file", place->file, ", ");
+    write_text(file, "function", place->function, ", ");
+    fprintf(file, "\"line\": %d}, ", place->line);
 }
 
 static void write_site(FILE *file, const struct hw_profile_site *site, bool is_first)
 {
     fprintf(file, "%s    {\"id\": %u, ", is_first ? "" : ",\n", hw_sites_index(site));
-    write_place(file, site->address);
-    write_text(file, "function", site->function);
+    const struct hw_python_place *place = hw_python_place_of(site->address);
+    write_place(file, place ? place->address : site->address);
+    if (place)
+        write_python_place(file, place);
+    write_text(file, "function", site->function, ", ");
     fprintf(file, "\"size_class\": %u", site->size_class);
 #define WRITE_COUNTER(name, meaning)                                                                         \
     if (site->name)                                                                                          \

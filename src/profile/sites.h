@@ -30,7 +30,7 @@
 
 /* What every call adds to lies in one cache line. */
 struct hw_profile_site {
-    _Alignas(64) const void *address; /* NULL: free */
+    _Alignas(64) const void *address; /* as hw_callers_find gives it; NULL: free */
     const char *function;
     unsigned size_class; /* 0: no bytes; n: from 2^(n-1) bytes */
 #define HW_SITE_FIELD(name, meaning) uint64_t name;
