@@ -140,29 +140,6 @@ def test_fortran_callers(headway: Headway, mpi: Mpi, tmp_path: Path, source: str
         assert site.place.line == line_of(mark, source) and site.calls == 300
 
 
-PYTHON = """
-from mpi4py import MPI
-comm, data = MPI.COMM_WORLD, bytearray(8)
-for _ in range(20):
-    request = comm.Irecv(data, source=1 - comm.rank)
-    comm.Send(bytes(8), dest=1 - comm.rank)
-    request.Wait()
-"""
-
-
-def test_python_callers(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
-    """All calls come from mpi4py's extension module: that is said, and functions are right."""
-    if mpi.python is None:
-        pytest.skip("has no wheel of mpi4py; the others are enough")
-    program = tmp_path / "calls.py"
-    program.write_text(PYTHON)
-    done = headway("profile", "--record", "kept", "-n", 2, mpi.python, program)
-    assert done.returncode == 0, done.stderr
-    found = {s.function: s for s in load(tmp_path / "kept").sites if str(s.place) == "mpi4py"}
-    assert found["Send"].calls == found["Irecv"].calls == found["Wait"].calls == 40
-    assert "mpi4py" in done.stdout
-
-
 def test_with_the_engine(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
     """Profiling and progress together: same answers, same counts, and the thread at work."""
     limit = {"HEADWAY_EAGER_LIMIT": "1024", "HEADWAY_STAND_DOWN": "never"}

@@ -359,6 +359,30 @@ def test_slices_of_different_length(tmp_path: Path) -> None:
     assert run.imbalance and run.imbalance.less_s == {0: pytest.approx(8 * 0.06)}
 
 
+def test_python_lines(tmp_path: Path) -> None:
+    """They go before an address, and stand for mpi4py; what is no line is passed over."""
+    module = {"module": "/x/mpi4py/MPI.cpython-311.so"}
+    line = {"file": "/program/solver.py", "function": "Solver.step.<locals>.inner", "line": 42}
+    found = [
+        site("Send", 10, calls=1, python=line) | module,
+        site("Send", 11, calls=2, python=line) | module,
+        site("Recv", 12, calls=1, python=line),
+        site("Bcast", 13, calls=1, python={"file": 7, "line": "4"}) | module,
+        site("Wait", 14, calls=1, python=[line]) | module,
+        site("Test", 15, calls=1, python={**line, "line": -3}) | module,
+    ]
+    one = record(0)
+    one["profile"] |= {"sites": found, "python_refusal": "this is another"}
+    run = runs.load(save(tmp_path / "a", one))
+    places = {site.function: str(site.place) for site in run.sites}
+    assert places.pop("Test") == "inner (/program/solver.py)"
+    assert places.pop("Bcast") == places.pop("Wait") == "mpi4py"
+    assert places == {"Send": "inner (solver.py:42)", "Recv": "inner (solver.py:42)"}
+    assert {site.function: site.calls for site in run.sites}["Send"] == 3
+    said = "lines of the Python program are not known: this is another"
+    assert said in runs.complaints(run) and said in page.write([run])
+
+
 def test_older_record(headway: Headway, tmp_path: Path) -> None:
     old = {"schema": 1, "rank": 0, "size": 1, "engine": "thread", "wall_s": 1.0, "tracked_p2p": 4}
     save(tmp_path / "old", old)

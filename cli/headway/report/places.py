@@ -28,13 +28,41 @@ class Place:
         return f"{self.function} ({where})" if self.function else where
 
 
-#: where a Python program's calls come from: the line of the program is not known
+#: where a Python program's calls come from, if the line of the program is not known
 MPI4PY = Place("mpi4py", "", 0)
+#: all that came when the library's table was full
+OTHERS = Place("", "others", 0)
 
 
 def is_mpi4py(module: Path) -> bool:
     """Whether this is the extension module that makes all MPI calls of a Python program."""
     return module.parent.name == "mpi4py" and module.name.startswith("MPI.")
+
+
+class Places:
+    """Call sites, each module asked once."""
+
+    def __init__(self, sites: Iterable[dict]) -> None:
+        self.found = look_up(sites)
+
+    def of(self, site: dict) -> Place:
+        """Where a call was made from. An extension module's own line, if it is known, says more
+        than the line of Python that called it, but for mpi4py's."""
+        place = self.found.get((site.get("module"), site.get("offset")), OTHERS)
+        line = python_line(site)
+        return line if line and not place.line else place
+
+
+def python_line(site: dict) -> Place | None:
+    """The line of a Python program, where the call came from an extension module."""
+    said = site.get("python")
+    if not isinstance(said, dict):
+        return None
+    file, function, line = (said.get(key) for key in ("file", "function", "line"))
+    if not isinstance(file, str) or not isinstance(function, str) or not isinstance(line, int):
+        return None
+    # A function within a function goes by its own name.
+    return Place(function.rpartition("<locals>.")[2], file, max(line, 0))
 
 
 def look_up(sites: Iterable[dict]) -> dict[tuple[str, int], Place]:

@@ -13,11 +13,13 @@ from headway.errors import HeadwayError
 from headway.records import NS, number
 from headway.report import imbalance
 from headway.report.imbalance import Imbalance
-from headway.report.places import Place, look_up
+from headway.report.places import Place, Places
 
 #: the schema this command was written with; newer records are read as far as they are alike
 KNOWN_SCHEMA = 3
 TEXTS = ("module", "symbol", "function")
+#: what is no figure
+NO_FIGURES = (*TEXTS, "python")
 #: the schema that knows which idle time of the wire a wait could have used
 USABLE_SCHEMA = 3
 #: older ones: of the bytes a door completed, this part must have been seen on the wire
@@ -171,14 +173,13 @@ class Run:
     @cached_property
     def sites(self) -> list[Site]:
         """Merged over ranks, the most time first."""
-        places = look_up(site for record in self.records for site in sites_of(record))
+        places = Places(site for record in self.records for site in sites_of(record))
         merged: dict[tuple, Site] = {}
         for index, record in enumerate(self.records):
             rank = self.rank_of(index)
             for one in sites_of(record):
-                where = places.get((one.get("module"), one.get("offset")), Place("", "others", 0))
                 name = one["function"].removesuffix("_c")
-                site = Site(where, name, one["size_class"])
+                site = Site(places.of(one), name, one["size_class"])
                 site = merged.setdefault(site.key, site)
                 if number(record, "schema") < USABLE_SCHEMA:
                     one = upgrade(one, self.wire_rate)
@@ -276,9 +277,11 @@ def clean(site: dict) -> dict:
     figures = {
         key: int(max(number(site, key), 0.0))
         for key in site
-        if isinstance(key, str) and key not in TEXTS
+        if isinstance(key, str) and key not in NO_FIGURES
     }
     kept = {"function": "?", **texts, **figures}
+    if isinstance(site.get("python"), dict):
+        kept["python"] = site["python"]
     return kept | {"size_class": min(figures.get("size_class", 0), 64)}
 
 
@@ -286,7 +289,7 @@ def add(one: dict, other: dict) -> dict:
     """Counters of two entries of the same place: a call inlined twice, MPI_X and MPI_X_c."""
     if not one:
         return dict(other)
-    keys = {key for key in {*one, *other} if key not in TEXTS}
+    keys = {key for key in {*one, *other} if key not in NO_FIGURES}
     both = {key: number(one, key) + number(other, key) for key in keys}
     return {**one, **both} | {"max_ns": max(number(one, "max_ns"), number(other, "max_ns"))}
 
@@ -374,6 +377,10 @@ def complaints(run: Run) -> Sequence[str]:
     sizes = [int(number(r, "size")) for r in run.records]
     if max(sizes, default=0) > run.size:
         said.append(f"{run.size} of {max(sizes)} ranks left a record")
+    refusals = {str(profile_of(r).get("python_refusal", "")) for r in run.records} - {""}
+    said += [
+        f"lines of the Python program are not known: {refusal}" for refusal in sorted(refusals)
+    ]
     schemas = {int(number(r, "schema")) for r in run.records}
     if schemas and max(schemas) > KNOWN_SCHEMA:
         said.append(
