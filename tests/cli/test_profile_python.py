@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ ASK = "import sys, sysconfig; print(sys.version_info[1], sysconfig.get_path('inc
 KNOWN = range(8, 14)
 
 
+@cache
 def interpreters() -> dict[int, tuple[Path, Path]]:
     """Minor version -> interpreter and headers: the one that runs the tests, and others found."""
     found = [Path(sys.executable), Path("/usr/bin/python3")]
@@ -184,6 +186,20 @@ def test_own_lines_of_an_extension(mpi: Mpi, tmp_path: Path) -> None:
         (Path(s.place.file).name, s.place.function) for s in run.sites if s.function == "Iprobe"
     }
     assert places == {("python_calls.c", "probe")}
+
+
+@pytest.mark.parametrize("minor", [minor for minor in interpreters() if minor in KNOWN])
+def test_lines_are_those_of_the_interpreter(minor: int, tmp_path: Path) -> None:
+    """Every instruction of some modules of the standard library."""
+    library = tmp_path / "lines.so"
+    words = ["cc", "-shared", "-fPIC", "-std=gnu17", "-D_GNU_SOURCE", "-I", ROOT / "src"]
+    words += ["-o", library, ROOT / "src/profile/python_code.c"]
+    subprocess.run(words, check=True)
+    python, _ = interpreters()[minor]
+    done = subprocess.run(
+        [python, HERE / "python_lines.py", library], text=True, capture_output=True
+    )
+    assert done.returncode == 0 and int(done.stdout) > 10_000, done.stdout + done.stderr
 
 
 MPI4PY = """
