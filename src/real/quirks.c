@@ -1,16 +1,9 @@
 #include "real/quirks.h"
 
 #include "real/detect.h"
+#include "real/launcher.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static bool is_on_one_node(void)
-{
-    const char *ranks = getenv("PMI_SIZE");
-    const char *local_ranks = getenv("MPI_LOCALNRANKS");
-    return !getenv("MPIR_CVAR_NOLOCAL") && ranks && local_ranks && strcmp(ranks, local_ranks) == 0;
-}
 
 /* What MPICH says of its version, from the number on; NULL for another MPI. */
 static const char *mpich_version(void)
@@ -35,7 +28,11 @@ bool hw_real_raises_at_world(void)
     return is_mpich_4_0() || strncmp(hw_real_detect_version(), intel, sizeof intel - 1) == 0;
 }
 
-bool hw_real_needs_quiescence(void) { return is_mpich_4_0() && !is_on_one_node(); }
+bool hw_real_needs_quiescence(void)
+{
+    struct hw_real_job job = hw_real_launcher_job();
+    return is_mpich_4_0() && !hw_real_launcher_is_one_node(&job);
+}
 
 bool hw_real_polls_node_first(void)
 {

@@ -7,8 +7,7 @@
 #include "engines/thread/policy.h"
 #include "profile/counters.h"
 #include "progress/inside.h"
-
-#include <stdlib.h>
+#include "real/launcher.h"
 
 enum { BYTES_CLASS_COUNT = 48 };
 
@@ -57,24 +56,11 @@ static struct {
     uint64_t last_post_ns;
 } window;
 
-static int local_rank_count(void)
-{
-    static const char *const names[] = {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE",
-                                        "SLURM_NTASKS_PER_NODE"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *value = getenv(names[i]);
-        if (value && atoi(value) > 0)
-            return atoi(value);
-    }
-    return 0;
-}
-
 void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed)
 {
-    int ranks = local_rank_count();
     if (pthread_getcpuclockid(thread, &thread_clock) != 0)
         thread_clock = CLOCK_THREAD_CPUTIME_ID;
-    has_own_core = ranks > 0 && CPU_COUNT(allowed) >= 2 * ranks;
+    has_own_core = hw_real_launcher_has_own_core(allowed);
 }
 
 static struct hw_policy_class *class_of(enum hw_request_kind kind, uint64_t bytes)

@@ -1,0 +1,37 @@
+/* What the launcher told about the job in the environment, before MPI_Init*: the only place that knows the
+ * names. Read from Hydra (MPICH, Intel MPI), Open MPI's mpirun (ORTE and PRRTE), Slurm's srun and PALS. Any
+ * thread, any time; looked up each time.
+ *
+ * Every answer but hw_real_launcher_has_own_core is the same in all processes of a job on one node, also
+ * where they are bound to different cores: what follows from them may be what all must agree on
+ * (HW_REAL_LEVELS_MAY_ DIFFER in real/quirks.h). */
+#ifndef HW_REAL_LAUNCHER_H
+#define HW_REAL_LAUNCHER_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+/* Processes of MPI_COMM_WORLD as the MPI has it (with ghosts), and those of them on this node. 0: not told.
+ */
+struct hw_real_job {
+    int process_count;
+    int node_process_count;
+};
+
+struct hw_real_job hw_real_launcher_job(void);
+
+/* True if all processes of the job are known to be on this node. Where the MPI was told to treat each process
+ * as a node of its own (MPICH's MPIR_CVAR_NOLOCAL) they are not. */
+bool hw_real_launcher_is_one_node(const struct hw_real_job *job);
+
+/* Cores that the launcher may give to the processes of this node: those of its own process here, the nearest
+ * ancestor that is in no rank; where there is none to be found, all. */
+int hw_real_launcher_core_count(void);
+
+/* True if `core_count` cores of the node are known to be two for each process of it. */
+bool hw_real_launcher_has_spare_cores(const struct hw_real_job *job, int core_count);
+
+/* True if a second thread of this process, which may run on `allowed`, is known to have a core for itself. */
+bool hw_real_launcher_has_own_core(const cpu_set_t *allowed);
+
+#endif
