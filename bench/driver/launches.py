@@ -72,7 +72,12 @@ def modes_make(
     preload = {"LD_PRELOAD": str(library)}
     modes = [Mode("plain")]
     if library.exists():
+        if suite.is_forced:
+            preload |= {"HEADWAY_ENGINE": "thread"}
         modes.append(Mode("headway", preload, transport="auto"))
+        if "thread" in suite.extra_modes:
+            forced = {**preload, "HEADWAY_ENGINE": "thread"}
+            modes.append(Mode("headway-thread", forced, transport="auto"))
         modes += [
             Mode(f"headway:{name}", {**preload, **env}, transport="auto")
             for name, env in variants.items()

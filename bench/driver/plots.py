@@ -21,6 +21,7 @@ MODE_COLOURS = {
     "headway": "#0072b2",
     "headway-off": "#56b4e9",
     "headway-ghosts": "#009e73",
+    "headway-thread": "#009e73",
     "peer": "#d55e00",
     "plain-multiple": "#cc79a7",
 }

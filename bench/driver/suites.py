@@ -45,6 +45,8 @@ class Suite:
     rates: tuple[str, ...] = ("1gbit",)
     sockbufs: tuple[str, ...] = ("default", "small")
     extra_modes: tuple[str, ...] = ()
+    #: Headway's modes have the engine even where HEADWAY_ENGINE=auto has none
+    is_forced: bool = False
     launches: int = 5
     #: MPIs it is not run on, and why
     excluded: dict[str, str] = field(default_factory=dict)
@@ -294,7 +296,7 @@ _SUITES = (
         (latency(1), rate(1)),
         ("none",),
         ("default",),
-        ("off", "multiple"),
+        ("thread", "off", "multiple"),
     ),
     Suite(
         "idle",
@@ -411,6 +413,7 @@ _SUITES = (
         ("none",),
         ("default",),
         ("off", "multiple"),
+        is_forced=True,
         launches=3,
     ),
 )

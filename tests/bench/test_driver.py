@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "cli")]
 
 from driver import analysis, launches, suites  # noqa: E402
+from headway.mpis import find_mpis  # noqa: E402
 
 
 def summary(value: float) -> dict[str, float]:
@@ -168,3 +169,21 @@ def test_one_sided_times_are_told_apart_by_what_the_target_does() -> None:
     assert any("headway-ghosts 2.000 x plain" in line for line in lines)
     assert any("headway 1.100 x plain while the target computes" in line for line in lines)
     assert len(lines) == 2
+
+
+def test_the_engine_is_measured_within_a_node_too() -> None:
+    """There HEADWAY_ENGINE=auto may have none: `headway` is what users get, or it is forced."""
+    library = ROOT / "build" / "lib" / "libheadway-mpich.so"
+    mpi = next(mpi for mpi in find_mpis(with_path=False) if mpi.flavour == "mpich")
+    assert library.exists()
+    seen = []
+    for suite in suites.SUITES.values():
+        if all(case.nodes > 1 for case in suite.cases):
+            continue
+        seen.append(suite.name)
+        modes = {m.name: m.env for m in launches.modes_make(mpi, suite, ROOT, None, {"v": {}})}
+        forced = {name for name, env in modes.items() if env.get("HEADWAY_ENGINE") == "thread"}
+        assert modes["headway-off"]["HEADWAY_ENGINE"] == "off"
+        wanted = {"headway", "headway:v"} if suite.is_forced else {"headway-thread"}
+        assert forced == wanted, suite.name
+    assert seen == ["intranode", "percall"]
