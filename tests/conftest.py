@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,12 @@ def is_full(request: pytest.FixtureRequest) -> bool:
 def plain_runs() -> dict[str, support.Result]:
     """Outputs of plain controls, shared by the settings they are compared with."""
     return {}
+
+
+@pytest.fixture
+def few_cores() -> Iterator[None]:
+    """What is started meanwhile has as many cores as two processes need, at most."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(cores)[:2])
+    yield
+    os.sched_setaffinity(0, cores)

@@ -28,6 +28,10 @@ PROGRAMS = ROOT / "tests" / "mpi"
 TAG = "TEST_JOB_TAG"
 LAUNCH_TIMEOUT_S = 180.0
 
+#: The engine is what nearly all tests are about; `auto` would leave it off in their jobs, which are
+#: on one node with few cores.
+ENGINE = {"HEADWAY_ENGINE": "thread"}
+
 #: Options that make the engine work on test-sized messages whatever the machine.
 FORCED = {"HEADWAY_EAGER_LIMIT": "1024", "HEADWAY_STAND_DOWN": "never", "HEADWAY_TICK_US": "100"}
 
@@ -63,6 +67,11 @@ def known_mpis() -> dict[str, Mpi]:
 
 def library(mpi: Mpi) -> Path:
     return ROOT / "build" / "lib" / f"libheadway-{mpi.flavour}.so"
+
+
+def preloaded(mpi: Mpi, options: Mapping[str, str], preload: Path | None = None) -> dict[str, str]:
+    """What a rank's environment needs to run under the library with these options."""
+    return {"LD_PRELOAD": str(preload or library(mpi)), **ENGINE, **options}
 
 
 def rank_one_to_ghosts(argv: Sequence) -> list[str]:
@@ -230,7 +239,7 @@ def run_mpi(
     A job that ran out of time is started again, up to `attempts` times in all."""
     forward = dict(env or {})
     if options is not None:
-        forward |= {"LD_PRELOAD": str(preload or library(mpi)), **options}
+        forward |= preloaded(mpi, options, preload)
         if records is not None:
             records.mkdir(parents=True, exist_ok=True)
             forward["HEADWAY_RECORD"] = str(records)

@@ -59,7 +59,7 @@ def run_fake(
     env |= {"LD_LIBRARY_PATH": str(folder), "FAKE_MPI": failures}
     if options is not None:
         preload = support.ROOT / "build/lib" / f"libheadway-{flavour or mpi.flavour}.so"
-        env |= {"LD_PRELOAD": str(preload), **options}
+        env |= support.preloaded(mpi, options, preload)
         if records:
             env["HEADWAY_RECORD"] = str(records)
     result = support.run_group([program], env, timeout_s=30)
@@ -123,7 +123,7 @@ def test_wrong_flavour(fake: Mpi) -> None:
 
 BAD_INPUT = {
     "unknown": ({"HEADWAY_TRIGER": "tick"}, ["HEADWAY_TRIGER", "HEADWAY_TRIGGER"]),
-    "word": ({"HEADWAY_ENGINE": "warp"}, ["HEADWAY_ENGINE", "warp", "thread", "off"]),
+    "word": ({"HEADWAY_ENGINE": "warp"}, ["HEADWAY_ENGINE", "warp", "auto", "thread", "off"]),
     "number": ({"HEADWAY_TICK_US": "soon"}, ["HEADWAY_TICK_US", "soon", "20"]),
     "range": ({"HEADWAY_TICK_US": "3"}, ["HEADWAY_TICK_US", "3", "20"]),
     "negative": ({"HEADWAY_EAGER_LIMIT": "-5"}, ["HEADWAY_EAGER_LIMIT", "-5"]),
@@ -172,7 +172,7 @@ def test_only_some_ranks_have_the_library(mpi: Mpi, tmp_path: Path) -> None:
     script = f'[ "{rank}" = 0 ] && export LD_PRELOAD={support.library(mpi)}; exec "$@"'
     records = tmp_path / "records"
     records.mkdir()
-    options = {**support.FORCED, "HEADWAY_RECORD": str(records)}
+    options = {**support.ENGINE, **support.FORCED, "HEADWAY_RECORD": str(records)}
     plain = support.run_mpi(mpi, [program], ranks=2)
     half = support.run_mpi(mpi, ["sh", "-c", script, "sh", program], ranks=2, env=options)
     assert half.status == plain.status == 0, half.explain()

@@ -370,11 +370,7 @@ def test_process_killed(mpi: Mpi, is_ghost: bool) -> None:
     the launcher ended after a user process may be told of as well."""
     tag = f"killed-{is_ghost}-{mpi.name}-{os.getpid()}"
     killed: list[int] = []
-    forward = {
-        "LD_PRELOAD": str(support.library(mpi)),
-        "HEADWAY_GHOSTS": "1",
-        "HEADWAY_REDIRECT": "on",
-    }
+    forward = support.preloaded(mpi, {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"})
     made = support.launch.build(
         mpi,
         [str(program_of(mpi, "endless_rma"))],

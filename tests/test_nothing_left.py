@@ -47,7 +47,7 @@ def run_ending(
     mpi: Mpi, how: str, options: dict[str, str] | None
 ) -> tuple[support.Result, list[int]]:
     program = support.compile_program(mpi, "endings", [SOURCE])
-    forward = {} if options is None else {"LD_PRELOAD": str(support.library(mpi)), **options}
+    forward = {} if options is None else support.preloaded(mpi, options)
     made = launch.build(
         mpi, [str(program), how], ranks=2, forward=forward, extra=support.launcher_extra(mpi)
     )
@@ -81,7 +81,7 @@ def first_ranks(process: subprocess.Popen, count: int) -> list[int]:
 def test_kill_one_rank(mpi: Mpi) -> None:
     program = support.compile_program(mpi, "endings", [SOURCE])
     before = support.shared_memory_files()
-    forward = {"LD_PRELOAD": str(support.library(mpi)), **support.FORCED}
+    forward = support.preloaded(mpi, support.FORCED)
     made = launch.build(
         mpi, [str(program), "hang"], ranks=2, forward=forward, extra=support.launcher_extra(mpi)
     )

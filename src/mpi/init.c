@@ -1,8 +1,9 @@
 /* Start and end of MPI (MPI-4.1 chapter 11): where the engine is started and stopped.
  *
  * An engine needs MPI_THREAD_MULTIPLE, so that is what the real MPI is asked for; the program is told the
- * level it asked for. World model and sessions may come in any order and number: the engine lives from the
- * first of them to the last. */
+ * level it asked for. Where there is to be no engine, the real MPI is asked for what the program wants. World
+ * model and sessions may come in any order and number: the engine lives from the first of them to the last.
+ */
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/engine.h"
@@ -15,11 +16,13 @@
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/eager.h"
+#include "real/launcher.h"
 #include "real/quirks.h"
 #include "world/comm.h"
 #include "world/world.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,13 +45,35 @@ static int told_level = -1;  /* thread level shown to the program; -1: the real 
 static uint64_t limit_bytes; /* the eager limit in force */
 static const char *off_reason;
 
+/* Said in the record, and by HEADWAY_VERBOSE. */
+static void stand_back(const char *reason)
+{
+    off_reason = reason;
+    hw_record_declined(reason);
+}
+
+/* The same where the user may have expected the engine: a line says so as well. */
 static void turn_off(const char *reason, const char *advice)
 {
     if (off_reason)
         return;
-    off_reason = reason;
-    hw_record_declined(reason);
+    stand_back(reason);
     hw_log_warn("%s; %s", reason, advice);
+}
+
+/* Bytes of such a job are moved by the program's own cores alone, so there is no time to win, and the thread
+ * level costs every message: doc/adr/0012. Ghosts are asked for, and bring their own reasons for the level.
+ */
+static bool is_crowded_node(void)
+{
+    cpu_set_t allowed;
+    struct hw_real_job job = hw_real_launcher_job();
+    if (hw_options.ghosts.count || !hw_real_launcher_is_one_node(&job))
+        return false;
+    /* Bound to a core of its own, as Open MPI does by itself, a process has none for the thread. */
+    if (HW_REAL_LEVELS_MAY_DIFFER && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        return !hw_real_launcher_has_own_core(&allowed);
+    return !hw_real_launcher_has_spare_cores(&job, hw_real_launcher_core_count());
 }
 
 /* Before anything else of ours, once: bad input ends the process before any communication. */
@@ -61,6 +86,10 @@ static void prepare_once(void)
         off_reason = "HEADWAY_ENGINE=off";
     else if (!hw_real_is_complete())
         turn_off("interposition is incomplete", "the progress thread stays off");
+    else if (hw_options.engine == HW_OPTION_ENGINE_AUTO && is_crowded_node())
+        stand_back(
+            "all processes are on one node and leave no core to spare, so that a progress thread could only "
+            "slow them (HEADWAY_ENGINE=thread has one all the same)");
 #ifdef OPEN_MPI
     /* Open MPI 4's osc/pt2pt refuses windows under MPI_THREAD_MULTIPLE. Where it was asked for by name,
      * the program needs it. */

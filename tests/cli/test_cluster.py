@@ -15,6 +15,7 @@ import pytest
 import support
 from headway.cluster import Cluster, LocalNode, open_cluster, procs
 from headway.cluster.cluster import ClusterUnavailable
+from headway.cluster.runner import Job
 from headway.mpis import Mpi
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
@@ -232,6 +233,13 @@ def test_without_root() -> None:
     assert done.stdout.split() == ["True", "n1"], done.stderr
 
 
+def has_forced_engine(node: LocalNode, mpi: Mpi, env: dict[str, str] | None) -> bool:
+    """Ranks that stand for nodes are given the engine that a job on one node may not have."""
+    job = Job(mpi, ["/bin/true"], env, 1, None, (), 1)
+    line = " ".join(node.build(job, None).argv)
+    return "HEADWAY_ENGINE thread" in line or "HEADWAY_ENGINE=thread" in line
+
+
 def test_stand_in_says_so(mpi: Mpi, hello: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Cluster) -> None:
         raise ClusterUnavailable("no cluster can be made here: refused", "be root")
@@ -248,6 +256,11 @@ def test_stand_in_says_so(mpi: Mpi, hello: Path, monkeypatch: pytest.MonkeyPatch
         assert len(ranks_of(done.stdout)) == 2
         ended = node.run(mpi, ["/bin/sleep", "1000"], timeout=2)
         assert ended.timed_out
+        assert has_forced_engine(node, mpi, {"LD_PRELOAD": "/lib.so"})
+        assert not has_forced_engine(node, mpi, {"LD_PRELOAD": "/lib.so", "HEADWAY_ENGINE": "off"})
+        assert not has_forced_engine(node, mpi, None)
+    with open_cluster(1) as node:
+        assert not has_forced_engine(node, mpi, {"LD_PRELOAD": "/lib.so"})
     left = [
         p
         for p in os.listdir("/proc")

@@ -98,7 +98,7 @@ def test_find_package(prefix: Path, programs: Path, one_of_each_abi: Mpi) -> Non
 
     kept = programs / "kept-linked"
     kept.mkdir()
-    plain = {"HEADWAY_RECORD": str(kept)}
+    plain = {**support.ENGINE, "HEADWAY_RECORD": str(kept)}
     done = launched(one_of_each_abi, programs / "linked", plain)
     assert done.status == 0 and done.stdout.count("phase_end 0") == 2, done.explain()
     found = records.read(kept)

@@ -93,6 +93,12 @@ def test_one_core_is_noticed() -> None:
         os.sched_setaffinity(0, before)
 
 
+def test_says_what_a_job_within_this_node_gets() -> None:
+    assert "up to 4 ranks, none beyond" in engines.one_node(8).text
+    assert engines.one_node(1).text.endswith("gets none")
+    assert 1 <= host.core_count() <= len(os.sched_getaffinity(0))
+
+
 def test_refusal_of_cross_memory_attach_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     assert host.read_parent() in (0, 1, 3, 38)  # 0, EPERM, ESRCH, ENOSYS: an answer, not a crash
     monkeypatch.setattr(host, "read_parent", lambda: 1)

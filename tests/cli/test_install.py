@@ -37,7 +37,7 @@ def test_installed_command_runs(installed: Path, mpi: Mpi, hello: Path, tmp_path
         pytest.skip("found by ./dev only, which an installed command is not part of")
     env = {**os.environ, "PYTHONPATH": str(installed)}
     done = subprocess.run(
-        [sys.executable, "-m", "headway", "run", "-n", "2", str(hello)],
+        [sys.executable, "-m", "headway", "run", "--engine", "thread", "-n", "2", str(hello)],
         env=env,
         cwd=tmp_path,
         capture_output=True,

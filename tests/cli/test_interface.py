@@ -21,7 +21,12 @@ Headway = Callable[..., subprocess.CompletedProcess[str]]
 INCLUDE = ROOT / "include"
 OK, ABSENT, MISUSE = 0, 1, -1
 #: the thread must be seen at work on any machine and transport
-SETTINGS = {"HEADWAY_STAND_DOWN": "never", "HEADWAY_TICK_US": "200", "HEADWAY_PROFILE": "yes"}
+SETTINGS = {
+    **support.ENGINE,
+    "HEADWAY_STAND_DOWN": "never",
+    "HEADWAY_TICK_US": "200",
+    "HEADWAY_PROFILE": "yes",
+}
 
 
 def figures(stdout: str) -> list[dict[str, float]]:

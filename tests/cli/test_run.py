@@ -33,13 +33,23 @@ def test_program_tells_its_mpi(mpi: Mpi, hello: Path) -> None:
 
 
 def test_runs_and_says_which(headway: Headway, mpi: Mpi, hello: Path) -> None:
-    done = headway("run", "-n", 2, hello, 100_000, 5)
+    done = headway("run", "--engine", "thread", "-n", 2, hello, 100_000, 5)
     assert done.returncode == 0, done.stderr
     assert {json.loads(line)["rank"] for line in done.stdout.splitlines()} == {0, 1}
     said = [line for line in done.stderr.splitlines() if line.startswith("headway: ")]
     assert said[0] == f"headway: {program.inspect(str(hello)).title}, libheadway-{mpi.flavour}.so"
     assert said[1].startswith("headway: 2 ranks, engine thread")
     assert "0 operations tracked" in said[2]
+
+
+@pytest.mark.usefixtures("few_cores")
+def test_says_why_there_is_no_engine(headway: Headway, mpi: Mpi, hello: Path) -> None:
+    done = headway("run", "-n", 2, hello)
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stderr.splitlines() if line.startswith("headway: ")]
+    assert len(said) == 3 and "2 ranks, engine off" in said[1], done.stderr
+    assert said[2].startswith("headway: declined: all processes are on one node"), done.stderr
+    assert "HEADWAY_ENGINE=thread" in said[2] and said[2].endswith("(2 ranks)"), done.stderr
 
 
 def test_own_launcher(headway: Headway, mpi: Mpi, hello: Path) -> None:

@@ -95,6 +95,32 @@ def test_a_thread_without_work_has_no_settings_to_try() -> None:
     assert {name for one in tried for name in one or {}} == {"HEADWAY_EAGER_LIMIT"}
 
 
+def test_where_the_engine_is_off_as_it_comes_it_is_forced() -> None:
+    tried: list[Settings] = []
+
+    def measure(wanted: Settings) -> Timed:
+        tried.append(wanted)
+        is_on = wanted is not None and wanted.get("HEADWAY_ENGINE") == "thread"
+        return Timed(0.5 if is_on else 1.0, tracked=int(is_on), is_off=not is_on)
+
+    found = search(measure, 8, quiet)
+    assert found and found.candidate == {"HEADWAY_ENGINE": "thread"}
+    settings = [one for one in tried if one]
+    assert {name for one in settings for name in one} == {o.name for o in OPTIONS if o.tune}
+    assert all(one["HEADWAY_ENGINE"] == "thread" for one in settings)
+
+
+def test_an_engine_is_not_forced_where_it_is_on() -> None:
+    tried: list[Settings] = []
+
+    def measure(wanted: Settings) -> Timed:
+        tried.append(wanted)
+        return Timed(1.0, tracked=1)
+
+    search(measure, 8, quiet)
+    assert {} in tried and not any("HEADWAY_ENGINE" in one for one in tried if one)
+
+
 def test_time_is_up() -> None:
     asked = iter([True, False])
     seen: list[Race] = []
@@ -121,13 +147,15 @@ def tuned(mpi: Mpi) -> Path:
     return build(mpi, "tuned.c")
 
 
+@pytest.mark.usefixtures("few_cores")  # so the engine is off as it comes
 def test_writes_what_won_and_run_uses_it(headway: Headway, tuned: Path, tmp_path: Path) -> None:
     words = ("--only", "tick_us", "--pairs", LEAST_PAIRS, "--measure", r"in (\S+) s")
     done = headway("tune", *words, "-n", 2, tuned, "FASTER")
     assert done.returncode == 0, done.stderr
     written = tomllib.loads((tmp_path / "headway.toml").read_text())
-    assert written["settings"] == {"HEADWAY_TICK_US": "200us"}
-    assert "TICK_US=2ms against TICK_US=200us: not better" in done.stderr
+    assert written["settings"] == {"HEADWAY_ENGINE": "thread", "HEADWAY_TICK_US": "200us"}
+    told = "ENGINE=thread TICK_US=2ms against ENGINE=thread TICK_US=200us: not better"
+    assert told in done.stderr
     measured = written["measured"]
     assert measured["wins"] == measured["pairs"] == LEAST_PAIRS
     assert len(measured["without_headway_s"]) == len(measured["with_settings_s"]) == LEAST_PAIRS

@@ -7,6 +7,7 @@
  *   status-error  MPI_Request_get_status fails
  *   wait-error    MPI_Wait reports an error
  *   own-handler   MPI_COMM_WORLD and MPI_COMM_SELF have an error handler of the launcher's making
+ *   say-level     nothing goes wrong; MPI_Init_thread prints the level it was asked for
  * Compiled with WITHOUT_GET_STATUS it lacks that function, as an MPI too old would. */
 #include <mpi.h>
 #include <stdio.h>
@@ -101,6 +102,8 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     (void)argc;
     (void)argv;
     is_initialized = 1;
+    if (is_asked("say-level"))
+        printf("fake: asked for level %d\n", required);
     *provided = given_level = is_asked("level-single") ? MPI_THREAD_SINGLE : required;
     return MPI_SUCCESS;
 }

@@ -34,6 +34,7 @@ int main(void)
 ACCEPTED = [
     "HEADWAY_ENGINE=off",
     "HEADWAY_ENGINE=Thread",
+    "HEADWAY_ENGINE=auto",
     "HEADWAY_TICK_US=auto",
     "HEADWAY_TICK_US=0",
     "HEADWAY_TICK_US=20",
@@ -151,7 +152,7 @@ def test_alias_gives_way_to_our_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('default = "thread"', 'default = "ghost"', "ENGINE"),
+        ('tune = ["thread"]', 'tune = ["ghost"]', "ENGINE"),
         ('field = "gap_us"', 'field = "tick_us"', "field used twice"),
         ('type = "bool"', 'type = "boolean"', "unknown type"),
         ('name = "LOG"', 'name = "LOG"\ncolour = "red"', "unknown key colour"),

@@ -72,7 +72,7 @@ static void test_defaults(void **state)
 {
     (void)state;
     assert_int_equal(hw_options_read(NULL, &options), HW_OK);
-    assert_int_equal(options.engine, HW_OPTION_ENGINE_THREAD);
+    assert_int_equal(options.engine, HW_OPTION_ENGINE_AUTO);
     assert_int_equal(options.trigger, HW_OPTION_TRIGGER_AUTO);
     assert_int_equal(options.tick_us, 0);
     assert_int_equal(options.gap_us, -1);
@@ -113,8 +113,8 @@ static void test_values(void **state)
 static void test_refused_values(void **state)
 {
     (void)state;
-    assert_refused("HEADWAY_ENGINE=ghost", "thread or off");
-    assert_refused("HEADWAY_ENGINE=", "thread or off");
+    assert_refused("HEADWAY_ENGINE=ghost", "auto, thread or off");
+    assert_refused("HEADWAY_ENGINE=", "auto, thread or off");
     assert_refused("HEADWAY_TRIGGER=evnts", "auto, events or tick");
     assert_refused("HEADWAY_TICK_US=19", "auto, or a whole number from 20 to 100000 us");
     assert_refused("HEADWAY_TICK_US=100001", "from 20 to 100000");

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from headway import launch
 from headway.cluster import procs
@@ -35,7 +36,11 @@ class LocalNode(MpiRunner):
 
     def build(self, job: Job, shared_memory: bool | None) -> launch.Launch:
         del shared_memory  # always off: the ranks of one node stand for several nodes
-        return job.command(self.nodes, shared_memory=False)
+        env = dict(job.env or {})
+        if self.nodes > 1 and "LD_PRELOAD" in env and "HEADWAY_ENGINE" not in os.environ:
+            # To the library it is one node, on which it may leave its engine off.
+            env = {"HEADWAY_ENGINE": "thread", **env}
+        return replace(job, env=env).command(self.nodes, shared_memory=False)
 
     def execute(
         self,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from headway import transport
+from headway.doctor import host
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.doctor.probe import Answer
 from headway.options_table import OPTIONS
@@ -17,6 +18,7 @@ def examine(answers: Sequence[Answer]) -> list[Finding]:
     found = []
     if "thread" in engines:
         found.append(thread(answers))
+        found.append(one_node(host.core_count()))
     found.append(trigger())
     found += directions(answers, transport.link_bits_per_s())
     return found
@@ -38,6 +40,15 @@ def thread(answers: Sequence[Answer]) -> Finding:
             "about a tenth of a window of overlap cannot be won back there",
         )
     return Finding(OK, "thread", text)
+
+
+def one_node(cores: int) -> Finding:
+    """What HEADWAY_ENGINE=auto does in a job that does not leave this node (src/mpi/init.c)."""
+    most = cores // 2
+    text = "a job within this node gets the thread"
+    text = f"{text} up to {most} ranks, none beyond" if most else "a job within this node gets none"
+    remedy = "more leave no core to spare; HEADWAY_ENGINE=thread has it all the same"
+    return Finding(OK, "auto", text, remedy)
 
 
 def trigger() -> Finding:

@@ -66,6 +66,16 @@ def cores() -> Finding:
     return Finding(OK, "cores", text)
 
 
+def core_count() -> int:
+    """Cores this process may use: hardware threads of one are one (src/base/cores.h)."""
+    allowed = os.sched_getaffinity(0)
+    path = f"/sys/devices/system/cpu/cpu{min(allowed)}/topology/thread_siblings_list"
+    siblings: set[int] = set()
+    for first, last in re.findall(r"(\d+)(?:-(\d+))?", text_of(path)):
+        siblings.update(range(int(first), int(last or first) + 1))
+    return max(1, len(allowed) // max(1, len(siblings & allowed)))
+
+
 def cpu_limit() -> Finding:
     """A container's quota: threads beyond it are stopped for the rest of the period."""
     for line in text_of("/proc/self/cgroup").splitlines():

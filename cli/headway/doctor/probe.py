@@ -86,9 +86,10 @@ def ask(mpi: Mpi) -> Answer:
 
 def run_rank(answer: Answer, library: Path, folder: Path) -> str:
     """Runs it; what went wrong in one line, empty if nothing."""
-    forward = {"HEADWAY_RECORD": str(folder)} if answer.library else {}
-    if answer.library:
-        forward |= {"LD_PRELOAD": answer.library}
+    forward = {}
+    if answer.library:  # what it can do, not what it would choose for one rank
+        forward = {"LD_PRELOAD": answer.library, "HEADWAY_ENGINE": "thread"}
+        forward["HEADWAY_RECORD"] = str(folder)
     argv = [sys.executable, "-c", RANK, str(library), str(folder / "said.json")]
     made = launch.build(answer.mpi, argv, ranks=1, forward=forward)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY_", "LD_PRELOAD"))}

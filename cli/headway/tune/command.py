@@ -106,7 +106,8 @@ class Runner:
         seconds = self.execute(plan.argv, env | plan.env)
         found = records.read(kept)
         counts = [records.tracked_count(r) + int(records.number(r, "exposures")) for r in found]
-        return Timed(seconds, sum(counts) if counts else None)
+        is_off = bool(found) and all(r.get("engine") == "off" for r in found)
+        return Timed(seconds, sum(counts) if counts else None, is_off)
 
     def plan(self, wanted: dict[str, str]) -> tuple[run.Plan, Path]:
         """How to run it with these, and where its records go; found out once."""

@@ -26,6 +26,9 @@ LEAST_PAIRS = 5
 LEAST_GAIN = 0.01
 #: the one option that decides what is tracked at all
 DECIDES_TRACKING = "HEADWAY_EAGER_LIMIT"
+#: the one that decides whether there is an engine; what it takes to have one in any job
+ENGINE = "HEADWAY_ENGINE"
+FORCED = {ENGINE: "thread"}
 
 #: options of the library; None: the program without it
 Settings = dict[str, str] | None
@@ -33,10 +36,12 @@ Settings = dict[str, str] | None
 
 @dataclass(frozen=True)
 class Timed:
-    """One run; `tracked` is None where nobody counted."""
+    """One run; `tracked` is None where nobody counted. `is_off`: the library said that its engine
+    was off."""
 
     seconds: float
     tracked: int | None = None
+    is_off: bool = False
 
 
 @dataclass
@@ -49,6 +54,7 @@ class Race:
     base_s: list[float] = field(default_factory=list)
     candidate_s: list[float] = field(default_factory=list)
     tracked: int | None = None
+    is_off: bool = False  # the candidate's engine was
 
     @property
     def wins(self) -> int:
@@ -103,6 +109,7 @@ def run_race(race: Race, measure: Measure) -> Race:
         base, candidate = reversed(times) if is_turned else times
         race.base_s.append(base.seconds)
         race.candidate_s.append(candidate.seconds)
+        race.is_off = candidate.is_off
         if candidate.tracked is not None:
             race.tracked = max(race.tracked or 0, candidate.tracked)
     return race
@@ -126,15 +133,20 @@ def search(
 ) -> Race | None:
     """The last comparison, won, of what is recommended with plain runs; None without one."""
     best: Settings = None
+    forced: dict[str, str] = {}
     is_anything_tracked = True
     for change in candidates(only):
         if not has_time():
             break
+        if ENGINE in change and not forced:
+            continue  # it was on as it comes
         if not is_anything_tracked and DECIDES_TRACKING not in change:
             continue  # settings of a thread that has nothing to do
-        race = run_race(Race(best, {**(best or {}), **change}, most_pairs), measure)
+        race = run_race(Race(best, {**(best or {}), **forced, **change}, most_pairs), measure)
         tell(race)
-        if not change and race.tracked == 0:
+        if not change and race.is_off:
+            forced = FORCED  # what is tried beyond are settings of an engine
+        elif (not change or ENGINE in change) and race.tracked == 0:
             is_anything_tracked = False
         if race.is_won:
             best = race.candidate
