@@ -205,8 +205,8 @@ def conclusion(run: Run) -> list[str]:
     if reasons.unknown > WORTH_NAMING * waited * run.size:
         lines.append(
             f"Why it waited {reasons.unknown / run.size:.2f} s of that is not known: too small, or "
-            "not sent over TCP, the only transport whose bytes can be watched. headway run --engine "
-            "thread shows what is to be won there."
+            "not sent over TCP, the only transport whose bytes can be watched. headway run "
+            "--engine thread shows what is to be won there."
         )
     return lines
 
