@@ -3,7 +3,8 @@
  * Heat equation on a periodic grid, explicit Euler, five-point stencil, one ghost layer. Each step posts
  * the four exchanges, updates the interior, waits, and updates the boundary. Ranks form a Cartesian
  * grid; by default all of them along the rows, so that the halo is the wide contiguous row. A direction
- * with one rank only wraps around locally. */
+ * with one rank only wraps around locally. With --persistent the exchanges are defined once and started each
+ * step, as many solvers do. */
 #include "common/bench.h"
 
 #include <stdlib.h>
@@ -15,10 +16,12 @@ static struct {
     int64_t ranks_x; /* ranks side by side */
     int64_t steps;
     int64_t warmup;
-    int64_t timeline; /* how many steps to write out */
-} options = {.columns = 65536, .rows = 64, .ranks_x = 1, .steps = 30, .warmup = 3, .timeline = 0};
+    int64_t timeline;   /* how many steps to write out */
+    int64_t persistent; /* 1: persistent requests */
+} options = {.columns = 65536, .rows = 64, .ranks_x = 1, .steps = 30, .warmup = 3};
 
 enum { SOUTH, NORTH, WEST, EAST, SIDES };
+enum { REQUESTS = 2 * SIDES };
 
 struct solver {
     MPI_Comm grid;
@@ -27,6 +30,8 @@ struct solver {
     int64_t columns, rows, stride;
     double *now, *next;
     double change; /* sum of squared changes in the last step, boundary after interior */
+    /* Persistent: the exchanges of the field that is `now`, and of the one that is `next`. */
+    MPI_Request exchanges[REQUESTS], next_exchanges[REQUESTS];
 };
 
 enum { POST, INTERIOR, WAIT, BOUNDARY, CPU, TOTAL, PHASES };
@@ -48,6 +53,53 @@ static void field_fill(struct solver *solver, int64_t first_row, int64_t first_c
         for (int64_t column = 1; column <= solver->columns; column++)
             *cell(solver, solver->now, row, column) =
                 (double)(((first_row + row) * 7919 + (first_column + column) * 104729) % 1000) / 1000.0;
+}
+
+struct message {
+    double *buffer;
+    int count;
+    MPI_Datatype type;
+    int peer, tag;
+};
+
+/* Those of one field: the first half is received, the other half sent. Tags name the side a message leaves
+ * from, so that two neighbours that are one rank stay apart. */
+static void messages_list(const struct solver *solver, double *field, struct message messages[REQUESTS])
+{
+    int64_t rows = solver->rows, columns = solver->columns;
+    const int *to = solver->neighbours;
+    int width = (int)columns;
+    const struct message list[REQUESTS] = {
+        {cell(solver, field, 0, 1), width, MPI_DOUBLE, to[NORTH], SOUTH},
+        {cell(solver, field, rows + 1, 1), width, MPI_DOUBLE, to[SOUTH], NORTH},
+        {cell(solver, field, 1, 0), 1, solver->column, to[WEST], EAST},
+        {cell(solver, field, 1, columns + 1), 1, solver->column, to[EAST], WEST},
+        {cell(solver, field, 1, 1), width, MPI_DOUBLE, to[NORTH], NORTH},
+        {cell(solver, field, rows, 1), width, MPI_DOUBLE, to[SOUTH], SOUTH},
+        {cell(solver, field, 1, 1), 1, solver->column, to[WEST], WEST},
+        {cell(solver, field, 1, columns), 1, solver->column, to[EAST], EAST},
+    };
+    memcpy(messages, list, sizeof list);
+}
+
+static void exchange_post(struct solver *solver, MPI_Request requests[REQUESTS])
+{
+    struct message list[REQUESTS];
+    messages_list(solver, solver->now, list);
+    for (const struct message *m = list; m < list + SIDES; m++)
+        MPI_Irecv(m->buffer, m->count, m->type, m->peer, m->tag, solver->grid, requests++);
+    for (const struct message *m = list + SIDES; m < list + REQUESTS; m++)
+        MPI_Isend(m->buffer, m->count, m->type, m->peer, m->tag, solver->grid, requests++);
+}
+
+static void exchange_define(struct solver *solver, double *field, MPI_Request requests[REQUESTS])
+{
+    struct message list[REQUESTS];
+    messages_list(solver, field, list);
+    for (const struct message *m = list; m < list + SIDES; m++)
+        MPI_Recv_init(m->buffer, m->count, m->type, m->peer, m->tag, solver->grid, requests++);
+    for (const struct message *m = list + SIDES; m < list + REQUESTS; m++)
+        MPI_Send_init(m->buffer, m->count, m->type, m->peer, m->tag, solver->grid, requests++);
 }
 
 static void solver_init(struct solver *solver, const struct bench *bench)
@@ -79,10 +131,18 @@ static void solver_init(struct solver *solver, const struct bench *bench)
     memset(solver->next, 0, cells * sizeof(double));
     memset(solver->now, 0, cells * sizeof(double));
     field_fill(solver, place[0] * solver->rows, place[1] * solver->columns);
+    if (options.persistent) {
+        exchange_define(solver, solver->now, solver->exchanges);
+        exchange_define(solver, solver->next, solver->next_exchanges);
+    }
 }
 
 static void solver_free(struct solver *solver)
 {
+    for (int i = 0; options.persistent && i < REQUESTS; i++) {
+        MPI_Request_free(&solver->exchanges[i]);
+        MPI_Request_free(&solver->next_exchanges[i]);
+    }
     MPI_Type_free(&solver->column);
     MPI_Comm_free(&solver->grid);
     free(solver->now);
@@ -105,24 +165,6 @@ static void wrap_locally(struct solver *solver)
             *cell(solver, now, row, columns + 1) = *cell(solver, now, row, 1);
         }
     }
-}
-
-/* Tags name the side the message leaves from, so that two neighbours that are one rank stay apart. */
-static void exchange_post(struct solver *solver, MPI_Request requests[2 * SIDES])
-{
-    double *now = solver->now;
-    int64_t rows = solver->rows, columns = solver->columns;
-    const int *to = solver->neighbours;
-    int width = (int)columns;
-    MPI_Comm grid = solver->grid;
-    MPI_Irecv(cell(solver, now, 0, 1), width, MPI_DOUBLE, to[NORTH], SOUTH, grid, &requests[0]);
-    MPI_Irecv(cell(solver, now, rows + 1, 1), width, MPI_DOUBLE, to[SOUTH], NORTH, grid, &requests[1]);
-    MPI_Irecv(cell(solver, now, 1, 0), 1, solver->column, to[WEST], EAST, grid, &requests[2]);
-    MPI_Irecv(cell(solver, now, 1, columns + 1), 1, solver->column, to[EAST], WEST, grid, &requests[3]);
-    MPI_Isend(cell(solver, now, 1, 1), width, MPI_DOUBLE, to[NORTH], NORTH, grid, &requests[4]);
-    MPI_Isend(cell(solver, now, rows, 1), width, MPI_DOUBLE, to[SOUTH], SOUTH, grid, &requests[5]);
-    MPI_Isend(cell(solver, now, 1, 1), 1, solver->column, to[WEST], WEST, grid, &requests[6]);
-    MPI_Isend(cell(solver, now, 1, columns), 1, solver->column, to[EAST], EAST, grid, &requests[7]);
 }
 
 static double segment_update(const double *restrict now, double *restrict next, int64_t stride, int64_t count)
@@ -160,18 +202,26 @@ static void boundary_update(struct solver *solver)
     }
     solver->now = next;
     solver->next = now;
+    MPI_Request started[REQUESTS];
+    memcpy(started, solver->exchanges, sizeof started);
+    memcpy(solver->exchanges, solver->next_exchanges, sizeof started);
+    memcpy(solver->next_exchanges, started, sizeof started);
 }
 
 static void step_run(struct solver *solver, double marks[MARKS])
 {
-    MPI_Request requests[2 * SIDES];
+    MPI_Request posted[REQUESTS];
+    MPI_Request *requests = options.persistent ? solver->exchanges : posted;
     marks[MARK_START] = bench_now_s();
-    exchange_post(solver, requests);
+    if (options.persistent)
+        MPI_Startall(REQUESTS, requests);
+    else
+        exchange_post(solver, requests);
     marks[MARK_POSTED] = bench_now_s();
     wrap_locally(solver);
     interior_update(solver);
     marks[MARK_COMPUTED] = bench_now_s();
-    MPI_Waitall(2 * SIDES, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(REQUESTS, requests, MPI_STATUSES_IGNORE);
     marks[MARK_WAITED] = bench_now_s();
     boundary_update(solver);
     marks[MARK_END] = bench_now_s();
@@ -294,12 +344,13 @@ int main(int argc, char **argv)
         {"steps", BENCH_INTEGER, &options.steps, "timed steps"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed steps before them"},
         {"timeline", BENCH_INTEGER, &options.timeline, "write the phases of this many steps"},
+        {"persistent", BENCH_INTEGER, &options.persistent, "1: persistent requests, started each step"},
         {0},
     };
     struct bench bench;
     bench_start(&bench, "halo", argc, argv, table);
     options_check(&bench);
-    struct solver solver;
+    struct solver solver = {.change = 0.0};
     solver_init(&solver, &bench);
 
     struct bench_json json;

@@ -84,8 +84,9 @@ def collective(name: str, sizes: tuple[int, ...], **more: object) -> Case:
 
 def halo(columns: int, steps: int = 60, **options: str) -> Case:
     """The row of COLUMNS goes to both neighbours, which are one rank on two nodes."""
+    how = ", persistent" if options.get("persistent") == "1" else ""
     return Case(
-        f"row of {columns * 8 // KIB} KiB",
+        f"row of {columns * 8 // KIB} KiB{how}",
         "halo",
         (columns * 8,),
         {"columns": str(columns), "steps": str(steps), **options},
@@ -245,6 +246,11 @@ _SUITES = (
         "Heat solver, interior update as long as the wire",
         (halo(16 * KIB), halo(64 * KIB), halo(128 * KIB)),
         extra_modes=("transport",),
+    ),
+    Suite(
+        "halo-persistent",
+        "Heat solver with persistent requests",
+        (halo(64 * KIB, persistent="1"), halo(128 * KIB, persistent="1")),
     ),
     Suite(
         "prediction",
