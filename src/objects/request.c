@@ -315,13 +315,16 @@ void hw_request_allow_asking(bool is_allowed)
 }
 
 /* Kinds whose handle only the program's own thread may ask about: a status call on ROMIO's generalized
- * requests runs its callbacks, partitions may be marked ready at the same time, MPICH 5 and Intel MPI
+ * requests runs its callbacks, partitions may be marked ready at the same time, MPICH and Intel MPI
  * lose the status of a complete persistent request once MPI_Request_get_status has seen it, and where asking
  * raises errors, the error handler of a window is nobody's care (mpi/errors.h). */
 static bool is_pollable(const struct slot *slot)
 {
-    return slot->state == STATE_ACTIVE && !slot->is_persistent && slot->kind != HW_REQUEST_PARTITIONED &&
-           slot->kind != HW_REQUEST_IO && !(HW_REAL_ASKING_RAISES && slot->kind == HW_REQUEST_RMA);
+    if (slot->state != STATE_ACTIVE || slot->kind == HW_REQUEST_PARTITIONED || slot->kind == HW_REQUEST_IO)
+        return false;
+    if (hw_real_request_is_complete)
+        return true;
+    return !slot->is_persistent && !(HW_REAL_ASKING_RAISES && slot->kind == HW_REQUEST_RMA);
 }
 
 /* The next request to ask about, marked POLLED. */
@@ -353,6 +356,19 @@ static void conclude(MPI_Request handle, bool is_complete)
     pthread_mutex_unlock(&table_lock);
 }
 
+/* Sets *has_polled if asking made progress. */
+static bool ask(MPI_Request handle, bool *has_polled)
+{
+    if (hw_real_request_is_complete)
+        return hw_real_request_is_complete(handle) != 0;
+    int flag = 0;
+    int rc = hw_bottom.Request_get_status(handle, &flag, HW_STATUS_IGNORE);
+    /* An error belongs to the program: it will see it at its own door. Nothing left to progress. */
+    bool is_complete = rc != MPI_SUCCESS || flag;
+    *has_polled = !is_complete;
+    return is_complete;
+}
+
 int hw_request_poll(bool *has_polled)
 {
     int completed = 0;
@@ -362,15 +378,10 @@ int hw_request_poll(bool *has_polled)
     pthread_mutex_lock(&poll_lock);
     MPI_Request handle;
     while (atomic_load(&bars) == 0 && choose(&handle)) {
-        int flag = 0;
-        int rc = hw_bottom.Request_get_status(handle, &flag, HW_STATUS_IGNORE);
-        /* An error belongs to the program: it will see it at its own door. Nothing left to progress. */
-        bool is_complete = rc != MPI_SUCCESS || flag;
+        bool is_complete = ask(handle, has_polled);
         conclude(handle, is_complete);
-        if (!is_complete) {
-            *has_polled = true;
+        if (!is_complete)
             break;
-        }
         completed++;
     }
     pthread_mutex_unlock(&poll_lock);

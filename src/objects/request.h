@@ -30,8 +30,8 @@ enum hw_request_kind {
     HW_REQUEST_P2P,         /* nonblocking point-to-point at or above the eager limit */
     HW_REQUEST_COLLECTIVE,  /* nonblocking collective of any size */
     HW_REQUEST_PARTITIONED, /* MPI-4.1 chapter 4; never polled through its own handle */
-    HW_REQUEST_RMA,         /* Rput, Rget, Raccumulate, Rget_accumulate; not polled on the MPICH family */
-    HW_REQUEST_IO,          /* nonblocking file access; never polled through its own handle */
+    HW_REQUEST_RMA, /* Rput, Rget, Raccumulate, Rget_accumulate; not polled where asking raises errors */
+    HW_REQUEST_IO,  /* nonblocking file access; never polled through its own handle */
     HW_REQUEST_KIND_COUNT
 };
 
@@ -92,9 +92,9 @@ void hw_request_drop(int count, const MPI_Request *requests);
  * this is then that door's own call, come back through a tool below us. Generated doors call it. */
 void hw_request_forget(int count, const MPI_Request *requests);
 
-/* Progress thread only: asks the MPI about pending requests, in turn, until one is found incomplete (that
- * call made progress) or none is left to ask. Returns the number of requests seen complete; sets
- * *has_polled if a call that makes progress was made. */
+/* Progress thread only: asks the MPI about pending requests, in turn, until one is found incomplete or none
+ * is left to ask. Returns the number of requests seen complete; sets *has_polled if a call that makes
+ * progress was made, which asking is but where hw_real_request_is_complete answers. */
 int hw_request_poll(bool *has_polled);
 
 /* Whether hw_request_poll may ask at all, as far as errors go (mpi/errors.h); at first it may. Where it may

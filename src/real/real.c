@@ -25,6 +25,8 @@ static pthread_mutex_t load_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct hw_real_library library;
 static bool is_complete = true;
 
+int (*hw_real_request_is_complete)(MPI_Request request);
+
 const struct hw_real_library *hw_real_library_used(void) { return &library; }
 
 _Static_assert(sizeof(struct hw_real_table) == HW_REAL_FUNCTION_COUNT * sizeof(void *),
@@ -155,6 +157,7 @@ static enum hw_status load_locked(void)
     if (!hw_real_constants_load(library.handle))
         return HW_BAD_INPUT;
     fill_tables();
+    *(void **)&hw_real_request_is_complete = dlsym(library.handle, "PMPIX_Request_is_complete");
     hw_real_detect_exports(&library, check_export, NULL);
     check_reachable();
     atomic_store_explicit(&state, STATE_LOADED, memory_order_release);

@@ -26,6 +26,11 @@
 extern HW_HIDDEN struct hw_real_table hw_real;
 extern HW_HIDDEN struct hw_real_table hw_bottom;
 
+/* MPIX_Request_is_complete of the MPI itself: tells of any request, persistent ones too, and makes no
+ * progress, raises no error and keeps the status. NULL where there is none (all but MPICH 5), and before the
+ * tables are filled. */
+extern HW_HIDDEN int (*hw_real_request_is_complete)(MPI_Request request);
+
 /* Fills both tables, once. HW_OK, or HW_BAD_INPUT after one line when the process holds no MPI of this
  * library's ABI. The first entry a thread makes calls it: nobody else has to. */
 enum hw_status hw_real_load(void);

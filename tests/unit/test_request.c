@@ -25,7 +25,22 @@ static int use_answers(void **state)
     asked_count = 0;
     answer_rc = MPI_SUCCESS;
     hw_bottom.Request_get_status = answer_status;
+    hw_real_request_is_complete = NULL;
     return start_empty(state);
+}
+
+static int answer_plainly(MPI_Request request)
+{
+    asked_last = number_of(request);
+    return is_complete_there[asked_last];
+}
+
+/* An MPI with MPIX_Request_is_complete. */
+static int use_plain_answers(void **state)
+{
+    use_answers(state);
+    hw_real_request_is_complete = answer_plainly;
+    return 0;
 }
 
 /* ---- one request -----------------------------------------------------------------------------------------
@@ -347,6 +362,34 @@ static void some_kinds_are_never_asked_about(void **state)
     assert_counts(3, 3, 3);
 }
 
+/* Asking by MPIX_Request_is_complete harms no persistent request, and moves nothing. */
+static void plain_question_is_harmless(void **state)
+{
+    (void)state;
+    MPI_Request persistent = handle_of(1), rma = handle_of(2);
+    uint64_t bytes;
+    bool has_polled;
+    hw_request_define(persistent, HW_REQUEST_P2P, 1);
+    hw_request_start(1, &persistent, &bytes);
+    hw_request_post(rma, HW_REQUEST_RMA, 1);
+    hw_request_post(handle_of(3), HW_REQUEST_PARTITIONED, 1);
+    is_complete_there[1] = is_complete_there[2] = is_complete_there[3] = true;
+    assert_int_equal(hw_request_poll(&has_polled), 2);
+    assert_false(has_polled);
+    assert_int_equal(asked_count, 0);
+    assert_counts(3, 1, 3);
+
+    struct hw_request_taken taken; /* started again, it is asked about again */
+    assert_true(hw_request_take(1, &persistent, &taken));
+    hw_request_mark_all_complete(&taken);
+    assert_int_equal(hw_request_return(&taken, &persistent), 0);
+    is_complete_there[1] = false;
+    hw_request_start(1, &persistent, &bytes);
+    assert_int_equal(hw_request_poll(&has_polled), 0);
+    assert_int_equal(asked_last, 1);
+    assert_false(has_polled);
+}
+
 static void error_is_left_to_the_program(void **state)
 {
     (void)state;
@@ -379,6 +422,7 @@ int main(void)
         cmocka_unit_test_setup(random_operations, use_answers),
         cmocka_unit_test_setup(poll_stops_at_the_first_incomplete, use_answers),
         cmocka_unit_test_setup(some_kinds_are_never_asked_about, use_answers),
+        cmocka_unit_test_setup(plain_question_is_harmless, use_plain_answers),
         cmocka_unit_test_setup(error_is_left_to_the_program, use_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include "progress/poll.h"
 #include "progress/waiter.h"
 #include "real/constants.h"
+#include "real/real.h"
 #include "shm/futex.h"
 #include "world/comm.h"
 
@@ -85,6 +86,24 @@ static void prepare_thread(void)
     hw_agent_prompt();
 }
 
+/* Where asking makes no progress, what a poll brought about is seen only after it. Returns how many
+ * operations completed; sets *has_polled if it made a call that makes progress. */
+static int poll(bool *has_polled)
+{
+    if (hw_real_request_is_complete && hw_poll_is_open()) {
+        hw_poll();
+        int completed = hw_request_poll(has_polled);
+        *has_polled = true;
+        return completed;
+    }
+    int completed = hw_request_poll(has_polled);
+    if (!*has_polled && has_work() && hw_poll_is_open()) {
+        hw_poll();
+        *has_polled = true;
+    }
+    return completed;
+}
+
 /* Makes progress as long as each poll moves something. Returns how many operations completed. */
 static int drain(void)
 {
@@ -99,11 +118,7 @@ static int drain(void)
         }
         bool has_polled, had_data = has_data;
         uint64_t began_ns = has_bursts ? hw_clock_now_ns() : 0;
-        completed += hw_request_poll(&has_polled);
-        if (!has_polled && has_work() && hw_poll_is_open()) {
-            hw_poll();
-            has_polled = true;
-        }
+        completed += poll(&has_polled);
         if (!has_polled)
             break;
         HW_COUNT(polls);
