@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "engines/rma/bell.h"
-#include "progress/agent.h"
+#include "base/agent.h"
 #include "progress/events.h"
 #include "world/world.h"
 

@@ -8,7 +8,7 @@
 #include "engines/thread/burst.h"
 #include "engines/thread/overlap.h"
 #include "profile/counters.h"
-#include "progress/agent.h"
+#include "base/agent.h"
 #include "progress/inside.h"
 #include "progress/listeners.h"
 #include "progress/poll.h"

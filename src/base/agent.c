@@ -1,4 +1,4 @@
-#include "progress/agent.h"
+#include "base/agent.h"
 
 #include "base/clock.h"
 
