@@ -30,6 +30,7 @@ static bool add_counters(int fd, struct hw_profile_wire *wire)
 static struct {
     struct hw_socket sockets[MAX_SOCKET_COUNT];
     int count, age;
+    bool is_too_many;
     long descriptor_count;
 } listed;
 
@@ -38,15 +39,60 @@ static int sum_up(struct hw_profile_wire *wire)
 {
     int known_count = 0;
     *wire = (struct hw_profile_wire){0};
-    for (int i = 0; i < listed.count && listed.count < MAX_SOCKET_COUNT; i++)
+    for (int i = 0; i < listed.count && !listed.is_too_many; i++)
         known_count += add_counters(listed.sockets[i].fd, wire);
     return known_count;
+}
+
+/* Both ends of a connection. What follows the address in these structs tells no connection from another. */
+struct ends {
+    struct sockaddr_storage mine, peer;
+};
+
+static bool is_same(const struct sockaddr_storage *one, const struct sockaddr_storage *other)
+{
+    const struct sockaddr_in *one4 = (const void *)one, *other4 = (const void *)other;
+    const struct sockaddr_in6 *one6 = (const void *)one, *other6 = (const void *)other;
+    if (one->ss_family != other->ss_family)
+        return false;
+    if (one->ss_family == AF_INET)
+        return one4->sin_port == other4->sin_port && one4->sin_addr.s_addr == other4->sin_addr.s_addr;
+    return one6->sin6_port == other6->sin6_port &&
+           memcmp(&one6->sin6_addr, &other6->sin6_addr, sizeof one6->sin6_addr) == 0;
+}
+
+static bool find_ends(int fd, struct ends *ends)
+{
+    socklen_t mine_length = sizeof ends->mine, peer_length = sizeof ends->peer;
+    memset(ends, 0, sizeof *ends);
+    return getsockname(fd, (struct sockaddr *)&ends->mine, &mine_length) == 0 &&
+           getpeername(fd, (struct sockaddr *)&ends->peer, &peer_length) == 0;
+}
+
+/* Some transports send to their own process through a connection: that is no wire. Both its ends are here. */
+static void leave_out_own(void)
+{
+    static struct ends ends[MAX_SOCKET_COUNT]; /* the caller serialises */
+    bool is_own[MAX_SOCKET_COUNT] = {false};
+    for (int i = 0; i < listed.count; i++) {
+        is_own[i] = !find_ends(listed.sockets[i].fd, &ends[i]); /* closed meanwhile */
+        for (int j = 0; j < i; j++)
+            if (is_same(&ends[i].mine, &ends[j].peer) && is_same(&ends[i].peer, &ends[j].mine))
+                is_own[i] = is_own[j] = true;
+    }
+    int kept = 0;
+    for (int i = 0; i < listed.count; i++)
+        if (!is_own[i])
+            listed.sockets[kept++] = listed.sockets[i];
+    listed.count = kept;
 }
 
 static void list(void)
 {
     listed.count = hw_sockets_list(listed.sockets, MAX_SOCKET_COUNT);
+    listed.is_too_many = listed.count == MAX_SOCKET_COUNT;
     listed.age = 0;
+    leave_out_own();
 }
 
 /* Connections are often made by the first large message: then the very next look needs them. A descriptor

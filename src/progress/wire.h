@@ -5,7 +5,7 @@
 
 #include "profile/calls.h"
 
-/* Sums over the connections to others; about 1 us each. False where there are none, or too many.
+/* Sums over the connections to other processes; about 1 us each. False where there are none, or too many.
  * Connections made after the last look with is_first are not among them. The caller serialises. */
 bool hw_wire_read(struct hw_profile_wire *wire, bool is_first);
 
