@@ -23,10 +23,15 @@
     X(sampled_blocked_ns, "time in these")                                                                   \
     X(sampled_computed_ns, "time outside MPI between the look before these and them")                        \
     X(moved_computing, "bytes on the wire (the busier direction) meanwhile")                                 \
-    X(moved_waiting, "bytes on the wire while the program was in them")                                      \
+    X(moved_waiting,                                                                                         \
+      "bytes on the wire (the busier direction of each moment) while the program was in them")               \
+    X(moved_alone, "of these, bytes one direction moved after the other instead of at once")                 \
     X(copied, "bytes sent and received meanwhile")                                                           \
     X(usable_ns, "wire time of these that an idle wire could have taken while the program computed")         \
-    X(unseen_ns, "time in doors around which it was looked at, but the bytes went elsewhere")
+    X(unseen_ns, "time in doors around which it was looked at, but the bytes went elsewhere")                \
+    X(watched, "doors in which it was looked at again and again")                                            \
+    X(watched_lesser, "bytes in these of the direction that moved less")                                     \
+    X(watched_alone, "of these, bytes that moved after the other direction instead of with it")
 
 /* What every call adds to lies in one cache line. */
 struct hw_profile_site {

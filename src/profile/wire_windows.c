@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/visibility.h"
+#include "profile/wire_watch.h"
 
 /* Looked at are only windows that take a while. */
 #define MIN_BYTES (UINT64_C(64) * 1024)
@@ -13,6 +14,8 @@ enum { COST_PARTS = 400 };
  * the kernel has in store then counts too much. */
 #define RATE_NS (4 * HW_NS_PER_MS)
 #define RATE_LEAST_NS HW_NS_PER_MS
+/* What a switch or the kernel has in store, at most: one packet as the kernel hands it over. */
+#define STORED_BYTES (UINT64_C(64) * 1024)
 /* Of the bytes completed, at least one part in so many must have been on the wire: else they went elsewhere.
  * A process's sends and receives may be all one way, or half and half. */
 enum { SEEN_PARTS = 8 };
@@ -22,9 +25,9 @@ struct door {
     uint64_t blocked_ns;
     uint64_t computed_ns; /* since the last look */
     uint64_t longest_ns;
-    uint64_t moved_computing, moved_waiting; /* the busier direction */
-    uint64_t copied;                         /* both, in the wait */
-    uint64_t bytes;                          /* completed since the last door kept */
+    struct hw_profile_wire computing, waiting; /* moved meanwhile */
+    struct hw_watch_seen seen;                 /* in the wait */
+    uint64_t bytes;                            /* completed since the last door kept */
     unsigned window;
     bool is_unsized;
 };
@@ -33,6 +36,8 @@ enum { DOOR_COUNT = 512 };
 static bool (*read_wire)(struct hw_profile_wire *wire, bool is_first);
 static uint64_t began_ns, cost_ns;
 static uint64_t fastest_long, fastest_short; /* bytes a second */
+/* Something went both ways in a wait: only then there is more to see in one. */
+static bool is_two_way;
 
 static struct {
     bool is_open, is_ending, is_unsized;
@@ -52,6 +57,7 @@ void hw_wire_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first), 
 {
     read_wire = read;
     began_ns = now_ns;
+    hw_watch_prepare(read, now_ns);
 }
 
 /* One look; its time is nobody's. */
@@ -101,7 +107,7 @@ void hw_wire_completed(unsigned number)
         window.is_ending = true;
 }
 
-bool hw_wire_enter(const struct hw_wire_moment *moment)
+bool hw_wire_enter(const struct hw_wire_moment *moment, bool is_blocking)
 {
     if (!window.is_open || window.thread != moment->thread)
         return false;
@@ -117,22 +123,9 @@ bool hw_wire_enter(const struct hw_wire_moment *moment)
     uint64_t inside_ns = moment->mpi_ns - window.looked_mpi_ns;
     uint64_t since_ns = moment->now_ns > window.looked_ns ? moment->now_ns - window.looked_ns : 0;
     window.computed_ns = since_ns > inside_ns ? since_ns - inside_ns : 0;
+    if (is_two_way && is_blocking)
+        hw_watch_begin(&window.entered, hw_clock_fast_ns());
     return true;
-}
-
-static uint64_t busier(const struct hw_profile_wire *from, const struct hw_profile_wire *to)
-{
-    int64_t sent = (int64_t)(to->sent_bytes - from->sent_bytes);
-    int64_t received = (int64_t)(to->received_bytes - from->received_bytes);
-    int64_t more = sent > received ? sent : received;
-    return more > 0 ? (uint64_t)more : 0; /* a connection may have been closed */
-}
-
-static uint64_t both(const struct hw_profile_wire *from, const struct hw_profile_wire *to)
-{
-    int64_t more =
-        (int64_t)(to->sent_bytes - from->sent_bytes) + (int64_t)(to->received_bytes - from->received_bytes);
-    return more > 0 ? (uint64_t)more : 0;
 }
 
 static void learn_rate(uint64_t bytes, uint64_t took_ns)
@@ -144,7 +137,26 @@ static void learn_rate(uint64_t bytes, uint64_t took_ns)
     *fastest = rate > *fastest ? rate : *fastest;
 }
 
+/* Where directions take turns, whole waits look half as fast as the wire is. A run is short: less what may
+ * have been in store it is slower than the wire, but for sure. */
+static void learn_run(const struct hw_watch_seen *seen)
+{
+    if (seen->run_ns < RATE_LEAST_NS || seen->bytes < STORED_BYTES)
+        return;
+    uint64_t rate =
+        (uint64_t)((double)(seen->bytes - STORED_BYTES) / (double)seen->run_ns * (double)HW_NS_PER_S);
+    fastest_long = rate > fastest_long ? rate : fastest_long;
+}
+
 uint64_t hw_wire_fastest(void) { return fastest_long ? fastest_long : fastest_short; }
+
+/* What is seen of a watched door speaks for those of its site that were not. */
+static void add_watched(const struct door *door)
+{
+    door->site->watched += 1;
+    door->site->watched_lesser += hw_wire_lesser(&door->waiting);
+    door->site->watched_alone += door->seen.alone;
+}
 
 void hw_wire_leave(const struct hw_wire_moment *moment, struct hw_profile_site *site, uint64_t took_ns,
                    uint64_t longest_ns, uint64_t bytes)
@@ -152,8 +164,10 @@ void hw_wire_leave(const struct hw_wire_moment *moment, struct hw_profile_site *
     struct hw_profile_wire now;
     window.bytes += bytes;
     window.is_open = window.is_open && !window.is_ending;
-    if (took_ns < SHORT_NS || !look(&now, false))
+    if (took_ns < SHORT_NS || !look(&now, false)) {
+        hw_watch_end(&window.entered, moment->now_ns);
         return;
+    }
     if (door_count == DOOR_COUNT)
         hw_wire_settle();
     struct door *door = &doors[door_count++];
@@ -163,16 +177,21 @@ void hw_wire_leave(const struct hw_wire_moment *moment, struct hw_profile_site *
         .blocked_ns = took_ns,
         .computed_ns = window.computed_ns,
         .longest_ns = longest_ns,
-        .moved_computing = busier(&window.looked, &window.entered),
-        .moved_waiting = busier(&window.entered, &now),
-        .copied = both(&window.entered, &now),
+        .computing = hw_wire_moved(&window.looked, &window.entered),
+        .waiting = hw_wire_moved(&window.entered, &now),
+        .seen = hw_watch_end(&now, hw_clock_fast_ns()),
         .is_unsized = window.is_unsized,
         .bytes = window.bytes,
     };
     window.bytes = 0;
-    learn_rate(door->moved_waiting, took_ns);
+    if (door->seen.is_known)
+        add_watched(door);
+    is_two_way = is_two_way || (took_ns >= RATE_LEAST_NS && hw_wire_lesser(&door->waiting) >= MIN_BYTES);
+    learn_rate(hw_wire_busier(&door->waiting), took_ns);
+    learn_run(&door->seen);
     /* Where little is waited for, what was moved all along still tells how fast the wire is at least. */
-    learn_rate(door->moved_computing + door->moved_waiting, moment->now_ns - window.looked_ns);
+    struct hw_profile_wire moved = hw_wire_moved(&window.looked, &now);
+    learn_rate(hw_wire_busier(&moved), moment->now_ns - window.looked_ns);
     keep_look(moment, &now);
 }
 
@@ -184,22 +203,71 @@ static uint64_t wire_ns(uint64_t bytes, uint64_t rate)
 
 static uint64_t least(uint64_t one, uint64_t other) { return one < other ? one : other; }
 
-/* One window's doors, in order. `idle_ns` of the wire is what the window has left over from before. */
-static uint64_t settle_window(const struct door *first, int count, uint64_t idle_ns, uint64_t rate)
+/* Of what moved in the door, the bytes one after the other that could be both at once: seen, or as at the
+ * doors of the same site that were watched. */
+static uint64_t alone_bytes(const struct door *door)
+{
+    uint64_t most = hw_wire_lesser(&door->waiting);
+    if (door->seen.is_known)
+        return least(door->seen.alone, most);
+    if (!door->site->watched_lesser)
+        return 0;
+    double share = (double)door->site->watched_alone / (double)door->site->watched_lesser;
+    return least((uint64_t)(share * (double)most), most);
+}
+
+enum { WAYS = 2 };
+struct idle {
+    uint64_t ns[WAYS];
+};
+
+/* Of the wait, what the wire took for so many bytes; all of it where its rate is not known. */
+static uint64_t blocked_by(const struct door *door, uint64_t bytes, uint64_t rate)
+{
+    return rate ? least(wire_ns(bytes, rate), door->blocked_ns) : door->blocked_ns;
+}
+
+/* Of this way's bytes in the wait, the wire time that fits into what was idle of it before. */
+static uint64_t use_idle(uint64_t *idle_ns, const struct door *door, uint64_t computing_ns,
+                         uint64_t waiting_ns)
+{
+    *idle_ns += door->computed_ns > computing_ns ? door->computed_ns - computing_ns : 0;
+    /* Nothing of a request can move before it is posted. */
+    uint64_t usable_ns = least(least(*idle_ns, door->longest_ns), waiting_ns);
+    *idle_ns -= usable_ns;
+    return usable_ns;
+}
+
+/* What the wait would be shorter if what could have moved before it had, both ways at once: then what is left
+ * of the larger way is all there is to wait for. No more than what would have moved: who hides a little is
+ * not credited with both ways at once. */
+static uint64_t use_both(struct idle *idle, const struct door *door, uint64_t alone, uint64_t rate)
+{
+    uint64_t computing[WAYS] = {door->computing.sent_bytes, door->computing.received_bytes};
+    uint64_t waiting[WAYS] = {door->waiting.sent_bytes, door->waiting.received_bytes};
+    uint64_t usable_ns = 0, rest_ns = 0;
+    for (int way = 0; way < WAYS; way++) {
+        uint64_t waiting_ns = blocked_by(door, waiting[way], rate);
+        uint64_t used_ns = use_idle(&idle->ns[way], door, wire_ns(computing[way], rate), waiting_ns);
+        usable_ns += used_ns;
+        rest_ns = waiting_ns - used_ns > rest_ns ? waiting_ns - used_ns : rest_ns;
+    }
+    uint64_t filled_ns = blocked_by(door, hw_wire_busier(&door->waiting) + alone, rate);
+    return least(usable_ns, filled_ns > rest_ns ? filled_ns - rest_ns : 0);
+}
+
+/* One window's doors, in order. `idle` of the wire is what the window has left over from before. */
+static void settle_window(const struct door *first, int count, struct idle *idle, uint64_t rate)
 {
     uint64_t moved = 0, bytes = 0;
     for (int i = 0; i < count; i++) {
-        moved += first[i].moved_computing + first[i].moved_waiting;
+        moved += hw_wire_busier(&first[i].computing) + hw_wire_busier(&first[i].waiting);
         bytes += first[i].bytes;
     }
     bool is_seen = moved >= (first->is_unsized ? MIN_BYTES : bytes / SEEN_PARTS);
     for (const struct door *door = first; door < first + count; door++) {
-        uint64_t used_ns = wire_ns(door->moved_computing, rate);
-        idle_ns += door->computed_ns > used_ns ? door->computed_ns - used_ns : 0;
-        /* Nothing of a request can move before it is posted. */
-        uint64_t usable_ns = least(least(idle_ns, door->longest_ns), door->blocked_ns);
-        usable_ns = rate ? least(usable_ns, wire_ns(door->moved_waiting, rate)) : usable_ns;
-        idle_ns -= usable_ns;
+        uint64_t alone = alone_bytes(door);
+        uint64_t usable_ns = use_both(idle, door, alone, rate);
         if (!is_seen) {
             door->site->unseen_ns += door->blocked_ns;
             continue;
@@ -207,24 +275,25 @@ static uint64_t settle_window(const struct door *first, int count, uint64_t idle
         door->site->sampled += 1;
         door->site->sampled_blocked_ns += door->blocked_ns;
         door->site->sampled_computed_ns += door->computed_ns;
-        door->site->moved_computing += door->moved_computing;
-        door->site->moved_waiting += door->moved_waiting;
-        door->site->copied += door->copied;
+        door->site->moved_computing += hw_wire_busier(&door->computing);
+        door->site->moved_waiting += hw_wire_busier(&door->waiting) + alone;
+        door->site->moved_alone += alone;
+        door->site->copied += door->waiting.sent_bytes + door->waiting.received_bytes;
         door->site->usable_ns += usable_ns;
     }
-    return idle_ns;
 }
 
 void hw_wire_settle(void)
 {
     static unsigned last_window;
-    static uint64_t last_idle_ns;
+    static struct idle idle;
     for (int first = 0, end; first < door_count; first = end) {
         unsigned number = doors[first].window;
         for (end = first + 1; end < door_count && doors[end].window == number;)
             end++;
-        uint64_t idle_ns = number == last_window ? last_idle_ns : 0;
-        last_idle_ns = settle_window(&doors[first], end - first, idle_ns, hw_wire_fastest());
+        if (number != last_window)
+            idle = (struct idle){{0}};
+        settle_window(&doors[first], end - first, &idle, hw_wire_fastest());
         last_window = number;
     }
     door_count = 0;

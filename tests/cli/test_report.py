@@ -92,13 +92,20 @@ def test_causes_of_a_wait(tmp_path: Path) -> None:
     assert runs.load(save(tmp_path / "c", busy)).all_reasons.bandwidth == pytest.approx(0.8)
 
 
-def test_directions_are_not_predicted(tmp_path: Path) -> None:
-    """Said where the MPI is one whose directions may wait for each other, and nowhere else."""
-    versions = {"Intel(R) MPI Library 2021.18 for Linux* OS": 1, "MPICH Version: 4.0.2": 0}
-    for number, (version, count) in enumerate(versions.items()):
-        run = runs.load(save(tmp_path / str(number), record(0, mpi=version)))
-        said = [line for line in text.conclusion(run) if "one direction" in line]
-        assert len(said) == count and all(line.startswith("Intel MPI") for line in said)
+def test_directions_one_after_the_other(tmp_path: Path) -> None:
+    """Waits of 16 ms, half of it for the other direction: all of it is to be won, and said so."""
+    one = record(0, wait_ms=1600)
+    wait = one["profile"]["sites"][1]
+    wait |= {"moved_waiting": 100 << 20, "moved_alone": 50 << 20, "usable_ns": 800 * MS}
+    run = runs.load(save(tmp_path / "turns", one))
+    assert run.prediction.idle == pytest.approx(1.6)
+    assert run.prediction.directions == pytest.approx(0.8)
+    assert run.all_reasons.late < 1e-9
+    assert any(line.startswith("0.80 s of that is one direction") for line in text.conclusion(run))
+
+    at_once = runs.load(save(tmp_path / "once", record(0)))
+    assert at_once.prediction.directions == 0
+    assert not any("one direction" in line for line in text.conclusion(at_once))
 
 
 def test_spare_core_pays_for_copying(tmp_path: Path) -> None:

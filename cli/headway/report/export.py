@@ -25,9 +25,13 @@ COUNTERS = (
     "sampled_computed_ns",
     "moved_computing",
     "moved_waiting",
+    "moved_alone",
     "copied",
     "usable_ns",
     "unseen_ns",
+    "watched",
+    "watched_lesser",
+    "watched_alone",
 )
 
 

@@ -69,6 +69,8 @@ class Prediction:
 
     #: idle wire time before tests in a loop: the engine judges by waits, and leaves these alone
     spinning: float
+    #: of `idle`, what comes of both directions of exchanges at once that went one after the other
+    directions: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -234,17 +236,20 @@ class Run:
 
     @cached_property
     def prediction(self) -> Prediction:
-        idle = copied = spinning = 0.0
+        idle = copied = spinning = alone = 0.0
         for site in filter(lambda site: site.is_wait, self.sites):
             if site.is_test:
                 spinning += self.reasons(site).no_progress
                 continue
             idle += self.reasons(site).no_progress
             for rank, one in site.ranks.items():
+                alone += alone_of(one, self.wire_rate)
                 if rank not in self.ranks_with_spare_cores:
                     copied += copied_of(one, self.wire_rate)
         size = max(self.size, 1)
-        return Prediction(idle / size, copied * COPY_S / size, spinning / size)
+        return Prediction(
+            idle / size, copied * COPY_S / size, spinning / size, min(alone, idle) / size
+        )
 
     @cached_property
     def ranks_with_spare_cores(self) -> set[int]:
@@ -319,10 +324,10 @@ def reasons_of(site: dict, rate: float) -> Reasons:
     """The time one rank waited in one door, divided by cause.
 
     Known from looks at the byte counters of the process's TCP connections: at the first post,
-    when a door was entered, and when it was left. What moved inside took at least
-    bytes / rate; the rest of the wait nothing moved (late). Of what moved inside, as much as the
-    wire was idle while the program computed could have moved then (no progress); the rest had
-    no room (bandwidth).
+    when a door was entered, and when it was left, and in some doors in between. What moved inside
+    took at least bytes / rate, longer where one direction went after the other; the rest of the
+    wait nothing moved (late). Of what moved inside, as much as the wire was idle while the program
+    computed could have moved then (no progress); the rest had no room (bandwidth).
     """
     seconds, looks = waited_ns(site) * NS, int(number(site, "sampled"))
     blocked, unseen = number(site, "sampled_blocked_ns") * NS, number(site, "unseen_ns") * NS
@@ -339,6 +344,16 @@ def reasons_of(site: dict, rate: float) -> Reasons:
         unseen * scale,
         looks,
     )
+
+
+def alone_of(site: dict, rate: float) -> float:
+    """Seconds in one door in which one direction moved after the other, that progress saves."""
+    found = reasons_of(site, rate)
+    blocked = number(site, "sampled_blocked_ns") + number(site, "unseen_ns")
+    if not blocked or not rate:
+        return 0.0
+    alone = number(site, "moved_alone") / rate * waited_ns(site) / blocked
+    return min(alone, found.no_progress)
 
 
 def copied_of(site: dict, rate: float) -> float:

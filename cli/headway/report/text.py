@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headway import records, transport
+from headway import records
 from headway.report import communicators, phases
 from headway.report.runs import Reasons, Run, Site, complaints
 
@@ -212,13 +212,14 @@ def conclusion(run: Run) -> list[str]:
 
 
 def directions(run: Run) -> list[str]:
-    """What the looks cannot tell: one direction that waits for the other looks like a busy wire."""
-    versions = {str(record.get("mpi", "")) for record in run.records}
-    vendors = sorted({vendor for version in versions if (vendor := transport.vendor_of(version))})
+    """What of it comes of exchanges that go one direction after the other."""
+    seconds = run.prediction.directions
+    if seconds <= WORTH_NAMING * run.prediction.idle:
+        return []
     return [
-        f"{vendor} over TCP may send one direction of an exchange after the other. What comes of "
-        "both at once (headway run --transport) is not counted."
-        for vendor in vendors
+        f"{seconds:.2f} s of that is one direction of an exchange moving after the other instead "
+        "of at once, as looks within waits saw. Answered in time both go at once; some transports "
+        "also have a setting for it (headway run --transport)."
     ]
 
 
