@@ -33,9 +33,10 @@ struct hw_profile_request {
     const struct hw_profile_thread *thread;
     uint64_t bytes;
     uint64_t posted_ns;
-    uint64_t mpi_ns; /* of the thread that posted it, by then */
-    unsigned window; /* of looks at the wire (wire_windows.h) */
-    bool is_unsized; /* a collective whose arguments do not tell its bytes */
+    uint64_t mpi_ns;      /* of the thread that posted it, by then */
+    const char *function; /* that posted or defined it */
+    unsigned window;      /* of looks at the wire (wire_windows.h) */
+    bool is_unsized;      /* a collective whose arguments do not tell its bytes */
     bool is_persistent;
     bool is_active;
 };
@@ -243,7 +244,7 @@ static void activate(struct hw_profile_request *request, const struct hw_profile
     request->mpi_ns = hw_thread_mpi_ns(hw_profile_mine);
     request->is_active = true;
     const struct hw_wire_moment moment = {hw_profile_mine, request->posted_ns, request->mpi_ns};
-    request->window = hw_wire_posted(&moment, request->bytes, request->is_unsized);
+    request->window = hw_wire_posted(&moment, request->function, request->bytes, request->is_unsized);
 }
 
 void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_persistent)
@@ -258,6 +259,7 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
         request->site = site;
         request->comm = call->comm;
         request->bytes = call->bytes;
+        request->function = call->function;
         request->is_unsized = call->is_unsized;
         request->is_persistent = is_persistent;
         request->is_active = false;

@@ -25,7 +25,7 @@
     X(moved_computing, "bytes on the wire (the busier direction) meanwhile")                                 \
     X(moved_waiting,                                                                                         \
       "bytes on the wire (the busier direction of each moment) while the program was in them")               \
-    X(moved_alone, "of these, bytes one direction moved after the other instead of at once")                 \
+    X(moved_alone, "of these, bytes one direction moved after the other, which could have been at once")     \
     X(copied, "bytes sent and received meanwhile")                                                           \
     X(usable_ns, "wire time of these that an idle wire could have taken while the program computed")         \
     X(unseen_ns, "time in doors around which it was looked at, but the bytes went elsewhere")                \

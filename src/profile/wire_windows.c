@@ -4,6 +4,8 @@
 #include "base/visibility.h"
 #include "profile/wire_watch.h"
 
+#include <string.h>
+
 /* Looked at are only windows that take a while. */
 #define MIN_BYTES (UINT64_C(64) * 1024)
 /* No more than one part in so many of the time goes into looks. */
@@ -29,7 +31,7 @@ struct door {
     struct hw_watch_seen seen;                 /* in the wait */
     uint64_t bytes;                            /* completed since the last door kept */
     unsigned window;
-    bool is_unsized;
+    bool is_unsized, is_ordered;
 };
 enum { DOOR_COUNT = 512 };
 
@@ -40,7 +42,7 @@ static uint64_t fastest_long, fastest_short; /* bytes a second */
 static bool is_two_way;
 
 static struct {
-    bool is_open, is_ending, is_unsized;
+    bool is_open, is_ending, is_unsized, is_ordered;
     unsigned number, pending_count;
     const void *thread;
     struct hw_profile_wire looked;
@@ -78,7 +80,21 @@ static void keep_look(const struct hw_wire_moment *moment, const struct hw_profi
     window.looked_mpi_ns = moment->mpi_ns;
 }
 
-unsigned hw_wire_posted(const struct hw_wire_moment *moment, uint64_t bytes, bool is_unsized)
+/* Whether the operation may have to receive before it sends: it combines or passes on what it receives. Its
+ * directions may go one after the other because they must. Not so allgather and alltoall, whose steps go both
+ * ways. */
+static bool may_order(const char *function)
+{
+    static const char *const words[] = {"reduce", "Reduce",  "scan",   "Scan",    "bcast",
+                                        "Bcast",  "Igather", "Gather", "scatter", "Scatter"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(function, words[i]))
+            return true;
+    return false;
+}
+
+unsigned hw_wire_posted(const struct hw_wire_moment *moment, const char *function, uint64_t bytes,
+                        bool is_unsized)
 {
     bool is_open = window.is_open && !window.is_ending;
     if ((bytes < MIN_BYTES && !is_unsized) || !read_wire || (is_open && window.thread != moment->thread))
@@ -94,10 +110,12 @@ unsigned hw_wire_posted(const struct hw_wire_moment *moment, uint64_t bytes, boo
         window.pending_count = 0;
         window.bytes = 0;
         window.is_unsized = false;
+        window.is_ordered = false;
         keep_look(moment, &wire);
     }
     window.pending_count++;
     window.is_unsized = window.is_unsized || is_unsized;
+    window.is_ordered = window.is_ordered || may_order(function);
     return window.number;
 }
 
@@ -181,6 +199,7 @@ void hw_wire_leave(const struct hw_wire_moment *moment, struct hw_profile_site *
         .waiting = hw_wire_moved(&window.entered, &now),
         .seen = hw_watch_end(&now, hw_clock_fast_ns()),
         .is_unsized = window.is_unsized,
+        .is_ordered = window.is_ordered,
         .bytes = window.bytes,
     };
     window.bytes = 0;
@@ -256,6 +275,17 @@ static uint64_t use_both(struct idle *idle, const struct door *door, uint64_t al
     return least(usable_ns, filled_ns > rest_ns ? filled_ns - rest_ns : 0);
 }
 
+/* The same of directions that may depend on one another: when one moves, the other does not. */
+static uint64_t use_one(struct idle *idle, const struct door *door, uint64_t alone, uint64_t rate)
+{
+    uint64_t computing_ns = wire_ns(hw_wire_busier(&door->computing), rate);
+    uint64_t idle_ns = least(idle->ns[0], idle->ns[1]);
+    uint64_t filled_ns = blocked_by(door, hw_wire_busier(&door->waiting) + alone, rate);
+    uint64_t usable_ns = use_idle(&idle_ns, door, computing_ns, filled_ns);
+    idle->ns[0] = idle->ns[1] = idle_ns;
+    return usable_ns;
+}
+
 /* One window's doors, in order. `idle` of the wire is what the window has left over from before. */
 static void settle_window(const struct door *first, int count, struct idle *idle, uint64_t rate)
 {
@@ -267,7 +297,8 @@ static void settle_window(const struct door *first, int count, struct idle *idle
     bool is_seen = moved >= (first->is_unsized ? MIN_BYTES : bytes / SEEN_PARTS);
     for (const struct door *door = first; door < first + count; door++) {
         uint64_t alone = alone_bytes(door);
-        uint64_t usable_ns = use_both(idle, door, alone, rate);
+        uint64_t usable_ns =
+            door->is_ordered ? use_one(idle, door, alone, rate) : use_both(idle, door, alone, rate);
         if (!is_seen) {
             door->site->unseen_ns += door->blocked_ns;
             continue;
@@ -277,7 +308,7 @@ static void settle_window(const struct door *first, int count, struct idle *idle
         door->site->sampled_computed_ns += door->computed_ns;
         door->site->moved_computing += hw_wire_busier(&door->computing);
         door->site->moved_waiting += hw_wire_busier(&door->waiting) + alone;
-        door->site->moved_alone += alone;
+        door->site->moved_alone += door->is_ordered ? 0 : alone;
         door->site->copied += door->waiting.sent_bytes + door->waiting.received_bytes;
         door->site->usable_ns += usable_ns;
     }

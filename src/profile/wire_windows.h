@@ -32,9 +32,10 @@ struct hw_wire_moment {
 /* Sets how the wire is read; looks may take a small part of the time from `began_ns` on. */
 void hw_wire_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first), uint64_t began_ns);
 
-/* Something was posted, perhaps of unknown size. Returns the window it belongs to, which hw_wire_completed is
- * told; 0 for none. */
-unsigned hw_wire_posted(const struct hw_wire_moment *moment, uint64_t bytes, bool is_unsized);
+/* Something was posted by this function of MPI (a name without the prefix), perhaps of unknown size. Returns
+ * the window it belongs to, which hw_wire_completed is told; 0 for none. */
+unsigned hw_wire_posted(const struct hw_wire_moment *moment, const char *function, uint64_t bytes,
+                        bool is_unsized);
 
 /* A request of this window is complete or forgotten. */
 void hw_wire_completed(unsigned window);

@@ -31,11 +31,12 @@ static pthread_t program;
 static bool read_wire(struct hw_profile_wire *wire, bool is_first)
 {
     (void)is_first;
-    *wire = now;
-    if (!pthread_equal(pthread_self(), program)) {
-        unsigned look = atomic_fetch_add(&looked_count, 1);
-        *wire = script[look < LOOKS ? look : LOOKS - 1];
+    if (pthread_equal(pthread_self(), program)) {
+        *wire = now;
+        return true;
     }
+    unsigned look = atomic_fetch_add(&looked_count, 1);
+    *wire = script[look < LOOKS ? look : LOOKS - 1];
     return true;
 }
 
@@ -129,7 +130,8 @@ static void child_has_no_thread(void **state)
 }
 
 /* A window as the program has it: computes, then waits. Its times are what is said here, not what passes. */
-static struct hw_profile_site *window(const char *function, uint64_t computed_ns, uint64_t waited_ns)
+static struct hw_profile_site *window(const char *function, const char *posted_by, uint64_t computed_ns,
+                                      uint64_t waited_ns)
 {
     static const char place;
     struct hw_profile_site *site = hw_sites_find(&place, function, STRETCH);
@@ -137,7 +139,7 @@ static struct hw_profile_site *window(const char *function, uint64_t computed_ns
     struct hw_wire_moment moment = {&place, from_ns, 0};
     now = (struct hw_profile_wire){0};
     hw_profile_lock();
-    unsigned number = hw_wire_posted(&moment, LOOKS * STRETCH, false);
+    unsigned number = hw_wire_posted(&moment, posted_by, LOOKS * STRETCH, false);
     assert_true(number != 0);
     /* Entered so long after the look at the post, which was made just now. */
     moment.now_ns = hw_clock_fast_ns() + computed_ns;
@@ -159,21 +161,24 @@ static struct hw_profile_site *window(const char *function, uint64_t computed_ns
 static void what_is_saved_is_all_but_the_larger_direction(void **state)
 {
     (void)state;
-    static const char first[] = "first", turns[] = "turns", little[] = "little", together[] = "together";
+    static const char first[] = "first", turns[] = "turns", little[] = "little", together[] = "together",
+                      ordered[] = "ordered";
     atomic_store(&looked_count, LOOKS); /* a first wait both ways is not watched */
     const uint64_t large = UINT64_C(40) * STRETCH;
     script[LOOKS - 1] = (struct hw_profile_wire){large, large};
-    struct hw_profile_site *unwatched = window(first, 4000 * US, 4000 * US);
+    struct hw_profile_site *unwatched = window(first, "Isend", 4000 * US, 4000 * US);
     assert_int_equal(hw_wire_fastest(), (uint64_t)STRETCH * 10000);
 
     atomic_store(&looked_count, 0);
     one_after_the_other();
-    struct hw_profile_site *site = window(turns, 600 * US, 600 * US);
+    struct hw_profile_site *site = window(turns, "Isend", 600 * US, 600 * US);
     atomic_store(&looked_count, 0);
-    struct hw_profile_site *short_of_work = window(little, 100 * US, 600 * US);
+    struct hw_profile_site *short_of_work = window(little, "Isend", 100 * US, 600 * US);
+    atomic_store(&looked_count, 0);
+    struct hw_profile_site *combining = window(ordered, "Iallreduce", 400 * US, 600 * US);
     atomic_store(&looked_count, 0);
     at_once();
-    struct hw_profile_site *duplex = window(together, 600 * US, 300 * US);
+    struct hw_profile_site *duplex = window(together, "Isend", 600 * US, 300 * US);
     hw_wire_settle();
     assert_int_equal(unwatched->watched, 0);
     assert_int_equal(site->watched, 1);
@@ -185,6 +190,11 @@ static void what_is_saved_is_all_but_the_larger_direction(void **state)
     assert_in_range(site->usable_ns, 599 * US, 600 * US);
     /* 100 us of each way fit: no more is credited. */
     assert_in_range(short_of_work->usable_ns, 199 * US, 200 * US);
+    /* What was received may have been needed for what was sent: one after the other, behind the work. */
+    assert_int_equal(combining->watched_alone, LOOKS / 2 * STRETCH);
+    assert_int_equal(combining->moved_alone, 0);
+    assert_int_equal(combining->moved_waiting, LOOKS * STRETCH);
+    assert_in_range(combining->usable_ns, 399 * US, 400 * US);
     assert_int_equal(duplex->watched, 1);
     assert_int_equal(duplex->moved_alone, 0);
     assert_int_equal(duplex->moved_waiting, LOOKS / 2 * STRETCH);
