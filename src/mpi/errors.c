@@ -46,7 +46,7 @@ static enum kind kind_at(MPI_Comm comm)
 
 void hw_errors_start(void)
 {
-    if (!hw_real_does_asking_raise())
+    if (!HW_REAL_ASKING_RAISES)
         return;
     pthread_mutex_lock(&lock);
     world = kind_at(HW_COMM_WORLD);
@@ -60,7 +60,7 @@ void hw_errors_start(void)
 /* A communicator is about to get a handler: nobody asks until it has it. */
 static void begin_setting(MPI_Errhandler handler)
 {
-    if (!hw_real_does_asking_raise())
+    if (!HW_REAL_ASKING_RAISES)
         return;
     pthread_mutex_lock(&lock);
     setter_count++;
@@ -72,7 +72,7 @@ static void begin_setting(MPI_Errhandler handler)
 /* `comm`: HW_COMM_NULL for one that is new, or where setting failed. */
 static void end_setting(MPI_Comm comm, MPI_Errhandler handler)
 {
-    if (!hw_real_does_asking_raise())
+    if (!HW_REAL_ASKING_RAISES)
         return;
     pthread_mutex_lock(&lock);
     setter_count--;

@@ -5,7 +5,7 @@
  * (real/quirks.h), where the program's own completing call raises it at the request's communicator. The
  * thread asks only where nobody can tell: as long as the program has no handler of its own, and the one
  * at MPI_COMM_WORLD or MPI_COMM_SELF returns, or every one is fatal, so that the completing call would end
- * the job as well. MPICH 5 has a way to ask that raises nothing (real/real.h): none of this concerns it. */
+ * the job as well. MPICH 5 has another way to ask, which raises nothing (real/real.h). */
 #ifndef HW_MPI_ERRORS_H
 #define HW_MPI_ERRORS_H
 

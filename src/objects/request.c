@@ -314,21 +314,33 @@ void hw_request_allow_asking(bool is_allowed)
     pthread_mutex_unlock(&poll_lock);
 }
 
-/* Kinds whose handle only the program's own thread may ask about: a status call on ROMIO's generalized
- * requests runs its callbacks, partitions may be marked ready at the same time, MPICH and Intel MPI
- * lose the status of a complete persistent request once MPI_Request_get_status has seen it, and where asking
- * raises errors, the error handler of a window is nobody's care (mpi/errors.h). */
+/* Nothing is asked. Where the MPI can be asked without raising errors, handlers are no reason. */
+static bool is_barred(void)
+{
+    unsigned now = atomic_load(&bars);
+    return (now & BARRED_BY_CALLBACKS) || (now && !hw_real_request_is_complete);
+}
+
+/* Where MPI_Request_get_status would do harm: MPICH and Intel MPI lose the status of a complete persistent
+ * request once it has seen it, and where it raises errors, the error handler of a window is nobody's care
+ * (mpi/errors.h). */
+static bool must_ask_plainly(const struct slot *slot)
+{
+    return (atomic_load(&bars) & BARRED_BY_HANDLERS) || slot->is_persistent ||
+           (HW_REAL_ASKING_RAISES && slot->kind == HW_REQUEST_RMA);
+}
+
+/* Some kinds only the program's own thread may ask about: a status call on ROMIO's generalized requests runs
+ * its callbacks, and partitions may be marked ready at the same time. */
 static bool is_pollable(const struct slot *slot)
 {
     if (slot->state != STATE_ACTIVE || slot->kind == HW_REQUEST_PARTITIONED || slot->kind == HW_REQUEST_IO)
         return false;
-    if (hw_real_request_is_complete)
-        return true;
-    return !slot->is_persistent && !(HW_REAL_ASKING_RAISES && slot->kind == HW_REQUEST_RMA);
+    return hw_real_request_is_complete || !must_ask_plainly(slot);
 }
 
 /* The next request to ask about, marked POLLED. */
-static bool choose(MPI_Request *handle)
+static bool choose(MPI_Request *handle, bool *is_plainly)
 {
     bool is_found = false;
     pthread_mutex_lock(&table_lock);
@@ -340,6 +352,7 @@ static bool choose(MPI_Request *handle)
         poll_cursor = (uint32_t)(slot - slots);
         set_state(slot, STATE_POLLED);
         *handle = slot->handle;
+        *is_plainly = must_ask_plainly(slot);
         is_found = true;
     }
     pthread_mutex_unlock(&table_lock);
@@ -356,10 +369,11 @@ static void conclude(MPI_Request handle, bool is_complete)
     pthread_mutex_unlock(&table_lock);
 }
 
-/* Sets *has_polled if asking made progress. */
-static bool ask(MPI_Request handle, bool *has_polled)
+/* Sets *has_polled if asking made progress. It does in the place of this very request, which no other poll
+ * may reach (MPICH with several VCIs): so it is asked plainly only where it must be. */
+static bool ask(MPI_Request handle, bool is_plainly, bool *has_polled)
 {
-    if (hw_real_request_is_complete)
+    if (is_plainly)
         return hw_real_request_is_complete(handle) != 0;
     int flag = 0;
     int rc = hw_bottom.Request_get_status(handle, &flag, HW_STATUS_IGNORE);
@@ -373,12 +387,13 @@ int hw_request_poll(bool *has_polled)
 {
     int completed = 0;
     *has_polled = false;
-    if (atomic_load_explicit(&bars, memory_order_relaxed))
+    if (is_barred())
         return 0;
     pthread_mutex_lock(&poll_lock);
     MPI_Request handle;
-    while (atomic_load(&bars) == 0 && choose(&handle)) {
-        bool is_complete = ask(handle, has_polled);
+    bool is_plainly;
+    while (!is_barred() && choose(&handle, &is_plainly)) {
+        bool is_complete = ask(handle, is_plainly, has_polled);
         conclude(handle, is_complete);
         if (!is_complete)
             break;

@@ -94,12 +94,12 @@ void hw_request_forget(int count, const MPI_Request *requests);
 
 /* Progress thread only: asks the MPI about pending requests, in turn, until one is found incomplete or none
  * is left to ask. Returns the number of requests seen complete; sets *has_polled if a call that makes
- * progress was made, which asking is but where hw_real_request_is_complete answers. */
+ * progress was made, which asking is but where hw_real_request_is_complete has to answer. */
 int hw_request_poll(bool *has_polled);
 
-/* Whether hw_request_poll may ask at all, as far as errors go (mpi/errors.h); at first it may. Where it may
- * not, only the private receive polls, and nobody learns that a request is complete. Once this returns no
- * poll asks any more, unless the caller holds the MPI's lock. */
+/* Whether hw_request_poll may ask by MPI_Request_get_status, as far as errors go (mpi/errors.h); at first it
+ * may. Where it may not, the private receive polls, and only hw_real_request_is_complete tells that a request
+ * is complete. Once this returns no poll asks so any more, unless the caller holds the MPI's lock. */
 void hw_request_allow_asking(bool is_allowed);
 
 /* Holds every lock of the tracker across fork(2), and releases it in parent and child. */

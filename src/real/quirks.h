@@ -34,13 +34,6 @@ enum {
 
 #endif
 
-/* True where a poll of the program's requests can raise errors: where it must ask by MPI_Request_get_status,
- * and that does. */
-static inline bool hw_real_does_asking_raise(void)
-{
-    return HW_REAL_ASKING_RAISES && !hw_real_request_is_complete;
-}
-
 /* True where asking raises at MPI_COMM_WORLD alone: MPICH 4.0 and Intel MPI. MPICH 5 raises at MPI_COMM_SELF;
  * of others it is not known. */
 bool hw_real_raises_at_world(void);

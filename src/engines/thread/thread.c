@@ -1,6 +1,7 @@
 /* The progress thread (papers/001): asleep until something is pending that needs software progress, asleep
  * while the program itself is inside MPI, asleep again when there is nothing to progress. No core is set
  * aside. What wakes it in between is the waiter's business, whether it takes part at all the policy's. */
+#include "base/agent.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -8,7 +9,6 @@
 #include "engines/thread/burst.h"
 #include "engines/thread/overlap.h"
 #include "profile/counters.h"
-#include "base/agent.h"
 #include "progress/inside.h"
 #include "progress/listeners.h"
 #include "progress/poll.h"
@@ -86,21 +86,16 @@ static void prepare_thread(void)
     hw_agent_prompt();
 }
 
-/* Where asking makes no progress, what a poll brought about is seen only after it. Returns how many
- * operations completed; sets *has_polled if it made a call that makes progress. */
+/* Returns how many operations completed; sets *has_polled if it made a call that makes progress. */
 static int poll(bool *has_polled)
 {
-    if (hw_real_request_is_complete && hw_poll_is_open()) {
-        hw_poll();
-        int completed = hw_request_poll(has_polled);
-        *has_polled = true;
-        return completed;
-    }
     int completed = hw_request_poll(has_polled);
-    if (!*has_polled && has_work() && hw_poll_is_open()) {
-        hw_poll();
-        *has_polled = true;
-    }
+    if (*has_polled || !has_work() || !hw_poll_is_open())
+        return completed;
+    hw_poll();
+    completed +=
+        hw_request_poll(has_polled); /* where asking makes no progress, what came of it is seen now */
+    *has_polled = true;
     return completed;
 }
 
