@@ -4,6 +4,7 @@
  * level it asked for. Where there is to be no engine, the real MPI is asked for what the program wants. World
  * model and sessions may come in any order and number: the engine lives from the first of them to the last.
  */
+#include "base/cores.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/engine.h"
@@ -71,8 +72,9 @@ static bool is_crowded_node(void)
     if (hw_options.ghosts.count || !hw_real_launcher_is_one_node(&job))
         return false;
     /* Bound to a core of its own, as Open MPI does by itself, a process has none for the thread. */
-    if (HW_REAL_LEVELS_MAY_DIFFER && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-        return !hw_real_launcher_has_own_core(&allowed);
+    bool is_known = HW_REAL_LEVELS_MAY_DIFFER && sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+    if (is_known && hw_cores_count(&allowed) < 2)
+        return true;
     return !hw_real_launcher_has_spare_cores(&job, hw_real_launcher_core_count());
 }
 

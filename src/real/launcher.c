@@ -39,7 +39,8 @@ static int number(const char *name)
 }
 
 /* srun. What it says of the step: an allocation may be larger. Of several nodes it does not say in one number
- * how many tasks are on this one: unless the user asked for it, about the same on each. */
+ * how many tasks are on this one: unless the user asked for it, about the same on each. What the user asked
+ * for may be the allocation's; each node of a step has a task at least. */
 static struct hw_real_job ask_slurm(void)
 {
     struct hw_real_job job = {.process_count = number("SLURM_STEP_NUM_TASKS")};
@@ -50,6 +51,9 @@ static struct hw_real_job ask_slurm(void)
         job.node_process_count = number("SLURM_NTASKS_PER_NODE");
     if (!job.node_process_count)
         job.node_process_count = (job.process_count - 1) / node_count + 1;
+    int most = job.process_count - (node_count - 1);
+    if (job.node_process_count > most)
+        job.node_process_count = most > 0 ? most : 1;
     return job;
 }
 
@@ -72,8 +76,23 @@ bool hw_real_launcher_is_one_node(const struct hw_real_job *job)
     return job->process_count > 0 && job->process_count == job->node_process_count;
 }
 
+/* Real user of a process. */
+static bool is_of_our_user(pid_t process)
+{
+    char path[32], line[128];
+    unsigned long user = 0;
+    bool is_found = false;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)process);
+    FILE *file = fopen(path, "re");
+    while (file && !is_found && fgets(line, sizeof line, file))
+        is_found = sscanf(line, "Uid: %lu", &user) == 1;
+    if (file)
+        fclose(file);
+    return is_found && user == getuid();
+}
+
 /* A shell script or the like between the launcher and the program has the rank in its environment. One that
- * we may not read is another user's: Slurm's, which is no rank. */
+ * we may not read, though it is ours, is such a wrapper; another user's is Slurm's, which is no rank. */
 static bool is_in_rank(pid_t process)
 {
     static const char *const names[] = {"PMI_RANK=", "PMIX_RANK=", "OMPI_COMM_WORLD_RANK="};
@@ -82,12 +101,13 @@ static bool is_in_rank(pid_t process)
     bool is_found = false;
     snprintf(path, sizeof path, "/proc/%d/environ", (int)process);
     FILE *file = fopen(path, "re");
-    while (file && !is_found && getdelim(&entry, &capacity, '\0', file) > 0)
+    if (!file)
+        return is_of_our_user(process);
+    while (!is_found && getdelim(&entry, &capacity, '\0', file) > 0)
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             is_found |= strncmp(entry, names[i], strlen(names[i])) == 0;
     free(entry);
-    if (file)
-        fclose(file);
+    fclose(file);
     return is_found;
 }
 
@@ -135,6 +155,5 @@ bool hw_real_launcher_has_spare_cores(const struct hw_real_job *job, int core_co
 bool hw_real_launcher_has_own_core(const cpu_set_t *allowed)
 {
     struct hw_real_job job = hw_real_launcher_job();
-    return hw_cores_count(allowed) > 1 &&
-           hw_real_launcher_has_spare_cores(&job, hw_real_launcher_core_count());
+    return hw_real_launcher_has_spare_cores(&job, hw_cores_count(allowed));
 }

@@ -31,7 +31,8 @@ int hw_real_launcher_core_count(void);
 /* True if `core_count` cores of the node are known to be two for each process of it. */
 bool hw_real_launcher_has_spare_cores(const struct hw_real_job *job, int core_count);
 
-/* True if a second thread of this process, which may run on `allowed`, is known to have a core for itself. */
+/* True if a second thread of this process, which may run on `allowed`, is known to have a core for itself,
+ * even if all processes of the node are bound to the same. */
 bool hw_real_launcher_has_own_core(const cpu_set_t *allowed);
 
 #endif

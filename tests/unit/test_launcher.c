@@ -108,6 +108,11 @@ static void slurm_tells_of_the_step(void **state)
     assert_job(5, 4, false);
     setenv("SLURM_STEP_NUM_NODES", "1", 1); /* tasks per node are of the allocation */
     assert_job(5, 5, true);
+    setenv("SLURM_STEP_NUM_NODES", "5", 1); /* and can be as many as the step has in all */
+    setenv("SLURM_NTASKS_PER_NODE", "5", 1);
+    assert_job(5, 1, false);
+    setenv("SLURM_STEP_NUM_NODES", "2", 1);
+    assert_job(5, 4, false);
     setenv(ALL, "6", 1); /* mpiexec within the step */
     setenv(NODE, "2", 1);
     assert_job(6, 2, false);
@@ -193,6 +198,12 @@ static void a_bound_process_has_no_second_core(void **state)
     setenv(ALL, "1", 1);
     setenv(NODE, "1", 1);
     assert_false(hw_real_launcher_has_own_core(&one));
+    setenv(ALL, "400", 1); /* nor has one bound to a few together with all the others */
+    setenv(NODE, "400", 1);
+    cpu_set_t allowed;
+    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    if (hw_cores_count(&allowed) < 800)
+        assert_false(hw_real_launcher_has_own_core(&allowed));
 }
 
 static void lists_of_processors(void **state)
