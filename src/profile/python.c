@@ -220,8 +220,11 @@ static const struct hw_python_place *intern(const struct hw_python_place *wanted
     struct hw_python_place new = *wanted;
     new.file = strdup(wanted->file);
     new.function = strdup(wanted->function);
-    if (!new.file || !new.function)
+    if (!new.file || !new.function) {
+        free((void *)new.file);
+        free((void *)new.function);
         return NULL;
+    }
     places[place_count] = new;
     return &places[place_count++];
 }

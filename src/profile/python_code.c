@@ -132,6 +132,12 @@ const char *hw_python_look(const char *at, size_t bytes, char *buffer)
 
 /* ---- lines -------------------------------------------------------------------------------------------- */
 
+static int signed_byte(char byte)
+{
+    int value = (unsigned char)byte;
+    return value < 128 ? value : value - 256;
+}
+
 /* Pairs of increments: of the instruction, unsigned, and of the line at it, signed. */
 static int line_by_increments(const char *table, size_t bytes, int line, ptrdiff_t instruction)
 {
@@ -140,7 +146,7 @@ static int line_by_increments(const char *table, size_t bytes, int line, ptrdiff
         reached += (unsigned char)table[i];
         if (reached > instruction)
             break;
-        line += (signed char)table[i + 1];
+        line += signed_byte(table[i + 1]);
     }
     return line;
 }
@@ -153,7 +159,7 @@ static int line_by_ranges(const char *table, size_t bytes, int first_line, ptrdi
     ptrdiff_t end = 0;
     int line = first_line;
     for (size_t i = 0; i + 1 < bytes; i += 2) {
-        int change = (signed char)table[i + 1];
+        int change = signed_byte(table[i + 1]);
         line += change == NO_LINE ? 0 : change;
         end += (unsigned char)table[i];
         if (instruction < end)

@@ -1,8 +1,8 @@
 #include "engines/rma/ghost_wait.h"
 
+#include "base/agent.h"
 #include "base/clock.h"
 #include "engines/rma/bell.h"
-#include "base/agent.h"
 #include "progress/events.h"
 #include "world/world.h"
 
