@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 
-#include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -20,6 +20,22 @@ struct scheduling {
     uint64_t runtime_ns, deadline_ns, period_ns;
 };
 _Static_assert(sizeof(struct scheduling) == 48, "sched_setattr(2) knows this size");
+
+int hw_agent_create(pthread_t *thread, void *(*run)(void *), size_t stack_bytes, const cpu_set_t *cores)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    if (cores)
+        pthread_attr_setaffinity_np(&attributes, sizeof *cores, cores);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(thread, &attributes, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
 
 void hw_agent_prompt(void)
 {

@@ -2,6 +2,14 @@
 #ifndef HW_BASE_AGENT_H
 #define HW_BASE_AGENT_H
 
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+
+/* Starts a thread of ours, which gets none of the program's signals; `cores`, unless NULL, is where it may
+ * run, else where the caller may. Returns 0 or an error number; *thread is then not set. */
+int hw_agent_create(pthread_t *thread, void *(*run)(void *), size_t stack_bytes, const cpu_set_t *cores);
+
 /* For the calling thread: exact timers, and to run at once when woken instead of after the other's slice of
  * some milliseconds. It needs no privilege; an old kernel that refuses leaves things as they are. */
 void hw_agent_prompt(void);

@@ -4,9 +4,7 @@
 #include "base/clock.h"
 #include "profile/lock.h"
 
-#include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -168,21 +166,12 @@ static void *run(void *unused)
 static void create(void)
 {
     pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    sigfillset(&all);
     life = REFUSED;
     creator = getpid();
-    if (sem_init(&is_wanted, 0, 0) != 0)
+    if (sem_init(&is_wanted, 0, 0) != 0 || hw_agent_create(&thread, run, STACK_BYTES, NULL) != 0)
         return;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for our thread */
-    if (pthread_create(&thread, &attributes, run, NULL) == 0)
-        life = RUNNING;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
+    pthread_detach(thread);
+    life = RUNNING;
 }
 
 void hw_watch_begin(const struct hw_profile_wire *now, uint64_t now_ns)

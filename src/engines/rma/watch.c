@@ -1,12 +1,12 @@
 #include "engines/rma/watch.h"
 
+#include "base/agent.h"
 #include "progress/inside.h"
 #include "real/constants.h"
 #include "world/world.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -71,15 +71,7 @@ void hw_rma_watch_start(void)
         close_all();
         return;
     }
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for our thread */
-    is_running = pthread_create(&thread, &attributes, run, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
+    is_running = hw_agent_create(&thread, run, STACK_BYTES, NULL) == 0;
     if (!is_running)
         close_all();
 }

@@ -261,22 +261,6 @@ static void begin_anew(void)
     hw_inside_enter(&hw_inside);
 }
 
-static int create(void)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    /* The creator may have been bound to one core meanwhile. */
-    pthread_attr_setaffinity_np(&attributes, sizeof allowed_cores, &allowed_cores);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for our thread */
-    int error = pthread_create(&thread, &attributes, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error;
-}
-
 /* The thread is made when there is first something to do: a second thread costs every malloc of the process
  * its short cut for one, which a program that never needs us must not pay. Returns true if it runs. */
 static bool is_created(void)
@@ -285,7 +269,8 @@ static bool is_created(void)
         return atomic_load_explicit(&life, memory_order_relaxed) == RUNNING;
     pthread_mutex_lock(&creation_lock);
     if (atomic_load(&life) == NOT_CREATED) {
-        int error = create();
+        /* The creator may have been bound to one core meanwhile. */
+        int error = hw_agent_create(&thread, run, STACK_BYTES, &allowed_cores);
         if (error)
             hw_log_warn("no progress thread: %s; going on without", strerror(error));
         else
