@@ -93,8 +93,8 @@ static int poll(bool *has_polled)
     if (*has_polled || !has_work() || !hw_poll_is_open())
         return completed;
     hw_poll();
-    completed +=
-        hw_request_poll(has_polled); /* where asking makes no progress, what came of it is seen now */
+    if (hw_real_request_is_complete) /* asking made no progress: what came of the poll is seen now */
+        completed += hw_request_poll(has_polled);
     *has_polled = true;
     return completed;
 }
