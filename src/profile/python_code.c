@@ -8,104 +8,60 @@
 enum { BYTES_SIZE = 16, BYTES_DATA = 32, TEXT_LENGTH = 16, TEXT_STATE = 32, TEXT_HEAD = 40 };
 enum { MAX_TABLE_BYTES = 1 << 22 };
 
+/* What versions have in common. Up to 3.10 frames are objects, and one of them lies behind the next; since
+ * then they lie on a stack of the interpreter's and point to their instruction. */
+#define FRAME_TO_3_10 .thread_frame = 24, .via_frame = -1, .frame_code = 32, .frame_back = 24
+#define CODE_TO_3_10                                                                                         \
+    .code_first_line = 40, .code_file = 104, .code_name = 112, .code_lines = 120, .code_bytes = 128
+#define TEXT_TO_3_11 .text_ascii = 48, .text_other = 72
+#define FRAME_SINCE_3_11 .frame_instruction = 56, .frame_bytes = 64
+#define CODE_SINCE_3_11                                                                                      \
+    .code_file = 112, .code_name = 128, .code_lines = 136, .code_bytes = 144, .lines = HW_PYTHON_LOCATIONS
+#define SINCE_3_12 .frame_code = 0, .frame_back = 8, .code_first_line = 68, .text_ascii = 40, .text_other = 56
+
 static const struct hw_python_layout layouts[] = {
     {.minor = 8,
-     .thread_frame = 24,
-     .via_frame = -1,
-     .frame_code = 32,
-     .frame_back = 24,
      .frame_instruction = 104,
      .frame_bytes = 108,
      .instruction_unit = 1,
-     .code_first_line = 40,
-     .code_file = 104,
-     .code_name = 112,
-     .code_lines = 120,
-     .code_bytes = 128,
-     .text_ascii = 48,
-     .text_other = 72,
-     .lines = HW_PYTHON_LNOTAB},
-    {.minor = 9,
-     .thread_frame = 24,
-     .via_frame = -1,
-     .frame_code = 32,
-     .frame_back = 24,
-     .frame_instruction = 104,
-     .frame_bytes = 108,
-     .instruction_unit = 1,
-     .code_first_line = 40,
-     .code_file = 104,
-     .code_name = 112,
-     .code_lines = 120,
-     .code_bytes = 128,
-     .text_ascii = 48,
-     .text_other = 72,
-     .lines = HW_PYTHON_LNOTAB},
+     .lines = HW_PYTHON_LNOTAB,
+     FRAME_TO_3_10,
+     CODE_TO_3_10,
+     TEXT_TO_3_11},
     {.minor = 10,
-     .thread_frame = 24,
-     .via_frame = -1,
-     .frame_code = 32,
-     .frame_back = 24,
      .frame_instruction = 96,
      .frame_bytes = 100,
      .instruction_unit = 2,
-     .code_first_line = 40,
-     .code_file = 104,
-     .code_name = 112,
-     .code_lines = 120,
-     .code_bytes = 128,
-     .text_ascii = 48,
-     .text_other = 72,
-     .lines = HW_PYTHON_RANGES},
+     .lines = HW_PYTHON_RANGES,
+     FRAME_TO_3_10,
+     CODE_TO_3_10,
+     TEXT_TO_3_11},
     {.minor = 11,
      .thread_frame = 56,
      .via_frame = 8,
      .frame_code = 32,
      .frame_back = 48,
-     .frame_instruction = 56,
-     .frame_bytes = 64,
      .code_first_line = 72,
-     .code_file = 112,
-     .code_name = 128,
-     .code_lines = 136,
      .code_instructions = 184,
-     .code_bytes = 144,
-     .text_ascii = 48,
-     .text_other = 72,
-     .lines = HW_PYTHON_LOCATIONS},
+     FRAME_SINCE_3_11,
+     CODE_SINCE_3_11,
+     TEXT_TO_3_11},
     {.minor = 12,
      .thread_frame = 56,
      .via_frame = 0,
-     .frame_code = 0,
-     .frame_back = 8,
-     .frame_instruction = 56,
-     .frame_bytes = 64,
-     .code_first_line = 68,
-     .code_file = 112,
-     .code_name = 128,
-     .code_lines = 136,
      .code_instructions = 192,
-     .code_bytes = 144,
-     .text_ascii = 40,
-     .text_other = 56,
-     .lines = HW_PYTHON_LOCATIONS},
+     FRAME_SINCE_3_11,
+     CODE_SINCE_3_11,
+     SINCE_3_12},
     {.minor = 13,
      .thread_frame = 72,
      .via_frame = -1,
-     .frame_code = 0,
-     .frame_back = 8,
-     .frame_instruction = 56,
-     .frame_bytes = 64,
-     .code_first_line = 68,
-     .code_file = 112,
-     .code_name = 128,
-     .code_lines = 136,
      .code_instructions = 200,
-     .code_bytes = 144,
-     .text_ascii = 40,
-     .text_other = 56,
-     .lines = HW_PYTHON_LOCATIONS},
+     FRAME_SINCE_3_11,
+     CODE_SINCE_3_11,
+     SINCE_3_12},
 };
+enum { LAST_MINOR = 13 };
 
 const struct hw_python_layout *hw_python_layout_of(const char *version)
 {
@@ -116,10 +72,11 @@ const struct hw_python_layout *hw_python_layout_of(const char *version)
         sscanf(version, "3.%d.%d%n", &minor, &patch, &length) != 2 || version[length] != ' ' ||
         strstr(version, "free-threading") || !(strstr(version, "[GCC ") || strstr(version, "[Clang ")))
         return NULL;
-    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
-        if (layouts[i].minor == minor)
-            return &layouts[i];
-    return NULL;
+    const struct hw_python_layout *found = NULL;
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0] && minor <= LAST_MINOR; i++)
+        if (layouts[i].minor <= minor)
+            found = &layouts[i];
+    return found;
 }
 
 const char *hw_python_look(const char *at, size_t bytes, char *buffer)

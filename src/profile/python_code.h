@@ -17,7 +17,7 @@ enum hw_python_lines { HW_PYTHON_LNOTAB, HW_PYTHON_RANGES, HW_PYTHON_LOCATIONS }
 
 /* Offsets in bytes. */
 struct hw_python_layout {
-    int minor;        /* of version 3 */
+    int minor;        /* of version 3: the first that is so */
     int thread_frame; /* in a thread's state: the innermost frame, or what points to it */
     int via_frame;    /* in that; -1: it is the frame */
     int frame_code, frame_back, frame_instruction, frame_bytes;
