@@ -298,11 +298,19 @@ static const void *site_of(const struct activity *one, const void *address, bool
 /* The thread's state, while it may be used. */
 static const char *current_thread(void) { return python.is_initialized() ? python.this_thread() : NULL; }
 
-static void refuse(const char *reason, const char *version)
+static const char *version(void)
 {
+    const char *(*get_version)(void);
+    *(void **)&get_version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
+    return get_version ? get_version() : "";
+}
+
+static void refuse(const char *reason)
+{
+    const char *refused = version();
     hw_profile_lock();
     if (!refusal[0])
-        snprintf(refusal, sizeof refusal, "%s %.*s", reason, (int)strcspn(version, " "), version);
+        snprintf(refusal, sizeof refusal, "%s %.*s", reason, (int)strcspn(refused, " "), refused);
     hw_profile_unlock();
     atomic_store_explicit(&state, REFUSED, memory_order_release);
 }
@@ -310,16 +318,13 @@ static void refuse(const char *reason, const char *version)
 /* Several threads may do this at once, to the same end: none waits for another. */
 static void find_interpreter(void)
 {
-    const char *(*get_version)(void);
-    *(void **)&get_version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
-    const char *version = get_version ? get_version() : "";
-    const struct hw_python_layout *layout = hw_python_layout_of(version);
+    const struct hw_python_layout *layout = hw_python_layout_of(version());
     void *is_initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
     void *this_thread = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
     const char *code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
     const char *text_type = dlsym(RTLD_DEFAULT, "PyUnicode_Type");
     if (!layout || !is_initialized || !this_thread || !code_type || !text_type) {
-        refuse("they are read of CPython 3.8 to 3.13, and this is", version);
+        refuse("they are read of CPython 3.8 to 3.13, and this is");
         return;
     }
     Dl_info info; /* it stays in memory as long as we may call it */
@@ -386,9 +391,7 @@ static bool is_trusted(void)
                                                 memory_order_relaxed);
         return expected != REFUSED;
     }
-    const char *(*get_version)(void);
-    *(void **)&get_version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
-    refuse("its frames cannot be read, or are not those of CPython", get_version ? get_version() : "");
+    refuse("its frames cannot be read, or are not those of CPython");
     return false;
 }
 
