@@ -1,6 +1,7 @@
 #include "profile/sites.h"
 
 #include "profile/python.h"
+#include "profile/record.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -66,12 +67,9 @@ unsigned hw_sites_index(const struct hw_profile_site *site) { return (unsigned)(
 /* A member of an object, and what comes after it. */
 static void write_text(FILE *file, const char *name, const char *text, const char *after)
 {
-    fprintf(file, "\"%s\": \"", name);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        fprintf(file, c == '"' || c == '\\' ? "\\%c" : c < 0x20 ? "\\u%04x" : "%c", c);
-    }
-    fprintf(file, "\"%s", after);
+    fprintf(file, "\"%s\": ", name);
+    hw_record_write_string(file, text);
+    fputs(after, file);
 }
 
 /* The place as whoever reads the record can look it up: file, offset in it, nearest exported symbol. A return
