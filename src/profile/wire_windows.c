@@ -146,24 +146,24 @@ bool hw_wire_enter(const struct hw_wire_moment *moment, bool is_blocking)
     return true;
 }
 
+static void raise_to(uint64_t *fastest, uint64_t bytes, uint64_t took_ns)
+{
+    uint64_t rate = (uint64_t)((double)bytes / (double)took_ns * (double)HW_NS_PER_S);
+    *fastest = rate > *fastest ? rate : *fastest;
+}
+
 static void learn_rate(uint64_t bytes, uint64_t took_ns)
 {
-    if (took_ns < RATE_LEAST_NS || bytes < MIN_BYTES)
-        return;
-    uint64_t rate = (uint64_t)((double)bytes / (double)took_ns * (double)HW_NS_PER_S);
-    uint64_t *fastest = took_ns < RATE_NS ? &fastest_short : &fastest_long;
-    *fastest = rate > *fastest ? rate : *fastest;
+    if (took_ns >= RATE_LEAST_NS && bytes >= MIN_BYTES)
+        raise_to(took_ns < RATE_NS ? &fastest_short : &fastest_long, bytes, took_ns);
 }
 
 /* Where directions take turns, whole waits look half as fast as the wire is. A run is short: less what may
  * have been in store it is slower than the wire, but for sure. */
 static void learn_run(const struct hw_watch_seen *seen)
 {
-    if (seen->run_ns < RATE_LEAST_NS || seen->bytes < STORED_BYTES)
-        return;
-    uint64_t rate =
-        (uint64_t)((double)(seen->bytes - STORED_BYTES) / (double)seen->run_ns * (double)HW_NS_PER_S);
-    fastest_long = rate > fastest_long ? rate : fastest_long;
+    if (seen->run_ns >= RATE_LEAST_NS && seen->bytes >= STORED_BYTES)
+        raise_to(&fastest_long, seen->bytes - STORED_BYTES, seen->run_ns);
 }
 
 uint64_t hw_wire_fastest(void) { return fastest_long ? fastest_long : fastest_short; }
