@@ -24,39 +24,28 @@ static const char *const names[] = {
 #ifdef OPEN_MPI
 
 /* MPI_T_init_thread would load every component there is (0.4 MB a process on Open MPI 4). The registry behind
- * MPI_T knows the variables of those in use; libmpi brings it along. It is not public: without it the answer
- * is 0. */
-struct registry {
+ * MPI_T knows the variables of those in use; libmpi brings it along. It is not public: without it no variable
+ * is known (NULL). */
+static const void *look_up(const char *name)
+{
     int (*find)(const char *name, int *index);
     int (*get_value)(int index, const void *value, void *source, const char **source_file);
-};
-
-static bool open_registry(struct registry *registry)
-{
     void *handle = hw_real_library_used()->handle;
-    *(void **)&registry->find = dlsym(handle, "mca_base_var_find_by_name");
-    *(void **)&registry->get_value = dlsym(handle, "mca_base_var_get_value");
-    return registry->find != NULL && registry->get_value != NULL;
-}
-
-static uint64_t ask(const struct registry *registry, const char *name)
-{
-    const size_t *value = NULL;
+    *(void **)&find = dlsym(handle, "mca_base_var_find_by_name");
+    *(void **)&get_value = dlsym(handle, "mca_base_var_get_value");
+    const void *value = NULL;
     int index;
-    return registry->find(name, &index) == 0 && registry->get_value(index, &value, NULL, NULL) == 0 &&
-                   value != NULL
-               ? *value
-               : 0;
+    bool is_known = find && get_value && find(name, &index) == 0 && get_value(index, &value, NULL, NULL) == 0;
+    return is_known ? value : NULL;
 }
 
 uint64_t hw_real_eager_limit(void)
 {
-    struct registry registry;
     uint64_t limit = 0;
-    if (!open_registry(&registry))
-        return 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && limit == 0; i++)
-        limit = ask(&registry, names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && limit == 0; i++) {
+        const size_t *value = look_up(names[i]);
+        limit = value ? *value : 0;
+    }
     return limit;
 }
 
@@ -65,11 +54,8 @@ enum { BTL_FLAG_PUT = 2 };
 
 bool hw_real_directions_alternate(void)
 {
-    struct registry registry;
-    const uint32_t *flags = NULL;
-    int index;
-    return open_registry(&registry) && registry.find("btl_tcp_flags", &index) == 0 &&
-           registry.get_value(index, &flags, NULL, NULL) == 0 && flags != NULL && (*flags & BTL_FLAG_PUT);
+    const unsigned *flags = look_up("btl_tcp_flags");
+    return flags && (*flags & BTL_FLAG_PUT);
 }
 
 #else
