@@ -6,6 +6,7 @@
  * after `--seconds`, but not before a few rounds: some operations of some MPIs take a large part of a second.
  */
 #include "common/bench.h"
+#include "common/one_sided.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,23 +24,6 @@ enum { LEAST_ROUNDS = 3 };
 
 static const char *const operations[] = {
     "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"};
-
-/* A box of doubles in a grid twice as long in each direction: `count` of them. */
-static MPI_Datatype make_type(int64_t count)
-{
-    MPI_Datatype type;
-    int edge = 1;
-    while ((int64_t)(edge * 2) * (edge * 2) * (edge * 2) <= count)
-        edge *= 2;
-    int rest = (int)(count / ((int64_t)edge * edge));
-    int grid[3] = {2 * edge, 2 * edge, 2 * rest}, box[3] = {edge, edge, rest}, start[3] = {0, 0, 0};
-    if (options.is_strided)
-        MPI_Type_create_subarray(3, grid, box, start, MPI_ORDER_C, MPI_DOUBLE, &type);
-    else
-        MPI_Type_contiguous((int)count, MPI_DOUBLE, &type);
-    MPI_Type_commit(&type);
-    return type;
-}
 
 static void operate(double *buffer, double *result, int count, MPI_Datatype type, int target, MPI_Win win)
 {
@@ -132,7 +116,7 @@ static void point_measure(const struct bench *bench, int64_t bytes, struct bench
                                 .buffer = bench_allocate((size_t)bytes),
                                 .result = bench_allocate((size_t)bytes),
                                 .count = (int)(bytes / (int64_t)sizeof(double))};
-    exchange.type = make_type(exchange.count);
+    exchange.type = bench_target_type(exchange.count, options.is_strided);
     memset(exchange.buffer, 0, (size_t)bytes);
     MPI_Win_allocate((MPI_Aint)bytes * 8, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
                      &exchange.win);
