@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Builds every benchmark program for every MPI found: build/bench/<mpi>/<program>.
 
-Called by ./dev build. A program is rebuilt when it, a shared source or this script is newer.
+Called by ./dev build. A program is rebuilt when it, a shared source or this script is newer. One
+that needs a library which is not here is left out when all are built, and fails when asked for.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ FLAGS = [
     "-Wno-stringop-overflow",
 ]
 
+#: program -> (what the linker is told, what the library is called, Debian's package)
+LIBRARIES = {"rma_patterns": ("-lblas", "BLAS", "libblas-dev")}
+
 
 def program_names() -> list[str]:
     return sorted(path.stem for path in BENCH.glob("*.c"))
@@ -39,6 +43,20 @@ def is_current(target: Path, sources: list[Path]) -> bool:
         return False
     made = target.stat().st_mtime
     return all(source.stat().st_mtime <= made for source in sources)
+
+
+def library_missing(name: str) -> str | None:
+    """Says which library the program NAME needs and the linker does not find."""
+    if name not in LIBRARIES:
+        return None
+    flag, library, package = LIBRARIES[name]
+    done = subprocess.run(
+        ["gcc", "-x", "c", "-", flag, "-o", "/dev/null"],
+        input="int main(void) { return 0; }",
+        text=True,
+        capture_output=True,
+    )
+    return None if done.returncode == 0 else f"no {library} ({flag}); Debian: {package}"
 
 
 def program_build(mpi: Mpi, name: str, directory: Path) -> str | None:
@@ -52,6 +70,7 @@ def program_build(mpi: Mpi, name: str, directory: Path) -> str | None:
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = target.with_name(f".{name}.new")
     command = [str(mpi.mpicc), *FLAGS, str(source), *map(str, shared), "-o", str(fresh), "-lm"]
+    command += [LIBRARIES[name][0]] if name in LIBRARIES else []
     done = subprocess.run(command, env=mpi.environment(), text=True, capture_output=True)
     if done.returncode != 0:
         fresh.unlink(missing_ok=True)
@@ -63,8 +82,15 @@ def program_build(mpi: Mpi, name: str, directory: Path) -> str | None:
 def build(mpis: list[Mpi], directory: Path, names: list[str] | None = None) -> int:
     """Builds the programs for each MPI; returns how many failed."""
     failures = 0
+    buildable = []
+    for name in names or program_names():
+        if missing := library_missing(name):
+            failures += bool(names)
+            print(f"bench: {name} is not built: {missing}", file=sys.stderr)
+        else:
+            buildable.append(name)
     for mpi in mpis:
-        for name in names or program_names():
+        for name in buildable:
             complaint = program_build(mpi, name, directory)
             if complaint is not None:
                 failures += 1
