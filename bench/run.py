@@ -204,6 +204,12 @@ def setting_run(
                     )
 
 
+def blas_notes(done: list[dict]) -> list[str]:
+    """Which library computed, where programs say so."""
+    found = [launch["result"].get("blas") for launch in done if launch["result"]]
+    return [f"BLAS: {path}" for path in dict.fromkeys(found) if path]
+
+
 def abridged(document: dict) -> dict:
     """The result without what only debugging needs: fits a repository."""
     brief = []
@@ -265,7 +271,7 @@ def measure(options: argparse.Namespace, console: Console) -> dict:
         "commit": machine.commit(ROOT),
         "suite": suite.name,
         "title": suite.title,
-        "notes": notes,
+        "notes": notes + blas_notes(done),
         "options": {
             "launches": suite.launches,
             "rates": suite.rates,

@@ -35,6 +35,10 @@ RECORD_KEYS = (
 )
 
 
+#: a BLAS is to use the one thread the work is counted for; each reads these when it is loaded
+BLAS_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
+
+
 @dataclass(frozen=True)
 class Mode:
     """One way to run the same binary."""
@@ -184,7 +188,7 @@ class Setting:
     def launch(self, case: Case, mode: Mode, arguments: list[str], timeout_s: float) -> dict:
         """One launch under the lock: the program's object, or why there is none."""
         assert self.cluster is not None
-        env = dict(mode.env)
+        env = BLAS_THREADS | mode.env
         folder = self.scratch / f"records-{os.getpid()}"
         if mode.has_headway:
             shutil.rmtree(folder, ignore_errors=True)
@@ -368,6 +372,7 @@ def case_run(
         "case": case.name,
         "program": case.program,
         "sizes": list(case.sizes),
+        "ranks_per_node": case.ranks_per_node,
     }
     try:
         if case.work != "none" or case.program in ("cpuburn", "progression"):

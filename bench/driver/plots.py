@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib
@@ -33,6 +34,7 @@ PHASE_COLOURS = {
     "counter_s": "#cc79a7",
     "get_s": "#0072b2",
     "update_s": "#f0e442",
+    "comm_s": "#0072b2",
     "sync_s": "#7a7a7a",
 }
 VARIANT_COLOURS = ("#009e73", "#e69f00", "#f0e442", "#000000")
@@ -232,6 +234,43 @@ def value_panel(name: str, label: str):
     return paint
 
 
+def users_panel(size: int):
+    """One line a mode over how many user processes a node, and so a ghost, has."""
+
+    def paint(axes: Axes, rows: list[dict]) -> None:
+        modes = modes_of(rows)
+        chosen = [row for row in rows if row["bytes"] == size]
+        for mode in modes:
+            line = sorted(
+                (r["ranks_per_node"], r["values"]["total_s"]["median"])
+                for r in chosen
+                if r["mode"] == mode
+            )
+            users, seconds = [users for users, _ in line], [seconds for _, seconds in line]
+            colour = mode_colour(mode, modes)
+            axes.plot(users, seconds, color=colour, label=mode, marker="o", markersize=3)
+        axes.set_xticks(sorted({row["ranks_per_node"] for row in rows}))
+        axes.set_xlabel("user processes a node")
+        axes.set_yscale("log")
+        axes.set_ylabel(f"{size_text(size)}: iteration, s")
+
+    return paint
+
+
+def families(rows: list[dict]) -> dict[tuple, list[dict]]:
+    """Cases that differ in their user processes a node alone, which end their names, by link."""
+    found: dict[tuple, list[dict]] = {}
+    for row in rows:
+        if row["program"] == "rma_patterns" and row.get("ranks_per_node"):
+            name = row["case"].rpartition(", ")[0]
+            found.setdefault((name, row["rate"], row["sockbuf"]), []).append(row)
+    return {
+        key: chosen
+        for key, chosen in found.items()
+        if len({row["ranks_per_node"] for row in chosen}) > 1
+    }
+
+
 def figures_choose(suite: str, rows: list[dict]) -> dict[str, list]:
     """Names of figures and the panels they are made of, by what the rows hold."""
     held = {name for row in rows for name in row["values"]}
@@ -246,7 +285,7 @@ def figures_choose(suite: str, rows: list[dict]) -> dict[str, list]:
                 time_panel("latency_3.5_l0_s", "latency, delay 3.5 l0, s"),
             ]
         }
-    if "counter_s" in held:
+    if "counter_s" in held or "comm_s" in held:
         return {"": [stacks_draw]}
     if "total_s" in held and "wait_s" in held:
         return {"": [ratio_panel, recovered_panel], "-profile": [stacks_draw]}
@@ -265,19 +304,29 @@ def figures_choose(suite: str, rows: list[dict]) -> dict[str, list]:
     return {}
 
 
+def figures_all(document: dict) -> Iterator[tuple[tuple, str, list[dict], list]]:
+    """What a figure is of (case or family, rate, socket buffers), what ends its file's name, its
+    rows and its panels: for each case and link, then for each family of cases and link."""
+    for (_, *where), rows in groups(document["rows"]).items():
+        shown = [row for row in rows if row["values"]]
+        for suffix, panel_list in figures_choose(document["suite"], shown).items():
+            yield tuple(where), suffix, shown, panel_list
+    for key, rows in families(document["rows"]).items():
+        shown = [row for row in rows if row["values"]]
+        sizes = sorted({row["bytes"] for row in shown})
+        yield key, "-users", shown, [users_panel(size) for size in sizes]
+
+
 def draw(document: dict, directory: Path) -> list[Path]:
-    """Writes one PNG for each figure of each case and link; returns their paths."""
+    """Writes one PNG for each figure; returns their paths."""
     written = []
     with pyplot.rc_context(STYLE):
-        for key, rows in groups(document["rows"]).items():
-            program, case, rate, sockbuf = key
-            shown = [row for row in rows if row["values"]]
-            for suffix, panel_list in figures_choose(document["suite"], shown).items():
-                title = f"{document['title']}: {case}, link {rate}, socket buffers {sockbuf}"
-                figure = figure_make(title, shown, panel_list)
-                name = "-".join(["-".join(case.split()), rate, sockbuf])
-                path = directory / f"{document['suite']}-{name}{suffix}.png"
-                figure.savefig(path, metadata={"Software": None})
-                pyplot.close(figure)
-                written.append(path)
+        for (case, rate, sockbuf), suffix, rows, panel_list in figures_all(document):
+            title = f"{document['title']}: {case}, link {rate}, socket buffers {sockbuf}"
+            figure = figure_make(title, rows, panel_list)
+            name = "-".join(["-".join(case.split()), rate, sockbuf])
+            path = directory / f"{document['suite']}-{name}{suffix}.png"
+            figure.savefig(path, metadata={"Software": None})
+            pyplot.close(figure)
+            written.append(path)
     return written

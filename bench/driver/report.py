@@ -21,6 +21,7 @@ COLUMNS = {
     "counter_s": "counter",
     "get_s": "get",
     "update_s": "update",
+    "comm_s": "communicate",
     "sync_s": "sync",
     "compute_alone_s": "compute alone",
     "transfer_alone_s": "transfer alone",

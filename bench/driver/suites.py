@@ -168,12 +168,51 @@ def get_compute_update(ranks_per_node: int, tile: int, order: int) -> Case:
     )
 
 
+#: of papers/002 section 7.3: the side of a DGEMM, how many make a computation, how many operations
+#: go to each target before it and after it, how many steps an iteration has
+PATTERN_PHASES = {
+    "COMP": {"tile": "128", "tiles": "8", "operations": "1", "steps": "4"},
+    "COMM": {"tile": "24", "tiles": "1", "operations": "8", "steps": "2"},
+}
+
+
+def pattern(name: str, sizes: tuple[int, ...], users: int, options: dict[str, str]) -> Case:
+    """USERS of each of two nodes share its one core, and with ghosts the ghost does too."""
+    # To each user of the other node, from each here, and what is got comes the other way.
+    crossing = users * users * int(options["operations"]) * int(options["steps"])
+    return Case(
+        name,
+        "rma_patterns",
+        sizes,
+        options,
+        ranks_per_node=users,
+        cores_per_node=1,
+        timeout_s=12.0,
+        traffic=(2.0 if options["pattern"] == "all-to-all" else 1.0) * crossing,
+    )
+
+
+def rma_pattern(phase: str, target: str, flush: str) -> Case:
+    how = {"each": "blocking", "end": "nonblocking"}[flush]
+    options = {**PATTERN_PHASES[phase], "pattern": target, "flush": flush, "strided": ""}
+    return pattern(f"{phase}, {target.replace('-', ' ')}, {how}", (64,), 2, options)
+
+
+def rma_users(phase: str, users: int) -> Case:
+    """One ghost for all of them, whom the name ends with (plots.families)."""
+    options = {**PATTERN_PHASES[phase], "pattern": "all-to-all", "flush": "end"}
+    count = "1 user process" if users == 1 else f"{users} user processes"
+    return pattern(f"{phase}, {count} a node", (8, 64 * KIB), users, options)
+
+
 def progression(sizes: tuple[int, ...]) -> Case:
     return Case("receiver", "progression", sizes, {"iterations": "10"}, "latency", timeout_s=110.0)
 
 
 #: between nodes; facts about it, not about Headway
 NO_WINDOWS = {"ompi4": "MPI_Win_allocate fails between nodes, plain too"}
+
+TWO_A_NODE = {"mpich4": "two ranks a node over TCP now and then hang at the end, plain too"}
 
 _SUITES = (
     Suite(
@@ -402,6 +441,31 @@ _SUITES = (
         ("ghosts",),
         launches=3,
         excluded=NO_WINDOWS,
+    ),
+    Suite(
+        "rma-patterns",
+        "Operations, DGEMM, operations, by processes out of step",
+        tuple(
+            rma_pattern(phase, pattern, flush)
+            for phase in PATTERN_PHASES
+            for pattern in ("all-to-all", "to-one-node")
+            for flush in ("each", "end")
+        ),
+        ("1gbit",),
+        ("default",),
+        ("ghosts",),
+        launches=2,
+        excluded=NO_WINDOWS | TWO_A_NODE,
+    ),
+    Suite(
+        "rma-users",
+        "One ghost for more and more user processes",
+        tuple(rma_users(phase, users) for phase in PATTERN_PHASES for users in (1, 2, 4)),
+        ("10gbit",),
+        ("default",),
+        ("ghosts",),
+        launches=2,
+        excluded=NO_WINDOWS | TWO_A_NODE,
     ),
     Suite(
         "memory",

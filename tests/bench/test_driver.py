@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "cli")]
 
-from driver import analysis, launches, suites  # noqa: E402
+from driver import analysis, launches, plots, suites  # noqa: E402
 from headway.mpis import find_mpis  # noqa: E402
 
 
@@ -187,3 +187,50 @@ def test_the_engine_is_measured_within_a_node_too() -> None:
         wanted = {"headway", "headway:v"} if suite.is_forced else {"headway-thread"}
         assert forced == wanted, suite.name
     assert seen == ["intranode", "percall"]
+
+
+def pattern(mode: str, total_s: float, users: int) -> dict:
+    phases = {name: summary(total_s / 4) for name in ("compute_s", "comm_s", "sync_s")}
+    points = [
+        {
+            "bytes": 8,
+            "total_s": summary(total_s),
+            "digest": f"of {users}",
+            "compute": {"compute_alone_s": summary(0.004)},
+            "by_rank": [{"rank": 0, **phases, "total_s": summary(total_s)}],
+        }
+    ]
+    return launch(mode, None) | {
+        "program": "rma_patterns",
+        "case": f"COMP, {users} a node",
+        "result": {"program": "rma_patterns", "points": points, "blas": "/libblas.so"},
+        "sizes": [8],
+        "ranks_per_node": users,
+    }
+
+
+def test_patterns_are_shown_by_user_processes(tmp_path: Path) -> None:
+    done = [
+        pattern(mode, total_s * users, users)
+        for users in (1, 2)
+        for mode, total_s in (
+            ("plain", 0.010),
+            ("headway", 0.008),
+            ("headway-ghosts", 0.012),
+            ("peer:async", 0.007),
+        )
+    ]
+    rows = analysis.rows_make(done)
+    ghosts = row_of(rows, "headway-ghosts")
+    assert ghosts["values"]["comm_s"]["median"] == pytest.approx(0.003)
+    lines = analysis.losses(rows)
+    assert sum("headway-ghosts 1.200 x plain" in line for line in lines) == 2
+    assert sum("peer:async is ahead" in line for line in lines) == 2, "of any size"
+    document = {"suite": "rma-users", "title": "Users", "rows": rows}
+    figures = [(where, suffix) for where, suffix, _, _ in plots.figures_all(document)]
+    assert figures == [
+        (("COMP, 1 a node", "1gbit", "small"), ""),
+        (("COMP, 2 a node", "1gbit", "small"), ""),
+        (("COMP", "1gbit", "small"), "-users"),
+    ]
+    assert all(path.stat().st_size > 0 for path in plots.draw(document, tmp_path))
