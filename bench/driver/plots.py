@@ -81,24 +81,27 @@ def sizes_axis(axes: Axes, sizes: list[int]) -> None:
     axes.minorticks_off()
 
 
-def lines_draw(axes: Axes, rows: list[dict], source: str, name: str, *, has_errors: bool) -> None:
-    """One line a mode over the size; error bars reach from the best to the worst launch."""
+def lines_draw(
+    axes: Axes, rows: list[dict], source: str, name: str, *, has_errors: bool, over: str = "bytes"
+) -> None:
+    """One line a mode over the size, or what else OVER names; error bars reach from the best to the
+    worst launch."""
     modes = modes_of(rows)
     for mode in modes:
         chosen = sorted(
             (r for r in rows if r["mode"] == mode and r[source].get(name) is not None),
-            key=lambda r: r["bytes"],
+            key=lambda r: r[over],
         )
         if not chosen:
             continue
-        sizes = [row["bytes"] for row in chosen]
+        places = [row[over] for row in chosen]
         colour = mode_colour(mode, modes)
         if source == "values":
             middle = [row["values"][name]["median"] for row in chosen]
             below = [m - row["values"][name]["min"] for m, row in zip(middle, chosen, strict=True)]
             above = [row["values"][name]["max"] - m for m, row in zip(middle, chosen, strict=True)]
             axes.errorbar(
-                sizes,
+                places,
                 middle,
                 yerr=[below, above] if has_errors else None,
                 color=colour,
@@ -109,14 +112,17 @@ def lines_draw(axes: Axes, rows: list[dict], source: str, name: str, *, has_erro
             )
         else:
             axes.plot(
-                sizes,
+                places,
                 [row["derived"][name] for row in chosen],
                 color=colour,
                 label=mode,
                 marker="o",
                 markersize=3,
             )
-    sizes_axis(axes, sorted({row["bytes"] for row in rows}))
+    if over == "bytes":
+        sizes_axis(axes, sorted({row["bytes"] for row in rows}))
+    else:
+        axes.set_xticks(sorted({row[over] for row in rows}))
 
 
 def stacks_draw(axes: Axes, rows: list[dict]) -> None:
@@ -238,18 +244,8 @@ def users_panel(size: int):
     """One line a mode over how many user processes a node, and so a ghost, has."""
 
     def paint(axes: Axes, rows: list[dict]) -> None:
-        modes = modes_of(rows)
         chosen = [row for row in rows if row["bytes"] == size]
-        for mode in modes:
-            line = sorted(
-                (r["ranks_per_node"], r["values"]["total_s"]["median"])
-                for r in chosen
-                if r["mode"] == mode
-            )
-            users, seconds = [users for users, _ in line], [seconds for _, seconds in line]
-            colour = mode_colour(mode, modes)
-            axes.plot(users, seconds, color=colour, label=mode, marker="o", markersize=3)
-        axes.set_xticks(sorted({row["ranks_per_node"] for row in rows}))
+        lines_draw(axes, chosen, "values", "total_s", has_errors=True, over="ranks_per_node")
         axes.set_xlabel("user processes a node")
         axes.set_yscale("log")
         axes.set_ylabel(f"{size_text(size)}: iteration, s")
