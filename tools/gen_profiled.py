@@ -26,6 +26,10 @@ PAIRS = (
 #: ... but not in these: only at the root, not with MPI_IN_PLACE, or not with MPI_NO_OP
 SEND_PAIR = re.compile(r"(?:I?[Ss]endrecv)(?:_c)?$")
 RECEIVE_PAIR = re.compile(r"I?(?:[Nn]eighbor_)?(?:[Aa]llgather|[Aa]lltoall)(?:_init)?(?:_c)?$")
+#: collectives of which every rank of the communicator is a part
+COLLECTIVE = re.compile(
+    r"I?(?:All(?:gather|reduce|toall)|Barrier|Bcast|Exscan|Gather|Reduce(?!_local)|Scan|Scatter)"
+)
 NOT_COUNTED = re.compile(r"(?:Init|Init_thread|Finalize|Session_init|Session_finalize|Abort)$")
 
 
@@ -88,10 +92,30 @@ def communicator(prototype: Prototype) -> str | None:
     return next((p.name for p in prototype.parameters if p.is_communicator()), None)
 
 
+def partners(prototype: Prototype) -> str | None:
+    """Whom the call gives something to, from whom it takes, and the tag; None: that is not told."""
+    if re.match(r"I?(Bcast|Scatter)", prototype.name):
+        return "HW_DELAY_IF_ROOT, hw_profiled_source(root), -1"
+    if COLLECTIVE.match(prototype.name):
+        return "HW_DELAY_ALL, HW_DELAY_ALL, -1"
+    plain = {p.name for p in prototype.parameters if p.type == "int" and not p.array}
+    if {"dest", "source"} <= plain:
+        return (
+            "hw_profiled_dest(dest), hw_profiled_source(source), sendtag == recvtag ? recvtag : -1"
+        )
+    if {"dest", "tag"} <= plain:
+        return "hw_profiled_dest(dest), HW_DELAY_NOBODY, tag"
+    if {"source", "tag"} <= plain:
+        return "HW_DELAY_NOBODY, hw_profiled_source(source), tag"
+    return None
+
+
 def on_communicator(prototype: Prototype) -> str:
     """Which communicator a call was on, looked up when its time has been taken."""
     name = communicator(prototype)
     lines = f"    hw_profiled_comm(&call, rc, {name});\n" if name else ""
+    if name and (who := partners(prototype)):
+        lines += f"    hw_profiled_with(&call, {name}, {who});\n"
     if prototype.name == "Comm_set_name":  # the call itself counts under the new name
         lines += "    hw_profiled_comm_named(rc, comm, comm_name);\n" + lines
     return lines
@@ -128,7 +152,10 @@ def noted(prototype: Prototype, call: str, after: str) -> str:
     size = f"rc == MPI_SUCCESS ? {size} : 0" if is_status and size != "0" else size
     note = f'    hw_profile_note(began_ns, "{name}", site, {size});\n'
     if comm and is_status:
-        note = f'    hw_profiled_note(began_ns, "{name}", site, {size}, rc, {comm});\n'
+        who = partners(prototype)
+        ending, more = ("_with", f", {who}") if who else ("", "")
+        words = f'began_ns, "{name}", site, {size}, rc, {comm}{more}'
+        note = f"    hw_profiled_note{ending}({words});\n"
     return (
         f"{forgets(prototype)}    uint64_t began_ns = hw_profile_now_ns();\n"
         f"    {prototype.type} rc = {call};\n{after}{note}"

@@ -56,6 +56,11 @@ static __attribute__((noinline)) struct hw_profile_comm *add_comm(MPI_Comm comm)
     int *ranks = world_ranks(hw_world_comm(comm), &size);
     struct hw_profile_comm *added = hw_comms_add(comm_number(comm), name, size, ranks);
     free(ranks);
+    int is_inter = 1, rank = -1;
+    if (hw_real.Comm_test_inter(hw_world_comm(comm), &is_inter) != MPI_SUCCESS ||
+        hw_real.Comm_rank(hw_world_comm(comm), &rank) != MPI_SUCCESS)
+        is_inter = 1;
+    hw_comms_set_own(comm_number(comm), rank, is_inter != 0);
     return added;
 }
 
@@ -77,7 +82,17 @@ void hw_profiled_note(uint64_t began_ns, const char *function, const void *site,
                       MPI_Comm comm)
 {
     uint64_t ended_ns = hw_clock_fast_ns();
-    hw_thread_note(hw_profile_mine, began_ns, ended_ns, function, site, bytes, comm_of(rc, comm));
+    hw_thread_note(hw_profile_mine, began_ns, ended_ns, function, site, bytes, comm_of(rc, comm),
+                   HW_DELAY_NO_WHO);
+}
+
+void hw_profiled_note_with(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
+                           MPI_Comm comm, int gives, int takes, int tag)
+{
+    uint64_t ended_ns = hw_clock_fast_ns();
+    struct hw_profile_comm *found = comm_of(rc, comm);
+    hw_thread_note(hw_profile_mine, began_ns, ended_ns, function, site, bytes, found,
+                   found ? (struct hw_delay_who){comm_number(comm), gives, takes, tag} : HW_DELAY_NO_WHO);
 }
 
 void hw_profiled_comm_named(int rc, MPI_Comm comm, const char *name)

@@ -4,6 +4,7 @@
 #define HW_MPI_PROFILED_H
 
 #include "profile/calls.h"
+#include "real/constants.h"
 #include "real/real.h"
 
 /* Bytes of a call that names a count and a datatype which are significant on this rank. */
@@ -15,6 +16,24 @@ void hw_profiled_comm(struct hw_profile_call *call, int rc, MPI_Comm comm);
 /* The whole of a call on a communicator that leaves nothing pending, after it (hw_profile_note). */
 void hw_profiled_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
                       MPI_Comm comm);
+
+/* The same for a call with partners in it: ranks of the communicator, or as in profile/delays.h. */
+void hw_profiled_note_with(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
+                           MPI_Comm comm, int gives, int takes, int tag);
+
+/* After hw_profiled_comm of a post with partners. */
+static inline void hw_profiled_with(struct hw_profile_call *call, MPI_Comm comm, int gives, int takes,
+                                    int tag)
+{
+    if (call->comm)
+        call->who = (struct hw_delay_who){(uint64_t)(uintptr_t)comm, gives, takes, tag};
+}
+
+static inline int hw_profiled_dest(int dest) { return dest < 0 ? HW_DELAY_NOBODY : dest; /* MPI_PROC_NULL */ }
+static inline int hw_profiled_source(int source)
+{
+    return source >= 0 ? source : source == HW_PROC_NULL ? HW_DELAY_NOBODY : HW_DELAY_ANYBODY;
+}
 
 /* After MPI_Comm_set_name; before MPI_Comm_free and MPI_Comm_disconnect. */
 void hw_profiled_comm_named(int rc, MPI_Comm comm, const char *name);

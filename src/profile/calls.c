@@ -30,6 +30,7 @@ struct hw_profile_request {
     struct hw_profile_request *next;
     struct hw_profile_site *site;
     struct hw_profile_comm *comm;
+    struct hw_delay_who who;
     const struct hw_profile_thread *thread;
     uint64_t bytes;
     uint64_t posted_ns;
@@ -77,7 +78,7 @@ static bool is_wanted(void)
 void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first),
                         bool (*is_layer)(const char *path))
 {
-    if (began_ns || !is_wanted() || !hw_sites_open() || !hw_comms_open())
+    if (began_ns || !is_wanted() || !hw_sites_open() || !hw_comms_open() || !hw_delays_open())
         return;
     events = calloc(EVENT_COUNT, sizeof *events);
     hw_clock_fast_begin();
@@ -150,7 +151,17 @@ void hw_profile_thread_end(void)
 
 void hw_profile_note(uint64_t from_ns, const char *function, const void *site, uint64_t bytes)
 {
-    hw_thread_note(hw_profile_mine, from_ns, hw_clock_fast_ns(), function, site, bytes, NULL);
+    hw_thread_note(hw_profile_mine, from_ns, hw_clock_fast_ns(), function, site, bytes, NULL,
+                   HW_DELAY_NO_WHO);
+}
+
+void hw_thread_delayed(struct hw_profile_thread *mine, struct hw_profile_note note, struct hw_delay_who who)
+{
+    const struct hw_delay_call call = {note.site,    note.function, note.bytes, note.began_ns,
+                                       note.took_ns, note.comm,     false};
+    hw_profile_lock();
+    hw_delays_add(&mine->delays, &call, &who);
+    hw_profile_unlock();
 }
 
 void hw_profile_enter(struct hw_profile_call *call, const char *function, const void *site, uint64_t bytes)
@@ -159,6 +170,7 @@ void hw_profile_enter(struct hw_profile_call *call, const char *function, const 
     call->site = site;
     call->bytes = bytes;
     call->comm = NULL;
+    call->who = HW_DELAY_NO_WHO;
     call->is_sampled = call->is_unsized = false;
     call->held = call->inline_held;
     call->held_count = 0;
@@ -187,7 +199,38 @@ static struct hw_profile_site *count_call(const struct hw_profile_call *call)
     return count(&one);
 }
 
-void hw_profile_count(struct hw_profile_call *call) { hw_thread_keep(hw_profile_mine, note_of(call)); }
+static struct hw_delay_call delay_of(const struct hw_profile_call *call)
+{
+    return (struct hw_delay_call){call->site,    call->function, call->bytes, call->began_ns,
+                                  call->took_ns, call->comm,     false};
+}
+
+static __attribute__((noinline)) void add_post(const struct hw_profile_call *call,
+                                               const struct hw_delay_who *who, struct hw_profile_comm *comm,
+                                               uint64_t took_ns)
+{
+    struct hw_delay_call one = delay_of(call);
+    one.took_ns = took_ns;
+    one.comm = comm;
+    one.is_post = true;
+    hw_delays_add(&hw_profile_mine->delays, &one, who);
+}
+
+/* A post, or (took_ns is 0) part of one. Under lock. */
+static void delay_post(const struct hw_profile_call *call, const struct hw_delay_who *who,
+                       struct hw_profile_comm *comm, uint64_t took_ns)
+{
+    struct hw_delays *mine = &hw_profile_mine->delays;
+    if (hw_delays_is_news(mine, call->began_ns, took_ns, who->gives != HW_DELAY_NOBODY))
+        add_post(call, who, comm, took_ns);
+    else
+        hw_delays_pass(mine, call->site, call->function, call->bytes, call->began_ns + took_ns);
+}
+
+void hw_profile_count(struct hw_profile_call *call)
+{
+    hw_thread_keep(hw_profile_mine, note_of(call), call->who);
+}
 
 static struct hw_profile_request **bucket_of(uint64_t handle)
 {
@@ -251,6 +294,7 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
 {
     hw_profile_lock();
     struct hw_profile_site *site = count_call(call);
+    delay_post(call, is_persistent ? &HW_DELAY_NO_WHO : &call->who, call->comm, call->took_ns);
     struct hw_profile_request *request = take(handle);
     if (!request)
         request = new_request();
@@ -258,6 +302,7 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
         request->handle = handle;
         request->site = site;
         request->comm = call->comm;
+        request->who = call->who;
         request->bytes = call->bytes;
         request->function = call->function;
         request->is_unsized = call->is_unsized;
@@ -280,6 +325,7 @@ void hw_profile_start(struct hw_profile_call *call, uint64_t handle)
         call->bytes += request->bytes;
         if (request->comm)
             count_on(request->comm, request->bytes, 0);
+        delay_post(call, &request->who, request->comm, 0);
         activate(request, call);
         put(request);
     }
@@ -430,11 +476,32 @@ static inline void free_held(struct hw_profile_call *call)
         free(call->held);
 }
 
+static __attribute__((noinline)) void add_door(const struct hw_profile_call *call, uint64_t waited_ns)
+{
+    struct hw_delay_door door = {0};
+    const struct hw_delay_call one = delay_of(call);
+    for (int i = 0; i < call->held_count; i++)
+        if (call->held[i].is_complete)
+            hw_delays_door_add(&door, &call->held[i].request->who, call->held[i].request->comm);
+    hw_delays_door(&hw_profile_mine->delays, &one, waited_ns, &door);
+}
+
+/* For whom the program waited in this door. Under lock. */
+static void delay_door(const struct hw_profile_call *call, uint64_t waited_ns)
+{
+    struct hw_delays *mine = &hw_profile_mine->delays;
+    if (waited_ns > HW_DELAY_LEAST_NS || hw_delays_is_news(mine, call->began_ns, call->took_ns, true))
+        add_door(call, waited_ns);
+    else
+        hw_delays_pass(mine, call->site, call->function, call->bytes, call->began_ns + call->took_ns);
+}
+
 /* Under lock. */
 static void settle_door(struct hw_profile_call *call, struct hw_profile_site *site, int complete_count,
                         bool is_blocking)
 {
     uint64_t took_ns = waited_ns(call, is_blocking, complete_count > 0);
+    delay_door(call, took_ns);
     double shares = (double)call->bytes + (double)complete_count;
     uint64_t longest_ns = settle(call, shares > 0 ? (double)took_ns / shares : 0.0);
     if (is_blocking ? call->is_sampled : took_ns && spell.is_sampled) {
@@ -512,7 +579,9 @@ void hw_profile_write(FILE *file)
     }
     fputs("  \"sites\": [\n", file);
     hw_sites_write(file);
-    fputs("\n  ],\n  \"communicators\": [\n", file);
+    fputs("\n  ],\n", file);
+    hw_delays_write(file);
+    fputs("  \"communicators\": [\n", file);
     hw_comms_write(file);
     fputs("\n  ],\n  \"slices\": ", file);
     hw_slices_write(file, hw_clock_fast_ns());

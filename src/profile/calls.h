@@ -67,6 +67,7 @@ struct hw_profile_call {
     uint64_t began_ns; /* of the real call; later than entered_ns if the wire was looked at */
     uint64_t took_ns;
     struct hw_profile_comm *comm; /* NULL: the call names none */
+    struct hw_delay_who who;      /* of a post or a wait for a partner */
     int held_count, held_capacity;
     bool is_unsized; /* set after hw_profile_enter of a post whose arguments do not tell its bytes */
     bool is_sampled;

@@ -7,10 +7,20 @@
 #include <string.h>
 
 enum { COMM_COUNT = 128, BUCKET_COUNT = 256, OTHERS = COMM_COUNT };
+/* A larger group that is no row or column of the world is not known rank by rank. */
+enum { MAX_LISTED_COUNT = 4096 };
+
+/* Which rank of the world each of a group is: first + i * stride, or listed. */
+struct members {
+    int count, first, stride; /* count 0: not known */
+    int own;                  /* this process's rank in it; -1: not known */
+    int *listed;
+};
 
 struct handle {
     uint64_t number;
     struct hw_profile_comm *comm;
+    struct members members;
     struct handle *next;
 };
 
@@ -19,6 +29,7 @@ static struct {
     struct handle *buckets[BUCKET_COUNT];
 } * table;
 static int comm_count;
+static const struct hw_profile_comm *world; /* MPI_COMM_WORLD, when the program has named it */
 
 atomic_uint hw_comms_generation = 1;
 
@@ -108,11 +119,28 @@ static struct hw_profile_comm *find_same(const struct hw_profile_comm *wanted)
     return comm;
 }
 
+static struct members members_of(const int *ranks, int size)
+{
+    struct members members = {
+        .own = -1, .count = size, .first = ranks[0], .stride = size > 1 ? ranks[1] - ranks[0] : 0};
+    for (int i = 1; i < size; i++)
+        if (ranks[i] != members.first + i * members.stride) {
+            members.listed = size <= MAX_LISTED_COUNT ? malloc((size_t)size * sizeof *ranks) : NULL;
+            if (!members.listed)
+                return (struct members){.own = -1};
+            memcpy(members.listed, ranks, (size_t)size * sizeof *ranks);
+            break;
+        }
+    return members;
+}
+
 struct hw_profile_comm *hw_comms_add(uint64_t number, const char *name, int size, int *ranks)
 {
     struct hw_profile_comm wanted = {.size = size};
+    struct members members = {.own = -1};
     hw_record_copy_name(wanted.name, sizeof wanted.name, name);
     if (ranks && size > 0) {
+        members = members_of(ranks, size);
         qsort(ranks, (size_t)size, sizeof *ranks, compare_ranks);
         wanted.group = write_ranks(wanted.ranks, ranks, size);
     }
@@ -121,8 +149,15 @@ struct hw_profile_comm *hw_comms_add(uint64_t number, const char *name, int size
     struct handle **link = find_link(number);
     if (!*link && (*link = calloc(1, sizeof **link)))
         (*link)->number = number;
-    if (*link)
+    if (*link) {
         (*link)->comm = comm;
+        free((*link)->members.listed);
+        (*link)->members = members;
+    } else {
+        free(members.listed);
+    }
+    if (strcmp(comm->name, "MPI_COMM_WORLD") == 0)
+        world = comm;
     hw_atomic_add_acq_rel(&hw_comms_generation, 1);
     hw_profile_unlock();
     return comm;
@@ -148,10 +183,51 @@ void hw_comms_forget(uint64_t number)
     struct handle **link = find_link(number), *handle = *link;
     if (handle) {
         *link = handle->next;
+        free(handle->members.listed);
         free(handle);
         hw_atomic_add_acq_rel(&hw_comms_generation, 1);
     }
     hw_profile_unlock();
+}
+
+void hw_comms_set_own(uint64_t number, int rank, bool is_remote)
+{
+    hw_profile_lock();
+    struct handle *handle = *find_link(number);
+    if (handle) {
+        handle->members.own = is_remote ? -1 : rank;
+        handle->members.count = is_remote ? 0 : handle->members.count;
+    }
+    hw_profile_unlock();
+}
+
+int hw_comms_own_rank(uint64_t number)
+{
+    const struct handle *handle = *find_link(number);
+    return handle ? handle->members.own : -1;
+}
+
+int hw_comms_world_rank(uint64_t number, int rank)
+{
+    const struct handle *handle = *find_link(number);
+    if (!handle || rank < 0 || rank >= handle->members.count)
+        return -1;
+    const struct members *members = &handle->members;
+    int found = members->listed ? members->listed[rank] : members->first + rank * members->stride;
+    return found < 0 ? -1 : found; /* MPI_UNDEFINED: not in the world */
+}
+
+bool hw_comms_is_world(const struct hw_profile_comm *comm)
+{
+    return comm && world && comm->size == world->size && comm->group == world->group;
+}
+
+int hw_comms_index(const struct hw_profile_comm *comm)
+{
+    int index = 0;
+    for (const struct hw_profile_comm *one = table->comms; one < comm; one++)
+        index += one->calls != 0;
+    return comm->calls ? index : -1;
 }
 
 static void write_comm(FILE *file, const struct hw_profile_comm *comm)

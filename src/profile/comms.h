@@ -70,6 +70,21 @@ void hw_comms_rename(uint64_t handle, const char *name);
 /* The handle is about to be freed. */
 void hw_comms_forget(uint64_t handle);
 
+/* This process's rank in the communicator; or (is_remote) ranks in it are those of another group. */
+void hw_comms_set_own(uint64_t handle, int rank, bool is_remote);
+
+/* Under the lock (lock.h). -1 if it is not known. */
+int hw_comms_own_rank(uint64_t handle);
+
+/* Under the lock (lock.h). A rank of the handle's communicator in the world; -1 if it is not known. */
+int hw_comms_world_rank(uint64_t handle, int rank);
+
+/* Under the lock. Whether it has all ranks of MPI_COMM_WORLD; false while the program has not named that. */
+bool hw_comms_is_world(const struct hw_profile_comm *comm);
+
+/* Where hw_comms_write writes it; -1: nowhere. */
+int hw_comms_index(const struct hw_profile_comm *comm);
+
 /* Writes the entries as elements of a JSON array. */
 void hw_comms_write(FILE *file);
 

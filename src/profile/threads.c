@@ -25,6 +25,7 @@ bool hw_threads_begin(void)
     if (mine) {
         mine->note_limit = 1;
         mine->slices = (struct hw_slices_share){0};
+        mine->delays = (struct hw_delays){0};
     }
     hw_profile_mine = mine;
     return mine != NULL;

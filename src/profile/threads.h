@@ -11,6 +11,7 @@
 #include "base/visibility.h"
 #include "profile/callers.h"
 #include "profile/comms.h"
+#include "profile/delays.h"
 #include "profile/slices.h"
 
 #include <stdbool.h>
@@ -35,7 +36,8 @@ struct hw_profile_thread {
      * been added up; both are set back under the lock, by the owner. */
     atomic_uint note_count;
     unsigned summed_count;
-    unsigned note_limit; /* HW_NOTE_ENOUGH, or 1; the owner's */
+    unsigned note_limit;     /* HW_NOTE_ENOUGH, or 1; the owner's */
+    struct hw_delays delays; /* the owner's */
     struct hw_comms_cache comms;
     struct hw_profile_thread *next, *next_free; /* under the lock */
     struct hw_profile_note notes[HW_NOTE_COUNT];
@@ -60,6 +62,9 @@ uint64_t hw_threads_mpi_ns(void);
 /* Adds up what the calling thread has noted (calls.c). */
 void hw_thread_sum_up(struct hw_profile_thread *mine);
 
+/* hw_delays_add of a call that leaves nothing pending; takes the lock (calls.c). */
+void hw_thread_delayed(struct hw_profile_thread *mine, struct hw_profile_note note, struct hw_delay_who who);
+
 static inline uint64_t hw_thread_between_ns(uint64_t began, uint64_t ended)
 {
     return ended > began ? ended - began : 0;
@@ -77,8 +82,15 @@ static inline void hw_thread_add_time(struct hw_profile_thread *mine, uint64_t e
     hw_slices_add(&mine->slices, ended_ns, took_ns);
 }
 
-static inline void hw_thread_keep(struct hw_profile_thread *mine, struct hw_profile_note note)
+static inline void hw_thread_keep(struct hw_profile_thread *mine, struct hw_profile_note note,
+                                  struct hw_delay_who who)
 {
+    if (__builtin_expect(hw_delays_is_news(&mine->delays, note.began_ns, note.took_ns,
+                                           hw_delays_has_partner(who.gives, who.takes)),
+                         0))
+        hw_thread_delayed(mine, note, who);
+    else
+        hw_delays_pass(&mine->delays, note.site, note.function, note.bytes, note.began_ns + note.took_ns);
     unsigned before = hw_atomic_load_relaxed(&mine->note_count);
     mine->notes[before] = note;
     hw_atomic_store_release(&mine->note_count, before + 1);
@@ -89,12 +101,12 @@ static inline void hw_thread_keep(struct hw_profile_thread *mine, struct hw_prof
 
 static inline void hw_thread_note(struct hw_profile_thread *mine, uint64_t began_ns, uint64_t ended_ns,
                                   const char *function, const void *site, uint64_t bytes,
-                                  struct hw_profile_comm *comm)
+                                  struct hw_profile_comm *comm, struct hw_delay_who who)
 {
     uint64_t took_ns = hw_thread_between_ns(began_ns, ended_ns);
     hw_thread_add_time(mine, ended_ns, took_ns);
-    hw_thread_keep(mine,
-                   (struct hw_profile_note){hw_callers_find(site), function, comm, bytes, began_ns, took_ns});
+    hw_thread_keep(
+        mine, (struct hw_profile_note){hw_callers_find(site), function, comm, bytes, began_ns, took_ns}, who);
 }
 
 #endif

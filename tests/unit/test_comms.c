@@ -83,6 +83,35 @@ static void many_ranks_are_cut_but_told_apart(void **state)
     assert_string_equal(hw_comms_add(32, "", SIZE, NULL)->ranks, "");
 }
 
+static void ranks_are_found_in_the_world(void **state)
+{
+    (void)state;
+    int row[] = {4, 6, 8}, mixed[] = {5, 0, 3}, alone[] = {7}, outside[] = {2, -32766, 1};
+    hw_comms_add(50, "", 3, row);
+    hw_comms_add(51, "", 3, mixed); /* sorts them, and still knows who was where */
+    hw_comms_add(52, "", 1, alone);
+    hw_comms_add(53, "", 3, outside);
+    assert_int_equal(hw_comms_world_rank(50, 2), 8);
+    assert_int_equal(hw_comms_world_rank(51, 0), 5);
+    assert_int_equal(hw_comms_world_rank(51, 1), 0);
+    assert_int_equal(hw_comms_world_rank(52, 0), 7);
+    assert_int_equal(hw_comms_world_rank(53, 0), 2);
+    assert_int_equal(hw_comms_world_rank(53, 1), -1);
+    assert_int_equal(hw_comms_world_rank(50, 3), -1);
+    assert_int_equal(hw_comms_world_rank(50, -1), -1);
+    assert_int_equal(hw_comms_world_rank(54, 0), -1);
+
+    assert_int_equal(hw_comms_own_rank(50), -1);
+    hw_comms_set_own(50, 1, false);
+    assert_int_equal(hw_comms_own_rank(50), 1);
+    hw_comms_set_own(51, 1, true); /* an intercommunicator */
+    assert_int_equal(hw_comms_own_rank(51), -1);
+    assert_int_equal(hw_comms_world_rank(51, 0), -1);
+    for (uint64_t handle = 50; handle < 54; handle++)
+        hw_comms_forget(handle);
+    assert_int_equal(hw_comms_world_rank(50, 0), -1);
+}
+
 static void written_as_json(void **state)
 {
     (void)state;
@@ -123,6 +152,7 @@ int main(void)
         cmocka_unit_test(handle_used_again_is_another),
         cmocka_unit_test(name_counts_from_when_it_is_given),
         cmocka_unit_test(many_ranks_are_cut_but_told_apart),
+        cmocka_unit_test(ranks_are_found_in_the_world),
         cmocka_unit_test(written_as_json),
         cmocka_unit_test(full_table_keeps_the_rest_together),
     };

@@ -266,7 +266,8 @@ static uint64_t many_count;
 static void call_once(void)
 {
     uint64_t ended_ns = hw_profile_now_ns();
-    hw_thread_note(hw_profile_mine, ended_ns - TOOK_NS, ended_ns, names[BARRIER], &many_place, 0, NULL);
+    hw_thread_note(hw_profile_mine, ended_ns - TOOK_NS, ended_ns, names[BARRIER], &many_place, 0, NULL,
+                   HW_DELAY_NO_WHO);
     many_count++;
 }
 

@@ -1,0 +1,388 @@
+#include "profile/delays.h"
+
+#include <stdlib.h>
+
+/* A tag that is none, or many. */
+enum { NO_TAG = -1 };
+
+enum { TABLE_COUNT = 1024, MAX_USED_COUNT = TABLE_COUNT * 3 / 4, CAUSE_COUNT = 4 };
+
+struct gap {
+    const struct hw_profile_site *from, *to; /* NULL: free */
+    uint64_t count, ns, max_ns;
+};
+
+struct exchange {
+    const struct hw_profile_site *site; /* NULL: free */
+    struct hw_delay_partner partner;
+    uint64_t waits, wait_ns, shared_ns;
+    /* What the thread did before it gave or took something, since it last did. */
+    uint64_t looks;
+    uint64_t before_gap_ns, before_wait_ns;
+    struct {
+        int cause;
+        uint64_t ns;
+    } before[CAUSE_COUNT]; /* cause as in struct hw_delays */
+};
+
+/* One more of each for what comes when they are full. */
+static struct {
+    struct gap gaps[TABLE_COUNT + 1];
+    struct exchange exchanges[TABLE_COUNT + 1];
+    int gap_count, exchange_count;
+} * table;
+
+bool hw_delays_open(void)
+{
+    table = calloc(1, sizeof *table); /* pages that are never touched take no memory */
+    return table != NULL;
+}
+
+static unsigned slot_of(uint64_t one, uint64_t other)
+{
+    uint64_t key = one * UINT64_C(0x9E3779B97F4A7C15) ^ other;
+    return (unsigned)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) % TABLE_COUNT;
+}
+
+static struct gap *find_gap(const struct hw_profile_site *from, const struct hw_profile_site *to)
+{
+    struct gap *gap = NULL;
+    for (unsigned i = slot_of((uintptr_t)from, (uintptr_t)to);; i = (i + 1) % TABLE_COUNT) {
+        gap = &table->gaps[i];
+        if (!gap->to)
+            break;
+        if (gap->from == from && gap->to == to)
+            return gap;
+    }
+    if (table->gap_count == MAX_USED_COUNT)
+        return &table->gaps[TABLE_COUNT];
+    table->gap_count++;
+    gap->from = from;
+    gap->to = to;
+    return gap;
+}
+
+static bool is_same(const struct hw_delay_partner *one, const struct hw_delay_partner *other)
+{
+    return one->way == other->way && one->rank == other->rank && one->comm == other->comm;
+}
+
+static const struct hw_delay_partner not_known = {HW_DELAY_UNKNOWN, -1, NO_TAG, NULL};
+
+static struct exchange *find_exchange(const struct hw_profile_site *site,
+                                      const struct hw_delay_partner *partner)
+{
+    struct exchange *exchange = NULL;
+    uint64_t key = (uintptr_t)partner->comm ^ ((uint64_t)(unsigned)partner->rank << 2 | partner->way);
+    for (unsigned i = slot_of((uintptr_t)site, key);; i = (i + 1) % TABLE_COUNT) {
+        exchange = &table->exchanges[i];
+        if (!exchange->site)
+            break;
+        if (exchange->site == site && is_same(&exchange->partner, partner)) {
+            exchange->partner.tag = exchange->partner.tag == partner->tag ? partner->tag : NO_TAG;
+            return exchange;
+        }
+    }
+    if (table->exchange_count == MAX_USED_COUNT) {
+        table->exchanges[TABLE_COUNT].partner = not_known;
+        return &table->exchanges[TABLE_COUNT];
+    }
+    table->exchange_count++;
+    exchange->site = site;
+    exchange->partner = *partner;
+    return exchange;
+}
+
+static void remember(struct hw_delays *mine, int cause, uint64_t ns)
+{
+    unsigned at = mine->now.event_count++ % HW_DELAY_EVENT_COUNT;
+    mine->events[at].cause = cause;
+    mine->events[at].ns = ns;
+    uint64_t looks = mine->looks_left + ns / HW_DELAY_LOOK_NS;
+    mine->looks_left = looks < UINT16_MAX ? (unsigned)looks : UINT16_MAX;
+}
+
+static void see_gap(struct hw_delays *mine, const struct hw_profile_site *site, uint64_t took_ns)
+{
+    struct gap *gap = find_gap(hw_sites_find(mine->site, mine->function, mine->bytes), site);
+    gap->count++;
+    gap->ns += took_ns;
+    gap->max_ns = took_ns > gap->max_ns ? took_ns : gap->max_ns;
+    mine->now.gap_ns += took_ns;
+    remember(mine, -1 - (int)(gap - table->gaps), took_ns);
+}
+
+static void see_wait(struct hw_delays *mine, struct exchange *exchange, uint64_t took_ns)
+{
+    exchange->waits++;
+    exchange->wait_ns += took_ns;
+    mine->now.wait_ns += took_ns;
+    remember(mine, (int)(exchange - table->exchanges), took_ns);
+}
+
+/* The longest are kept one by one. */
+static void add_before(struct exchange *exchange, int cause, uint64_t ns)
+{
+    int least = 0;
+    for (int i = 0; i < CAUSE_COUNT; i++) {
+        if (!exchange->before[i].ns || exchange->before[i].cause == cause) {
+            exchange->before[i].cause = cause;
+            exchange->before[i].ns += ns;
+            return;
+        }
+        least = exchange->before[i].ns < exchange->before[least].ns ? i : least;
+    }
+    if (ns > exchange->before[least].ns) {
+        exchange->before[least].cause = cause;
+        exchange->before[least].ns = ns;
+    }
+}
+
+/* What the thread has done since then. Of what has left the ring only the sum is known. */
+static void add_since(const struct hw_delays *mine, struct exchange *exchange,
+                      const struct hw_delay_mark *then)
+{
+    exchange->before_gap_ns += mine->now.gap_ns - then->gap_ns;
+    exchange->before_wait_ns += mine->now.wait_ns - then->wait_ns;
+    unsigned count = mine->now.event_count - then->event_count;
+    for (count = count < HW_DELAY_EVENT_COUNT ? count : HW_DELAY_EVENT_COUNT; count > 0; count--) {
+        unsigned at = (mine->now.event_count - count) % HW_DELAY_EVENT_COUNT;
+        add_before(exchange, mine->events[at].cause, mine->events[at].ns);
+    }
+}
+
+/* Names a partner and a way to or from it. */
+static int key_of(const struct hw_delay_partner *partner)
+{
+    if (partner->way == HW_DELAY_WITH_ALL) /* no world has so many ranks */
+        return (int)((uintptr_t)partner->comm / sizeof *partner->comm & 0x3fffffff) | 0x40000000;
+    return (partner->rank & 0x1fffffff) * 2 + (partner->way == HW_DELAY_FROM);
+}
+
+/* When the thread last gave to this partner, or took from it; after the whole world was together. */
+static struct hw_delay_mark last_seen(const struct hw_delays *mine, const struct hw_delay_partner *partner)
+{
+    int key = key_of(partner);
+    unsigned slot = (unsigned)key % HW_DELAY_SEEN_COUNT, now = mine->now.event_count;
+    bool is_later = now - mine->seen[slot].mark.event_count < now - mine->together.event_count;
+    return mine->seen[slot].key == key && is_later ? mine->seen[slot].mark : mine->together;
+}
+
+static void see(struct hw_delays *mine, const struct hw_delay_partner *partner)
+{
+    int key = key_of(partner);
+    unsigned slot = (unsigned)key % HW_DELAY_SEEN_COUNT;
+    mine->seen[slot].key = key;
+    mine->seen[slot].mark = mine->now;
+}
+
+/* Something was given to this partner, or is about to be taken from it. */
+static void look(struct hw_delays *mine, const struct hw_profile_site *site,
+                 const struct hw_delay_partner *partner)
+{
+    if (!mine->looks_left)
+        return;
+    const struct hw_delay_mark then = last_seen(mine, partner);
+    if (then.event_count == mine->now.event_count)
+        return;
+    struct exchange *exchange = find_exchange(site, partner);
+    exchange->looks++;
+    add_since(mine, exchange, &then);
+    see(mine, partner);
+}
+
+/* Collectives after which a rank knows that all others had come (MPI-4.1 chapter 6). */
+static bool is_for_all(const char *function)
+{
+    switch (function[0]) {
+    case 'B':
+        return function[1] == 'a'; /* Barrier */
+    case 'A':
+        return function[1] == 'l' && function[2] == 'l'; /* Allreduce, Alltoall, ... */
+    case 'R':
+        return function[1] == 'e' && function[6] == '_'; /* Reduce_scatter */
+    default:
+        return false;
+    }
+}
+
+static struct hw_delay_partner partner_of(const struct hw_delay_who *who, int rank, enum hw_delay_way way)
+{
+    rank = hw_comms_world_rank(who->handle, rank);
+    if (rank < 0)
+        return not_known;
+    return (struct hw_delay_partner){way, rank, who->tag < 0 ? NO_TAG : who->tag, NULL};
+}
+
+static bool is_root(const struct hw_delay_who *who)
+{
+    return who->gives == HW_DELAY_IF_ROOT && hw_comms_own_rank(who->handle) == who->takes;
+}
+
+static void give(struct hw_delays *mine, const struct hw_profile_site *site, const struct hw_delay_who *who,
+                 struct hw_profile_comm *comm)
+{
+    struct hw_delay_partner partner = {HW_DELAY_WITH_ALL, -1, NO_TAG, comm};
+    if (who->gives >= 0)
+        partner = partner_of(who, who->gives, HW_DELAY_TO);
+    else if (who->gives != HW_DELAY_ALL && !is_root(who))
+        return;
+    if (partner.way != HW_DELAY_UNKNOWN)
+        look(mine, site, &partner);
+}
+
+/* Time in a call that was one for some partners, or for any of them; none, if it was short. */
+static void take(struct hw_delays *mine, const struct hw_profile_site *site, uint64_t waited_ns,
+                 const struct hw_delay_door *door)
+{
+    const struct hw_delay_partner *one = door->count && !door->is_unknown ? &door->partners[0] : &not_known;
+    for (int i = 0; i < door->count; i++) {
+        const struct hw_delay_partner *partner = &door->partners[i];
+        if (partner->way == HW_DELAY_FROM)
+            look(mine, site, partner);
+        if (partner->rank != one->rank || partner->comm != one->comm)
+            one = &not_known;
+        else if (partner->way == HW_DELAY_FROM) /* what goes both ways is waited for there */
+            one = partner;
+    }
+    if (waited_ns <= HW_DELAY_LEAST_NS)
+        return;
+    see_wait(mine, find_exchange(site, one), waited_ns);
+    for (int i = 0; i < door->count; i++) {
+        if (one == &not_known)
+            find_exchange(site, &door->partners[i])->shared_ns += waited_ns;
+        if (door->partners[i].way != HW_DELAY_TO)
+            see(mine, &door->partners[i]);
+    }
+}
+
+static void add_partner(struct hw_delay_door *door, const struct hw_delay_partner *partner)
+{
+    for (int i = 0; i < door->count; i++)
+        if (is_same(&door->partners[i], partner))
+            return;
+    if (partner->way == HW_DELAY_UNKNOWN || door->count == HW_DELAY_PARTNER_COUNT)
+        door->is_unknown = true;
+    else
+        door->partners[door->count++] = *partner;
+}
+
+void hw_delays_door_add(struct hw_delay_door *door, const struct hw_delay_who *who,
+                        struct hw_profile_comm *comm)
+{
+    if (who->takes == HW_DELAY_ALL) {
+        const struct hw_delay_partner all = {HW_DELAY_WITH_ALL, -1, NO_TAG, comm};
+        add_partner(door, &all);
+    } else if (who->takes == HW_DELAY_ANYBODY || is_root(who)) {
+        door->is_unknown = true;
+    } else if (who->takes >= 0) {
+        const struct hw_delay_partner from = partner_of(who, who->takes, HW_DELAY_FROM);
+        add_partner(door, &from);
+    }
+    if (who->gives >= 0) {
+        const struct hw_delay_partner to = partner_of(who, who->gives, HW_DELAY_TO);
+        add_partner(door, &to);
+    }
+}
+
+static const struct hw_profile_site *see_before(struct hw_delays *mine, const struct hw_delay_call *call)
+{
+    const struct hw_profile_site *site = hw_sites_find(call->site, call->function, call->bytes);
+    mine->looks_left -= mine->looks_left > 0;
+    if (mine->ended_ns && call->began_ns > mine->ended_ns + HW_DELAY_LEAST_NS)
+        see_gap(mine, site, call->began_ns - mine->ended_ns);
+    return site;
+}
+
+static void pass(struct hw_delays *mine, const struct hw_delay_call *call)
+{
+    hw_delays_pass(mine, call->site, call->function, call->bytes, call->began_ns + call->took_ns);
+}
+
+void hw_delays_add(struct hw_delays *mine, const struct hw_delay_call *call, const struct hw_delay_who *who)
+{
+    const struct hw_profile_site *site = see_before(mine, call);
+    struct hw_delay_door door = {.is_unknown = call->is_post};
+    give(mine, site, who, call->comm);
+    if (!call->is_post)
+        hw_delays_door_add(&door, who, call->comm);
+    take(mine, site, call->took_ns, &door);
+    if (who->takes == HW_DELAY_ALL && hw_comms_is_world(call->comm) && is_for_all(call->function))
+        mine->together = mine->now;
+    pass(mine, call);
+}
+
+void hw_delays_door(struct hw_delays *mine, const struct hw_delay_call *call, uint64_t waited_ns,
+                    const struct hw_delay_door *door)
+{
+    take(mine, see_before(mine, call), waited_ns, door);
+    pass(mine, call);
+}
+
+static void write_number(FILE *file, const char *name, uint64_t number)
+{
+    if (number)
+        fprintf(file, ", \"%s\": %llu", name, (unsigned long long)number);
+}
+
+static void write_gap(FILE *file, int id)
+{
+    const struct gap *gap = &table->gaps[id];
+    fprintf(file, "    {\"id\": %d", id);
+    if (gap->to)
+        fprintf(file, ", \"from\": %u, \"to\": %u", hw_sites_index(gap->from), hw_sites_index(gap->to));
+    fprintf(file, ", \"count\": %llu, \"ns\": %llu, \"max_ns\": %llu}", (unsigned long long)gap->count,
+            (unsigned long long)gap->ns, (unsigned long long)gap->max_ns);
+}
+
+static void write_exchange(FILE *file, int id)
+{
+    const struct exchange *exchange = &table->exchanges[id];
+    fprintf(file, "    {\"id\": %d", id);
+    if (exchange->site)
+        fprintf(file, ", \"site\": %u", hw_sites_index(exchange->site));
+    const struct hw_delay_partner *partner = &exchange->partner;
+    if (partner->way == HW_DELAY_WITH_ALL)
+        fprintf(file, ", \"communicator\": %d", hw_comms_index(partner->comm));
+    else if (partner->way != HW_DELAY_UNKNOWN)
+        fprintf(file, ", \"%s\": %d", partner->way == HW_DELAY_TO ? "to" : "from", partner->rank);
+    if (partner->tag != NO_TAG)
+        fprintf(file, ", \"tag\": %d", partner->tag);
+    write_number(file, "waits", exchange->waits);
+    write_number(file, "wait_ns", exchange->wait_ns);
+    write_number(file, "shared_ns", exchange->shared_ns);
+    write_number(file, "looks", exchange->looks);
+    write_number(file, "before_gap_ns", exchange->before_gap_ns);
+    write_number(file, "before_wait_ns", exchange->before_wait_ns);
+    for (int i = 0; i < CAUSE_COUNT && exchange->before[i].ns; i++) {
+        int cause = exchange->before[i].cause;
+        fprintf(file, "%s{\"%s\": %d, \"ns\": %llu}", i ? ", " : ", \"before\": [",
+                cause < 0 ? "gap" : "exchange", cause < 0 ? -1 - cause : cause,
+                (unsigned long long)exchange->before[i].ns);
+    }
+    fputs(exchange->before[0].ns ? "]}" : "}", file);
+}
+
+void hw_delays_write(FILE *file)
+{
+    const char *before = "";
+    fputs("  \"gaps\": [\n", file);
+    for (int i = 0; i <= TABLE_COUNT; i++) {
+        if (!table->gaps[i].count)
+            continue;
+        fputs(before, file);
+        write_gap(file, i);
+        before = ",\n";
+    }
+    before = "";
+    fputs("\n  ],\n  \"exchanges\": [\n", file);
+    for (int i = 0; i <= TABLE_COUNT; i++) {
+        const struct exchange *one = &table->exchanges[i];
+        if (!one->waits && !one->shared_ns && !one->looks)
+            continue;
+        fputs(before, file);
+        write_exchange(file, i);
+        before = ",\n";
+    }
+    fputs("\n  ],\n", file);
+}

@@ -1,0 +1,254 @@
+/* Description: for whom a thread waited, and what it did before it gave something; at times made by hand. */
+#include "profile/comms.h"
+#include "profile/delays.h"
+#include "profile/sites.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WORLD = 1, BACKWARDS = 2, SIZE = 4, OWN = 1 };
+
+static const char *const names[] = {"Send", "Recv", "Allreduce", "Bcast", "Waitall"};
+enum name { SEND, RECV, ALLREDUCE, BCAST, WAITALL };
+
+static struct hw_profile_comm *world, *backwards;
+static struct hw_delays mine;
+static uint64_t now_ns;
+
+static int start(void **state)
+{
+    (void)state;
+    int ranks[SIZE] = {0, 1, 2, 3}, reversed[SIZE] = {3, 2, 1, 0};
+    if (!hw_sites_open() || !hw_comms_open() || !hw_delays_open())
+        return -1;
+    world = hw_comms_add(WORLD, "MPI_COMM_WORLD", SIZE, ranks);
+    backwards = hw_comms_add(BACKWARDS, "backwards", SIZE, reversed);
+    hw_comms_set_own(WORLD, OWN, false);
+    hw_comms_set_own(BACKWARDS, SIZE - 1 - OWN, false);
+    world->calls = backwards->calls = 1;
+    return 0;
+}
+
+/* Each test begins with a thread of its own, at places of its own; `place` stands for an address. */
+static void begin(void)
+{
+    memset(&mine, 0, sizeof mine);
+    now_ns += HW_NS_PER_S;
+}
+
+static void call_on(struct hw_profile_comm *comm, enum name name, uintptr_t place, uint64_t after_us,
+                    uint64_t took_us, const struct hw_delay_who *who)
+{
+    struct hw_delay_call one = {(const void *)place,    names[name], 8,    now_ns + after_us * HW_NS_PER_US,
+                                took_us * HW_NS_PER_US, comm,        false};
+    now_ns = one.began_ns + one.took_ns;
+    if (hw_delays_is_news(&mine, one.began_ns, one.took_ns, hw_delays_has_partner(who->gives, who->takes)))
+        hw_delays_add(&mine, &one, who);
+    else
+        hw_delays_pass(&mine, one.site, one.function, one.bytes, now_ns);
+}
+
+static void call(enum name name, uintptr_t place, uint64_t after_us, uint64_t took_us,
+                 const struct hw_delay_who *who)
+{
+    call_on(world, name, place, after_us, took_us, who);
+}
+
+static struct hw_delay_who with(int gives, int takes, int tag)
+{
+    return (struct hw_delay_who){WORLD, gives, takes, tag};
+}
+
+static void send(uintptr_t place, uint64_t after_us, uint64_t took_us, int dest)
+{
+    const struct hw_delay_who who = with(dest, HW_DELAY_NOBODY, 5);
+    call(SEND, place, after_us, took_us, &who);
+}
+
+static void receive(uintptr_t place, uint64_t after_us, uint64_t took_us, int source)
+{
+    const struct hw_delay_who who = with(HW_DELAY_NOBODY, source, 6);
+    call(RECV, place, after_us, took_us, &who);
+}
+
+/* What is written of the exchanges of a call site; the caller frees it. */
+static char *written(enum name name, uintptr_t place)
+{
+    char *text = NULL, *found = calloc(1, 4096), site[32];
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    hw_delays_write(file);
+    fclose(file);
+    snprintf(site, sizeof site, "\"site\": %u,",
+             hw_sites_index(hw_sites_find((void *)place, names[name], 8)));
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        if (strstr(line, site))
+            strncat(strncat(found, line, 1000), "\n", 2);
+    free(text);
+    return found;
+}
+
+static void assert_written(enum name name, uintptr_t place, const char *expected)
+{
+    char *text = written(name, place);
+    if (!strstr(text, expected))
+        fail_msg("%s is not in %s", expected, text);
+    free(text);
+}
+
+static void assert_nothing(enum name name, uintptr_t place)
+{
+    char *text = written(name, place);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void short_calls_leave_nothing(void **state)
+{
+    (void)state;
+    begin();
+    for (int i = 0; i < 100; i++) {
+        send(0x100, 1, 1, 2);
+        receive(0x101, 1, 5, 2);
+    }
+    assert_nothing(SEND, 0x100);
+    assert_nothing(RECV, 0x101);
+    assert_int_equal(mine.now.event_count, 0);
+}
+
+static void computing_is_put_down_to_what_it_delayed(void **state)
+{
+    (void)state;
+    begin();
+    send(0x200, 1, 1, 2);
+    send(0x201, 3000, 1, 2);
+    send(0x202, 1, 1, 3);
+    assert_written(SEND, 0x201,
+                   "\"to\": 2, \"tag\": 5, \"looks\": 1, \"before_gap_ns\": 3000000, \"before\": [{\"gap\"");
+    assert_written(SEND, 0x202, "\"to\": 3, \"tag\": 5, \"looks\": 1, \"before_gap_ns\": 3000000");
+    send(0x201, 1, 1, 2); /* nothing has happened since */
+    assert_written(SEND, 0x201, "\"looks\": 1,");
+}
+
+static void waits_are_passed_on(void **state)
+{
+    (void)state;
+    begin();
+    send(0x300, 1, 1, 0);
+    receive(0x301, 100, 2000, 3);
+    send(0x302, 1, 1, 0);
+    assert_written(RECV, 0x301,
+                   "\"from\": 3, \"tag\": 6, \"waits\": 1, \"wait_ns\": 2000000, \"looks\": 1, "
+                   "\"before_gap_ns\": 100000");
+    assert_written(SEND, 0x302, "\"before_gap_ns\": 100000, \"before_wait_ns\": 2000000");
+    assert_written(SEND, 0x302, "{\"exchange\"");
+    receive(0x301, 1, 30, 3); /* its own wait is not what it did before the next */
+    receive(0x303, 1, 30, 3);
+    assert_written(RECV, 0x303, "\"wait_ns\": 30000}");
+}
+
+static void ranks_are_those_of_the_world(void **state)
+{
+    (void)state;
+    begin();
+    struct hw_delay_who who = with(HW_DELAY_NOBODY, 0, 1);
+    who.handle = BACKWARDS;
+    call_on(backwards, RECV, 0x400, 1, 500, &who);
+    assert_written(RECV, 0x400, "\"from\": 3,");
+    who.takes = SIZE; /* no such rank */
+    call_on(backwards, RECV, 0x401, 1, 500, &who);
+    assert_written(RECV, 0x401, "\"waits\": 1, \"wait_ns\": 500000}");
+}
+
+static void the_world_together_begins_anew(void **state)
+{
+    (void)state;
+    begin();
+    const struct hw_delay_who all = with(HW_DELAY_ALL, HW_DELAY_ALL, -1);
+    send(0x500, 1, 1, 2);
+    call(ALLREDUCE, 0x501, 700, 900, &all);
+    assert_written(
+        ALLREDUCE, 0x501,
+        "\"communicator\": 0, \"waits\": 1, \"wait_ns\": 900000, \"looks\": 1, \"before_gap_ns\": 700000");
+    send(0x502, 40, 1, 2);
+    assert_written(SEND, 0x502, "\"before_gap_ns\": 40000, \"before\"");
+}
+
+static void who_waits_for_a_root(void **state)
+{
+    (void)state;
+    begin();
+    struct hw_delay_who who = with(HW_DELAY_IF_ROOT, 0, -1);
+    send(0x600, 1, 1, 2);
+    call(BCAST, 0x601, 50, 400, &who);
+    assert_written(BCAST, 0x601, "\"from\": 0, \"waits\": 1, \"wait_ns\": 400000");
+    who.takes = OWN; /* the root gives */
+    call(BCAST, 0x602, 60, 1, &who);
+    assert_written(
+        BCAST, 0x602,
+        "\"communicator\": 0, \"looks\": 1, \"before_gap_ns\": 110000, \"before_wait_ns\": 400000");
+}
+
+static void doors_of_one_partner_and_of_several(void **state)
+{
+    (void)state;
+    begin();
+    const struct hw_delay_who from = with(HW_DELAY_NOBODY, 2, 7), to = with(2, HW_DELAY_NOBODY, 7);
+    const struct hw_delay_who other = with(HW_DELAY_NOBODY, 3, 7),
+                              edge = with(HW_DELAY_NOBODY, HW_DELAY_NOBODY, 7);
+    struct hw_delay_door door = {0};
+    hw_delays_door_add(&door, &to, world);
+    hw_delays_door_add(&door, &from, world);
+    hw_delays_door_add(&door, &edge, world); /* MPI_PROC_NULL */
+    send(0x700, 1, 1, 0);
+    struct hw_delay_call one = {(void *)0x701,      names[WAITALL], 8,    now_ns + 1000,
+                                800 * HW_NS_PER_US, world,          false};
+    hw_delays_door(&mine, &one, one.took_ns, &door);
+    assert_written(WAITALL, 0x701, "\"from\": 2, \"tag\": 7, \"waits\": 1, \"wait_ns\": 800000}");
+    hw_delays_door_add(&door, &other, world);
+    one.site = (void *)0x702;
+    hw_delays_door(&mine, &one, one.took_ns, &door);
+    assert_written(WAITALL, 0x702, ", \"waits\": 1, \"wait_ns\": 800000}");
+    assert_written(WAITALL, 0x702, "\"from\": 2, \"tag\": 7, \"shared_ns\": 800000");
+    assert_written(WAITALL, 0x702, "\"from\": 3, \"tag\": 7, \"shared_ns\": 800000");
+}
+
+static void many_partners_are_bounded(void **state)
+{
+    (void)state;
+    begin();
+    for (uintptr_t i = 0; i < 3000; i++)
+        receive(0x10000 + i, 100, 100, (int)(i % SIZE));
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    hw_delays_write(file);
+    fclose(file);
+    int lines = 0;
+    for (const char *at = text; (at = strstr(at, "\"id\"")); at++)
+        lines++;
+    assert_in_range(lines, 1000, 2 * 1024);
+    assert_non_null(strstr(text, "\"waits\": 2")); /* thousands, in the one for the rest */
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_calls_leave_nothing),
+        cmocka_unit_test(computing_is_put_down_to_what_it_delayed),
+        cmocka_unit_test(waits_are_passed_on),
+        cmocka_unit_test(ranks_are_those_of_the_world),
+        cmocka_unit_test(the_world_together_begins_anew),
+        cmocka_unit_test(who_waits_for_a_root),
+        cmocka_unit_test(doors_of_one_partner_and_of_several),
+        cmocka_unit_test(many_partners_are_bounded),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
