@@ -7,7 +7,7 @@ from html import escape
 
 from headway import records
 from headway.records import number
-from headway.report import communicators, phases
+from headway.report import causes, communicators, phases
 from headway.report.export import timeline
 from headway.report.runs import Run, Site, complaints, profile_of, sites_of
 from headway.report.text import cause, conclusion, imbalance_lines, percent, time_text, waits_of
@@ -64,7 +64,7 @@ def section(run: Run) -> str:
         else ["Recorded without call sites."]
     )
     parts += [f"<p>{escape(line)}</p>" for line in lines]
-    parts.append(phases_named(run))
+    parts += [phases_named(run), late_ranks(run)]
     if run.is_profiled:
         parts += [overlap(run), waits(run), by_communicator(run), calls(run), sizes(run)]
     parts.append(ranks(run))
@@ -117,6 +117,14 @@ def phases_named(run: Run) -> str:
     rows = [[escape(phase.name), *phases.row(phase, run)] for phase in marked]
     headings = ["phase", *phases.HEADINGS]
     return "<h2>Phases the program named</h2>" + table(headings, rows, len(phases.HEADINGS))
+
+
+def late_ranks(run: Run) -> str:
+    said = causes.lines(run, ROWS)
+    if not said:
+        return ""
+    listed = "".join(f"<li>{escape(line)}</li>" for line in said)
+    return f"<h2>Who was late, and what they did meanwhile</h2><ul>{listed}</ul>"
 
 
 def overlap(run: Run) -> str:
@@ -294,4 +302,13 @@ def comparison(runs: Sequence[Run]) -> str:
         "<h1>Runs side by side</h1>"
         + key("computed", "waited")
         + table(["run", "outside MPI, in MPI (if profiled)", "seconds", "of first"], rows, 2)
+        + late_compared(runs)
     )
+
+
+def late_compared(runs: Sequence[Run]) -> str:
+    rows = [[escape(spot), *map(escape, cells)] for spot, cells in causes.compared(runs)[:ROWS]]
+    if not rows:
+        return ""
+    headings = ["waited at", *(run.name for run in runs)]
+    return "<h2>For whom the longest wait was</h2>" + table(headings, rows, 0)

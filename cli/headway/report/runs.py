@@ -173,9 +173,13 @@ class Run:
         return f"{self.name}: {', '.join(texts)}, {self.wall:.2f} s"
 
     @cached_property
+    def places(self) -> Places:
+        return Places(site for record in self.records for site in sites_of(record))
+
+    @cached_property
     def sites(self) -> list[Site]:
         """Merged over ranks, the most time first."""
-        places = Places(site for record in self.records for site in sites_of(record))
+        places = self.places
         merged: dict[tuple, Site] = {}
         for index, record in enumerate(self.records):
             rank = self.rank_of(index)

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headway import records
-from headway.report import communicators, phases
+from headway.report import causes, communicators, phases
 from headway.report.runs import Reasons, Run, Site, complaints
 
 #: a cause below this part of a wait is not worth a word
@@ -46,6 +46,10 @@ def show(run: Run, console: Console, rows: int) -> None:
         console.print(waits_table(run, waits[:rows]))
     for line in [*conclusion(run), *imbalance_lines(run)]:
         console.print(line, soft_wrap=True)
+    if said := causes.lines(run, rows):
+        console.print(Text("Who was late, and what they did meanwhile", style="italic"))
+        for line in said:
+            console.print(Text(f"* {line}"), soft_wrap=True)
 
 
 def imbalance_lines(run: Run) -> list[str]:
@@ -262,6 +266,8 @@ def compare(runs: Sequence[Run], console: Console, rows: int) -> None:
     console.print(table)
     if all(run.is_profiled for run in runs):
         console.print(differences(runs, rows))
+        if table := causes_table(runs, rows):
+            console.print(table)
 
 
 def waited(run: Run) -> float:
@@ -287,6 +293,19 @@ def differences(runs: Sequence[Run], rows: int) -> Table:
         table.add_column(run.name, justify="right")
     for key in sorted(keys, key=lambda key: -change(key))[:rows]:
         table.add_row(key[0], key[1], *(f"{times.get(key, 0.0):.3f}" for times in each))
+    return table
+
+
+def causes_table(runs: Sequence[Run], rows: int) -> Table | None:
+    compared = causes.compared(runs)[:rows]
+    if not compared:
+        return None
+    table = Table(title="For whom the longest wait was", title_justify="left")
+    table.add_column("waited at", overflow="fold")
+    for run in runs:
+        table.add_column(run.name, overflow="fold")
+    for spot, cells in compared:
+        table.add_row(Text(spot), *map(Text, cells))
     return table
 
 

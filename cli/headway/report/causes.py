@@ -1,0 +1,466 @@
+"""Which ranks came late, and what they did meanwhile: waits followed over the records of all ranks.
+
+A rank waits for a partner because the partner computed longer between two of their messages, or
+because it waited longer itself (src/profile/delays.h: what a record holds of that). So a wait is
+put down to what the partner did, and where the partner waited, to its own, until a rank is found
+that computed. What the records do not show is said to be not shown.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from headway import records
+from headway.records import NS, number
+from headway.report.communicators import entries_of
+from headway.report.runs import Run, profile_of, sites_of
+
+#: what a partner did must account for this part of a wait to be called its cause
+ENOUGH = 0.5
+#: a wait for all of a communicator is for the rank that waited there less than this part of it
+LAST_SHARE = 0.5
+#: waits shorter than this part of the run are not worth a line
+WORTH = 0.01
+#: chains longer than this are cut
+MOST_STEPS = 16
+#: collectives that end when the last rank has come: who came last waits least
+UNTIL_LAST = ("Barrier", "All", "Reduce_scatter", "Iall", "Ibarrier", "Ireduce_scatter")
+#: collectives in which all wait for what the root has
+ROOTED = ("Bcast", "Scatter", "Ibcast", "Iscatter")
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A call site as it is named to people; one for all sizes."""
+
+    place: str
+    function: str
+
+    def __str__(self) -> str:
+        return f"MPI_{self.function} of {self.place}"
+
+
+NOWHERE = Spot("others", "?")
+#: where a rank computed: from leaving one call to entering another
+Gap = tuple[Spot, Spot]
+
+
+@dataclass
+class Exchange:
+    """A call site of one rank: with one partner one way, all of a communicator, or several."""
+
+    spot: Spot
+    way: str = ""  #: "to" a partner, "from" one, or neither
+    partner: int | None = None
+    members: tuple[int, ...] = ()
+    group: tuple[str, int, str] | None = None  #: of a communicator: name, size, ranks
+    tags: set[int | None] = field(default_factory=set)
+    wait_s: float = 0.0
+    shared_s: float = 0.0  #: time in which this partner was one of several
+    computed_s: float = 0.0  #: before it gave or took, since it last did
+    waited_s: float = 0.0
+    gaps: dict[Gap, float] = field(default_factory=lambda: defaultdict(float))  #: of computed_s
+    waits: dict[tuple, float] = field(default_factory=lambda: defaultdict(float))  #: of waited_s
+
+    @property
+    def key(self) -> tuple:
+        return self.spot, self.way, self.partner, self.group
+
+    def add(self, other: Exchange) -> None:
+        self.tags |= other.tags
+        self.wait_s += other.wait_s
+        self.shared_s += other.shared_s
+        self.computed_s += other.computed_s
+        self.waited_s += other.waited_s
+
+    def may_match(self, other: Exchange) -> bool:
+        """Whether messages of the two may be the same; a tag that is not known may be any."""
+        return bool(self.tags & other.tags) or None in self.tags | other.tags
+
+
+@dataclass(frozen=True)
+class Step:
+    """One rank of a chain, and what it did while the one before it waited."""
+
+    rank: int | None  #: None: not shown
+    how: str  #: how the rank is known, if not as the partner of the call
+    spot: Spot | None = None  #: it waited here ...
+    gap: Gap | None = None  #: ... or computed here,
+    seconds: float = 0.0  #: so long in the whole run,
+    more_s: float = 0.0  #: so much longer than the other ranks' mean
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A wait, and what it was for."""
+
+    rank: int
+    spot: Spot
+    seconds: float
+    ranks: int  #: so many ranks waited there in the same way
+    steps: tuple[Step, ...]
+    why_not: str = ""  #: why there are no more steps
+
+    @property
+    def root(self) -> Step | None:
+        """The rank that computed, if it is shown."""
+        last = self.steps[-1] if self.steps else None
+        return last if last and last.gap else None
+
+
+def items(profile: dict, name: str) -> Iterator[dict]:
+    listed = profile.get(name)
+    for one in listed if isinstance(listed, list) else []:
+        if isinstance(one, dict):
+            yield one
+
+
+def index_of(one: dict, key: str) -> int:
+    """-1 where there is none."""
+    return int(number(one, key)) if key in one and number(one, key) >= 0 else -1
+
+
+def members_of(text: str) -> tuple[int, ...]:
+    """The ranks of "0-3,7"; none where the record cuts them short, or where it is no such text."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or len(part) > 20:
+            return ()
+        begin, end = int(first), int(last or first)
+        if end - begin > 1_000_000:
+            return ()
+        found += range(begin, end + 1)
+    return tuple(found)
+
+
+class Rank:
+    """What one record says of gaps and exchanges."""
+
+    def __init__(self, run: Run, record: dict) -> None:
+        profile = profile_of(record)
+        spots = {
+            one["id"]: Spot(str(run.places.of(one)), one["function"].removesuffix("_c"))
+            for one in sites_of(record)
+            if "id" in one
+        }
+        groups = [
+            (str(one.get("name", "")), int(number(one, "size")), str(one.get("ranks", "")))
+            for one in entries_of(record)
+        ]
+        gap_of: dict[int, Gap] = {}
+        self.gaps: dict[Gap, float] = defaultdict(float)
+        for one in items(profile, "gaps"):
+            gap = (
+                spots.get(index_of(one, "from"), NOWHERE),
+                spots.get(index_of(one, "to"), NOWHERE),
+            )
+            gap_of[index_of(one, "id")] = gap
+            self.gaps[gap] += max(number(one, "ns"), 0.0) * NS
+        found = {
+            index_of(one, "id"): (one, self.exchange(one, spots, groups))
+            for one in items(profile, "exchanges")
+        }
+        keys = {number: exchange.key for number, (_, exchange) in found.items()}
+        self.exchanges: dict[tuple, Exchange] = {}
+        for one, exchange in found.values():
+            merged = self.exchanges.setdefault(exchange.key, exchange)
+            if merged is not exchange:
+                merged.add(exchange)
+            for part in items(one, "before"):
+                seconds = max(number(part, "ns"), 0.0) * NS
+                if index_of(part, "gap") in gap_of:
+                    merged.gaps[gap_of[index_of(part, "gap")]] += seconds
+                elif index_of(part, "exchange") in keys:
+                    merged.waits[keys[index_of(part, "exchange")]] += seconds
+
+    @staticmethod
+    def exchange(one: dict, spots: dict[int, Spot], groups: list[tuple[str, int, str]]) -> Exchange:
+        found = Exchange(spots.get(index_of(one, "site"), NOWHERE))
+        for way in ("to", "from"):
+            if index_of(one, way) >= 0:
+                found.way, found.partner = way, index_of(one, way)
+        at = index_of(one, "communicator")
+        if found.partner is None and 0 <= at < len(groups):
+            found.group = groups[at]
+            found.members = members_of(groups[at][2])
+        found.tags = {index_of(one, "tag") if index_of(one, "tag") >= 0 else None}
+        for name, key in (
+            ("wait_s", "wait_ns"),
+            ("shared_s", "shared_ns"),
+            ("computed_s", "before_gap_ns"),
+            ("waited_s", "before_wait_ns"),
+        ):
+            setattr(found, name, max(number(one, key), 0.0) * NS)
+        return found
+
+    def with_partner(self, way: str, rank: int, like: Exchange) -> list[Exchange]:
+        """Exchanges this way, whose messages may be those of another exchange."""
+        found = (one for one in self.exchanges.values() if one.partner == rank)
+        return [one for one in found if one.way == way and one.may_match(like)]
+
+    def with_all(self, like: Exchange, rank: int) -> list[Exchange]:
+        """Exchanges at the same call site with a communicator this rank is in."""
+        found = (one for one in self.exchanges.values() if one.spot == like.spot)
+        return [one for one in found if rank in one.members and like.members in ((), one.members)]
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a partner did longer than who waited for it, since they were together."""
+
+    computed_s: float
+    waited_s: float
+
+    @property
+    def seconds(self) -> float:
+        return self.computed_s + self.waited_s
+
+
+@dataclass(frozen=True)
+class Found:
+    """For whom a rank waited; None and the reason where that is not shown."""
+
+    partner: int | None
+    how: str
+    account: Account
+    exchange: Exchange | None  #: with this partner
+
+
+def nobody(why: str) -> Found:
+    return Found(None, why, Account(0.0, 0.0), None)
+
+
+class Causes:
+    """The waits of a run, each followed as far as the records go."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @cached_property
+    def ranks(self) -> dict[int, Rank]:
+        return {
+            self.run.rank_of(index): Rank(self.run, record)
+            for index, record in enumerate(self.run.records)
+        }
+
+    @cached_property
+    def is_recorded(self) -> bool:
+        """False for records of a library that did not keep this."""
+        return any("exchanges" in profile_of(record) for record in self.run.records)
+
+    def found(self) -> list[Cause]:
+        """The longest wait of each call site, the longest first."""
+        longest: dict[Spot, tuple[float, int, Exchange]] = {}
+        count: dict[Spot, set[int]] = defaultdict(set)
+        for rank, record in self.ranks.items():
+            for one in record.exchanges.values():
+                if one.wait_s <= WORTH * self.run.wall or one.spot == NOWHERE:
+                    continue
+                count[one.spot].add(rank)
+                if one.wait_s > longest.get(one.spot, (0.0,))[0]:
+                    longest[one.spot] = (one.wait_s, rank, one)
+        causes = []
+        for spot, (seconds, rank, exchange) in longest.items():
+            steps, why_not = self.follow(rank, exchange)
+            causes.append(Cause(rank, spot, seconds, len(count[spot]), tuple(steps), why_not))
+        return sorted(causes, key=lambda one: -one.seconds)
+
+    def follow(self, rank: int, exchange: Exchange) -> tuple[list[Step], str]:
+        """The chain from this wait, and why it ends where no rank that computed ends it."""
+        steps: list[Step] = []
+        seen = {rank}
+        while len(steps) < MOST_STEPS:
+            found = self.partner_of(rank, exchange)
+            if found.partner is None or found.exchange is None:
+                return steps, found.how
+            partner, account = found.partner, found.account
+            done = self.towards(partner, rank, found.exchange)
+            if account.seconds < ENOUGH * exchange.wait_s:
+                steps.append(Step(partner, found.how))
+                return steps, (
+                    "what it did before does not account for that: the messages themselves, or "
+                    "what the records do not hold"
+                )
+            if account.computed_s >= account.waited_s:
+                steps.append(self.computing(partner, found.how, done))
+                return steps, ""
+            waits: dict[tuple, float] = defaultdict(float)
+            for one in done:
+                for key, seconds in one.waits.items():
+                    waits[key] += seconds
+            if not waits:
+                steps.append(Step(partner, found.how))
+                return steps, "it waited itself, but where is not recorded"
+            exchange = self.ranks[partner].exchanges[max(waits, key=lambda key: waits[key])]
+            steps.append(Step(partner, found.how, spot=exchange.spot, seconds=exchange.wait_s))
+            if partner in seen:
+                return steps, "they waited for one another, and none computed longer"
+            seen.add(partner)
+            rank = partner
+        return steps, "the chain goes on"
+
+    def partner_of(self, rank: int, exchange: Exchange) -> Found:
+        """For whom a rank waited."""
+        if exchange.partner is not None:
+            if exchange.partner not in self.ranks:
+                return nobody(f"for rank {exchange.partner}, which left no record")
+            account = self.account(rank, exchange.partner, exchange)
+            return Found(exchange.partner, "", account, exchange)
+        if exchange.group is not None:
+            return self.last_of(rank, exchange)
+        several = [
+            one
+            for one in self.ranks[rank].exchanges.values()
+            if one.spot == exchange.spot and one.shared_s > 0 and one.partner in self.ranks
+        ]
+        if not several:
+            return nobody("for whom is not recorded")
+        accounts = [
+            (self.account(rank, one.partner, one), one)
+            for one in several
+            if one.partner is not None
+        ]
+        account, late = max(accounts, key=lambda pair: pair[0].seconds)
+        names = sorted({one.partner for one in several if one.partner is not None})
+        if account.seconds < ENOUGH * exchange.wait_s:
+            listed = ", ".join(map(str, names))
+            return nobody(f"for one or several of ranks {listed}; which is not shown")
+        how = f"the late one of {len(names)} partners there" if len(names) > 1 else ""
+        return Found(late.partner, how, account, late)
+
+    def last_of(self, rank: int, exchange: Exchange) -> Found:
+        """Of a communicator the rank that came last: it waited least."""
+        if not exchange.spot.function.startswith(
+            UNTIL_LAST
+        ) and not exchange.spot.function.startswith(("Wait", "Test")):
+            return nobody("for others of its communicator; which is not shown")
+        members = exchange.members
+        if not members or not all(one in self.ranks for one in members):
+            return nobody("for others of its communicator, not all of which left a record")
+        waited = {
+            one: sum(
+                same.wait_s
+                for same in self.ranks[one].exchanges.values()
+                if same.spot == exchange.spot and same.members == members
+            )
+            for one in members
+        }
+        least = min(waited, key=lambda one: waited[one])
+        if least == rank or waited[least] > LAST_SHARE * exchange.wait_s:
+            return nobody("for others, of which not always the same came last")
+        how = f"which came last: it waited there {waited[least]:.2f} s"
+        return Found(least, how, self.account(rank, least, exchange), exchange)
+
+    def towards(self, partner: int, rank: int, exchange: Exchange) -> list[Exchange]:
+        """The exchanges of `partner` that are the other side of this wait of `rank`."""
+        theirs = self.ranks[partner]
+        if exchange.group is not None:
+            return theirs.with_all(exchange, rank)
+        if exchange.spot.function.startswith(ROOTED):
+            return theirs.with_all(exchange, rank)
+        if exchange.way == "to":  # it was to take
+            return theirs.with_partner("from", rank, exchange)
+        return theirs.with_partner("to", rank, exchange) or theirs.with_all(exchange, rank)
+
+    def account(self, rank: int, partner: int, exchange: Exchange) -> Account:
+        theirs, ours = self.towards(partner, rank, exchange), self.ranks[rank]
+        if exchange.group is not None:
+            own = ours.with_all(exchange, partner)
+        else:
+            own = ours.with_partner(exchange.way, partner, exchange)
+            if exchange.spot.function.startswith(ROOTED):
+                own = [one for one in own if one.spot == exchange.spot]
+        return Account(
+            max(sum(o.computed_s for o in theirs) - sum(o.computed_s for o in own), 0.0),
+            max(sum(o.waited_s for o in theirs) - sum(o.waited_s for o in own), 0.0),
+        )
+
+    def computing(self, rank: int, how: str, done: Iterable[Exchange]) -> Step:
+        """Where it computed longer than the other ranks."""
+        gaps = {gap for one in done for gap in one.gaps}
+        others = [record for other, record in self.ranks.items() if other != rank]
+
+        def more(gap: Gap) -> float:
+            mean = sum(record.gaps.get(gap, 0.0) for record in others) / max(len(others), 1)
+            return self.ranks[rank].gaps.get(gap, 0.0) - mean
+
+        if not gaps:
+            return Step(rank, how, gap=(NOWHERE, NOWHERE))
+        longest = max(gaps, key=more)
+        seconds = self.ranks[rank].gaps.get(longest, 0.0)
+        return Step(rank, how, gap=longest, seconds=seconds, more_s=max(more(longest), 0.0))
+
+
+def between(gap: Gap) -> str:
+    first, last = gap
+    if NOWHERE in gap:
+        return ""
+    if first == last:
+        return f" between calls of {first}"
+    return f" between {first} and {last}"
+
+
+def sentence(cause: Cause) -> str:
+    """One wait and its cause, in words."""
+    said = f"Rank {cause.rank} waited {cause.seconds:.2f} s in {cause.spot}"
+    if cause.ranks > 1:
+        said += f" (and {records.plural(cause.ranks - 1, 'other rank')} there)"
+    for step in cause.steps:
+        said += f" for rank {step.rank}"
+        if step.how:
+            said += f" ({step.how})"
+        if step.gap:
+            said += f", which was computing{between(step.gap)}"
+            if step.seconds:
+                said += (
+                    f": {step.seconds:.2f} s there in all, {step.more_s:.2f} s longer than the "
+                    "mean of the other ranks"
+                )
+        elif step.spot:
+            said += f", which itself waited {step.seconds:.2f} s in {step.spot}"
+    if cause.why_not:
+        said += f"{'; ' if cause.steps else ' '}{cause.why_not}"
+    return said + "."
+
+
+def short(cause: Cause) -> str:
+    """The same where there is little room: how long, and which rank it was in the end."""
+    seconds = f"{cause.seconds:.2f} s"
+    root = cause.root
+    if root and root.gap:
+        by = "" if len(cause.steps) == 1 else " in the end"
+        return f"{seconds}{by} for rank {root.rank}, computing{between(root.gap)}"
+    named = [str(step.rank) for step in cause.steps]
+    return (
+        f"{seconds} for rank {', '.join(named)}; root not shown"
+        if named
+        else f"{seconds}, not shown"
+    )
+
+
+def found(run: Run) -> list[Cause]:
+    """The longest wait of each call site, the longest first; none in records that do not tell."""
+    causes = Causes(run)
+    return causes.found() if causes.is_recorded else []
+
+
+def lines(run: Run, most: int) -> list[str]:
+    """What to say of a run: waits followed to the rank that was late, or to where that ends."""
+    return [sentence(cause) for cause in found(run)[:most]]
+
+
+def compared(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
+    """Each call site's longest wait, run by run; the longest first."""
+    each = [{str(cause.spot): cause for cause in found(run)} for run in runs]
+    longest: dict[str, float] = {}
+    for causes in each:
+        for spot, cause in causes.items():
+            longest[spot] = max(longest.get(spot, 0.0), cause.seconds)
+    return [
+        (spot, [short(causes[spot]) if spot in causes else "-" for causes in each])
+        for spot in sorted(longest, key=lambda spot: -longest[spot])
+    ]
