@@ -145,6 +145,7 @@ TCL = """
 proc module-whatis {text} {}
 proc conflict {name} {}
 proc prepend-path {name value} { puts "export $name='$value':\\$$name" }
+proc append-path {name value} { puts "export $name=\\$$name:'$value'" }
 """
 MODULE_TOOLS = ("/usr/lib/modulecmd.tcl", "/usr/share/lmod/lmod/libexec/lmod")
 USE = """
@@ -155,11 +156,19 @@ python3 -c 'import headway; print(headway.query())'
 pkg-config --modversion headway
 test -f "${CPATH%%:*}/headway.h" && echo header
 """
+#: what a module tool has set must be gone after it, but for the tool's own variables
+UNLOAD = """
+eval "$(unloaded)"
+for name in PATH MANPATH CPATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH PYTHONPATH LOADEDMODULES; do
+    echo "$name=${!name-}"
+done
+"""
 
 
 @pytest.mark.parametrize("tool", ["", *MODULE_TOOLS])
 def test_modulefile(prefix: Path, tool: str, tmp_path: Path) -> None:
-    """Loaded by what is there: the module system, or tclsh with the few procedures it defines."""
+    """Loaded by what is there: the module system, or tclsh with the few procedures it defines.
+    A module system must be able to unload it as well."""
     modulefile = prefix / "share" / "modulefiles" / "headway" / "0.1.0"
     needed = tool or shutil.which("tclsh") or "tclsh"
     if not Path(needed).exists():
@@ -168,9 +177,13 @@ def test_modulefile(prefix: Path, tool: str, tmp_path: Path) -> None:
     loaded = f"tclsh {tmp_path}/stub.tcl"
     if tool:
         loaded = f"{'tclsh ' * tool.endswith('.tcl')}{tool} bash load headway"
+    script = f"loaded() {{ {loaded}; }}\n{USE}"
+    if tool:
+        script += f"unloaded() {{ {loaded.replace(' load ', ' unload ')}; }}\n{UNLOAD}"
     env = {"PATH": os.environ["PATH"], "MODULEPATH": str(modulefile.parents[1])}
+    env["HOME"] = str(tmp_path)  # Lmod keeps a cache there
     done = subprocess.run(
-        ["bash", "-ec", f"loaded() {{ {loaded}; }}\n{USE}"],
+        ["bash", "-ec", script],
         env=env,
         capture_output=True,
         text=True,
@@ -178,5 +191,11 @@ def test_modulefile(prefix: Path, tool: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "headway 0.1.0" and lines[-3:] == ["None", "0.1.0", "header"], done.stdout
+    assert lines[0] == "headway 0.1.0" and lines[2:5] == ["None", "0.1.0", "header"], done.stdout
     assert lines[1].endswith("headway.1")
+    if not tool:
+        return
+    left = dict(line.split("=", 1) for line in lines[5:])
+    before = os.environ["PATH"].split(":")
+    assert set(left.pop("PATH").split(":")) == set(before)  # Lmod leaves doubles out
+    assert len(left) == 6 and not any(left.values()), left
