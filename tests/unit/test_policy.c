@@ -27,7 +27,7 @@ static int run(struct hw_policy_class *class, int count, uint64_t on_ns, uint64_
 {
     int on_count = 0;
     for (int i = 0; i < count; i++) {
-        bool is_on = hw_policy_begin(class);
+        bool is_on = hw_policy_begin(class, 0);
         on_count += is_on;
         end(class, is_on, is_on ? on_ns : off_ns, duration_ns);
     }
@@ -39,7 +39,7 @@ static void first_windows_are_on(void **state)
     (void)state;
     struct hw_policy_class class = {0};
     assert_int_equal(run(&class, 3, 1 * MS, 8 * MS, 9 * MS), 3);
-    assert_false(hw_policy_begin(&class)); /* the first control */
+    assert_false(hw_policy_begin(&class, 0)); /* the first control */
 }
 
 static void gain_keeps_it_on(void **state)
@@ -92,7 +92,7 @@ static void doubtful_loss_takes_longer(void **state)
     struct hw_policy_class class = {0};
     int on_count = 0;
     for (int i = 0; i < 50; i++) {
-        bool is_on = hw_policy_begin(&class);
+        bool is_on = hw_policy_begin(&class, 0);
         on_count += is_on;
         bool is_good = i == 2 || i == 36;
         end(&class, is_on, is_on && !is_good ? 450 * US : 100 * US, 3 * MS);
@@ -108,7 +108,7 @@ static void one_disturbed_control_decides_nothing(void **state)
     for (int disturbed = 3; disturbed <= 4; disturbed++) {
         struct hw_policy_class class = {0};
         for (int i = 0; i < 8; i++) {
-            bool is_on = hw_policy_begin(&class);
+            bool is_on = hw_policy_begin(&class, 0);
             end(&class, is_on, is_on ? 430 * US : i == disturbed ? 1260 * US : 90 * US, 4 * MS);
         }
         assert_true(class.stands_down);
@@ -145,11 +145,73 @@ static void spoilt_windows_decide_nothing(void **state)
     (void)state;
     struct hw_policy_class class = {0};
     for (int i = 0; i < 200; i++) {
-        bool is_on = hw_policy_begin(&class);
+        bool is_on = hw_policy_begin(&class, 0);
         bool is_spoilt = i == 1 || i == 2 || i == 40 || i == 41;
         end(&class, is_on, is_on && !is_spoilt ? 1 * MS : 8 * MS, 17 * MS);
         assert_false(class.stands_down);
     }
+}
+
+/* `count` windows of sends alone, one after the other every on_period_ns or off_period_ns. */
+static void send(struct hw_policy_class *class, int count, uint64_t *now_ns, uint64_t on_period_ns,
+                 uint64_t off_period_ns)
+{
+    for (int i = 0; i < count; i++) {
+        bool is_on = hw_policy_begin(class, *now_ns);
+        const struct hw_policy_window window = {.was_on = is_on,
+                                                .has_only_sends = true,
+                                                .opened_ns = *now_ns,
+                                                .blocked_ns = is_on ? 5 * US : 90 * US,
+                                                .overhead_ns = is_on ? 250 * US : 0,
+                                                .duration_ns = 2500 * US};
+        hw_policy_end(class, &window);
+        *now_ns += is_on ? on_period_ns : off_period_ns;
+    }
+}
+
+/* The sender itself only loses: what its receiver gains shows in how soon it sends again. */
+static void early_sends_help_the_receiver(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    uint64_t now_ns = 1 * MS;
+    for (int i = 0; i < 200; i++) {
+        send(&class, 1, &now_ns, 5 * MS, 8 * MS);
+        assert_false(class.stands_down);
+    }
+}
+
+static void early_sends_that_help_nobody_are_not_worth_it(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    uint64_t now_ns = 1 * MS;
+    send(&class, 12, &now_ns, 2700 * US, 2600 * US);
+    assert_true(class.stands_down);
+    send(&class, 500, &now_ns, 2700 * US, 2600 * US);
+    assert_true(class.stands_down);
+    /* A receiver that waits for them comes. */
+    send(&class, 1500, &now_ns, 5 * MS, 8 * MS);
+    assert_false(class.stands_down);
+}
+
+/* With a receive among them the wait is this process's own, and the cost tells all. */
+static void periods_count_for_sends_alone(void **state)
+{
+    (void)state;
+    struct hw_policy_class class = {0};
+    uint64_t now_ns = 1 * MS;
+    for (int i = 0; i < 12; i++) {
+        bool is_on = hw_policy_begin(&class, now_ns);
+        const struct hw_policy_window window = {.was_on = is_on,
+                                                .opened_ns = now_ns,
+                                                .blocked_ns = 90 * US,
+                                                .overhead_ns = is_on ? 250 * US : 0,
+                                                .duration_ns = 2500 * US};
+        hw_policy_end(&class, &window);
+        now_ns += is_on ? 5 * MS : 8 * MS;
+    }
+    assert_true(class.stands_down);
 }
 
 static void equal_cost_keeps_it_on(void **state)
@@ -157,7 +219,7 @@ static void equal_cost_keeps_it_on(void **state)
     (void)state;
     struct hw_policy_class class = {0};
     for (int i = 0; i < 500; i++) {
-        bool is_on = hw_policy_begin(&class);
+        bool is_on = hw_policy_begin(&class, 0);
         end(&class, is_on, (is_on ? 8200 : 8000) * US + (i % 7) * 50 * US, 17 * MS);
         assert_false(class.stands_down);
     }
@@ -168,7 +230,7 @@ static void one_odd_window_decides_nothing(void **state)
     (void)state;
     struct hw_policy_class class = {0};
     run(&class, 12, 1 * MS, 8 * MS, 9 * MS);
-    bool is_on = hw_policy_begin(&class);
+    bool is_on = hw_policy_begin(&class, 0);
     assert_true(is_on);
     assert_false(end(&class, true, 50 * MS, 60 * MS));
     assert_false(class.stands_down);
@@ -193,7 +255,7 @@ static void blocking_calls_are_not_computation(void **state)
     struct hw_policy_class class = {0};
     int on_count = 0;
     for (int i = 0; i < 1000; i++) {
-        const struct hw_policy_window window = {.was_on = hw_policy_begin(&class),
+        const struct hw_policy_window window = {.was_on = hw_policy_begin(&class, 0),
                                                 .blocked_ns = 1 * MS,
                                                 .elsewhere_ns = 8 * MS,
                                                 .duration_ns = 9 * MS};
@@ -209,7 +271,7 @@ static void gain_in_other_calls_keeps_it_on(void **state)
     (void)state;
     struct hw_policy_class class = {0};
     for (int i = 0; i < 100; i++) {
-        bool is_on = hw_policy_begin(&class);
+        bool is_on = hw_policy_begin(&class, 0);
         const struct hw_policy_window window = {.was_on = is_on,
                                                 .blocked_ns = 10 * US,
                                                 .elsewhere_ns = is_on ? 400 * US : 5 * MS,
@@ -298,6 +360,9 @@ int main(void)
         cmocka_unit_test(early_decision_is_revised_without_a_control),
         cmocka_unit_test(decision_is_revised),
         cmocka_unit_test(spoilt_windows_decide_nothing),
+        cmocka_unit_test(early_sends_help_the_receiver),
+        cmocka_unit_test(early_sends_that_help_nobody_are_not_worth_it),
+        cmocka_unit_test(periods_count_for_sends_alone),
         cmocka_unit_test(equal_cost_keeps_it_on),
         cmocka_unit_test(one_odd_window_decides_nothing),
         cmocka_unit_test(waiting_at_once_needs_no_thread),

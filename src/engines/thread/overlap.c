@@ -30,7 +30,7 @@ enum { BYTES_CLASS_COUNT = 48 };
 enum { MIN_GAP_PERCENT = 40, MAX_GAP_PERCENT = 170, GOOD_WINDOWS_PER_PERCENT = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-HW_SPARSE static struct hw_policy_class classes[HW_REQUEST_KIND_COUNT][BYTES_CLASS_COUNT];
+HW_SPARSE static struct hw_policy_class classes[2][HW_REQUEST_KIND_COUNT][BYTES_CLASS_COUNT];
 static clockid_t thread_clock;
 static bool has_own_core; /* the thread has a core that the program's thread does not use */
 static atomic_bool is_on;
@@ -51,7 +51,7 @@ static struct {
     bool has_gone;       /* somebody was told to start the thread on it */
     bool is_series_over; /* the first series of posts */
     bool is_interfered;  /* the policy learns nothing from it */
-    bool has_only_receives;
+    bool has_only_receives, has_only_sends;
     uint32_t series_count;
     uint64_t last_post_ns;
 } window;
@@ -63,10 +63,12 @@ void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed)
     has_own_core = hw_real_launcher_has_own_core(allowed);
 }
 
-static struct hw_policy_class *class_of(enum hw_request_kind kind, uint64_t bytes)
+/* Of the operation that opens a window. Sending and receiving lose differently by waiting, so a program that
+ * does them in turns has a class for each. */
+static struct hw_policy_class *class_of(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     int power = bytes ? 63 - __builtin_clzll(bytes) : 0;
-    return &classes[kind][power < BYTES_CLASS_COUNT ? power : BYTES_CLASS_COUNT - 1];
+    return &classes[is_receive][kind][power < BYTES_CLASS_COUNT ? power : BYTES_CLASS_COUNT - 1];
 }
 
 static uint64_t gap_for(const struct hw_policy_class *class)
@@ -108,10 +110,11 @@ static void adapt_gap(struct hw_policy_class *class, const struct hw_policy_wind
     }
 }
 
-static void open_window(enum hw_request_kind kind, uint64_t bytes, uint64_t now_ns)
+static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_receive, uint64_t now_ns)
 {
-    window.class = class_of(kind, bytes);
-    window.is_on = hw_policy_begin(window.class) || hw_options.stand_down == HW_OPTION_STAND_DOWN_NEVER;
+    window.class = class_of(kind, bytes, is_receive);
+    window.is_on =
+        hw_policy_begin(window.class, now_ns) || hw_options.stand_down == HW_OPTION_STAND_DOWN_NEVER;
     window.is_on |= is_listened;
     window.is_interfered = is_paused || is_listened;
     window.opened_ns = now_ns;
@@ -120,7 +123,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, uint64_t now_
     atomic_store_explicit(&gap_ns, gap_for(window.class), memory_order_relaxed);
     atomic_store_explicit(&has_rounds, false, memory_order_relaxed);
     window.has_gone = window.is_series_over = false;
-    window.has_only_receives = true;
+    window.has_only_receives = window.has_only_sends = true;
     window.series_count = 0;
     window.wake_ns = 0;
     window.thread_cpu_ns = window.is_on ? hw_clock_read(thread_clock) : 0;
@@ -166,6 +169,8 @@ static void close_window(uint64_t now_ns)
     end_series();
     struct hw_policy_window closed = {
         .was_on = window.is_on,
+        .has_only_sends = window.has_only_sends,
+        .opened_ns = window.opened_ns,
         .blocked_ns = window.blocked_ns,
         .elsewhere_ns = window.elsewhere_ns,
         .overhead_ns = window.wake_ns,
@@ -202,11 +207,12 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
     if (window.class && now_ns - window.opened_ns > MAX_WINDOW_NS)
         close_window(now_ns);
     if (!window.class)
-        open_window(kind, bytes, now_ns);
+        open_window(kind, bytes, is_receive, now_ns);
     window.bytes += bytes;
     if (kind == HW_REQUEST_COLLECTIVE)
         atomic_store_explicit(&has_rounds, true, memory_order_relaxed);
     window.has_only_receives &= is_receive;
+    window.has_only_sends &= kind == HW_REQUEST_P2P && !is_receive;
     enum hw_policy_post result = continue_series(now_ns);
     /* Who has posted receives alone often goes on to a blocking send. A poll before it would answer the
      * partner first, and the two directions would go one after the other: let the thread wait a moment and

@@ -19,6 +19,9 @@ enum {
 #define STOP_FACTOR 1.06
 #define START_FACTOR 0.95
 
+/* By how much windows of sends alone must follow one another sooner to be worth more cost here. */
+#define PERIOD_FACTOR 0.97
+
 /* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us. */
 #define MIN_GAIN_NS UINT64_C(60000)
 
@@ -37,8 +40,21 @@ static void schedule_control(struct hw_policy_class *class, uint32_t number)
         class->control_interval *= 2;
 }
 
-bool hw_policy_begin(struct hw_policy_class *class)
+static void add_sample(struct hw_policy_samples *samples, uint64_t cost_ns)
 {
+    samples->cost_ns[samples->count++ % HW_POLICY_SAMPLE_COUNT] = cost_ns;
+}
+
+static void forget(struct hw_policy_samples *cost, struct hw_policy_samples *period)
+{
+    *cost = *period = (struct hw_policy_samples){0};
+}
+
+bool hw_policy_begin(struct hw_policy_class *class, uint64_t now_ns)
+{
+    if (class->opened_ns)
+        add_sample(class->was_on ? &class->on_period : &class->off_period, now_ns - class->opened_ns);
+    class->opened_ns = 0;
     if (class->idle_run == HW_POLICY_IDLE_RUN)
         return false;
     uint32_t number = class->window_count++;
@@ -49,15 +65,10 @@ bool hw_policy_begin(struct hw_policy_class *class)
     if (number < class->next_control || (class->is_slow && !class->stands_down))
         return !class->stands_down;
     if (number == class->next_control) /* the other way is judged by what it brings now, not long ago */
-        *(class->stands_down ? &class->on : &class->off) = (struct hw_policy_samples){0};
+        class->stands_down ? forget(&class->on, &class->on_period) : forget(&class->off, &class->off_period);
     if (number + 1 >= class->next_control + control_run(class))
         schedule_control(class, number);
     return class->stands_down;
-}
-
-static void add_sample(struct hw_policy_samples *samples, uint64_t cost_ns)
-{
-    samples->cost_ns[samples->count++ % HW_POLICY_SAMPLE_COUNT] = cost_ns;
 }
 
 struct sorted {
@@ -121,20 +132,28 @@ static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window
     return true;
 }
 
+/* Sends alone: the thread makes the program's rounds shorter, whatever it costs in them here. */
+static bool helps_receivers(const struct hw_policy_class *class)
+{
+    return class->on_period.count && class->off_period.count &&
+           (double)median(&class->on_period) < PERIOD_FACTOR * (double)median(&class->off_period);
+}
+
 /* Undecided while a control is under way. */
 static bool should_stand_down(const struct hw_policy_class *class)
 {
     double on = (double)median(&class->on), off = (double)median(&class->off);
     if (class->stands_down)
-        return class->next_control < class->window_count || on >= START_FACTOR * off;
-    return class->off.count >= OFF_CONTROL_RUN && on > STOP_FACTOR * off;
+        return class->next_control < class->window_count ||
+               (on >= START_FACTOR * off && !helps_receivers(class));
+    return class->off.count >= OFF_CONTROL_RUN && on > STOP_FACTOR * off && !helps_receivers(class);
 }
 
 /* After the first control: even the best window with the thread was worse than the worst without it. A short
  * run should not pay for more windows to learn what is plain. */
 static bool is_plainly_useless(const struct hw_policy_class *class)
 {
-    return class->off.count >= OFF_CONTROL_RUN &&
+    return class->off.count >= OFF_CONTROL_RUN && !helps_receivers(class) &&
            (double)least(&class->on) > STOP_FACTOR * (double)most(&class->off);
 }
 
@@ -142,7 +161,8 @@ static bool is_plainly_useless(const struct hw_policy_class *class)
 static void cut_control(struct hw_policy_class *class)
 {
     bool is_under_way = class->stands_down && class->next_control < class->window_count;
-    if (is_under_way && class->on.count >= LEAST_ON_RUN && least(&class->on) > median(&class->off))
+    if (is_under_way && class->on.count >= LEAST_ON_RUN && least(&class->on) > median(&class->off) &&
+        !helps_receivers(class))
         schedule_control(class, class->window_count - 1);
 }
 
@@ -152,6 +172,8 @@ bool hw_policy_end(struct hw_policy_class *class, const struct hw_policy_window 
         return false;
     class->is_slow = window->duration_ns > SLOW_WINDOW_NS;
     add_sample(window->was_on ? &class->on : &class->off, hw_policy_cost_ns(window));
+    class->opened_ns = window->has_only_sends ? window->opened_ns : 0;
+    class->was_on = window->was_on;
     if (class->on.count == 0 || class->off.count == 0)
         return false;
     if (class->window_count < LEARNING_WINDOWS && !is_plainly_useless(class))

@@ -1,7 +1,8 @@
 /* When the progress thread is worth it: decided from what was measured in this run, for each class of
  * operations by itself.
  *
- * A class is a kind of operation and a power of two of its bytes. Two questions, in this order:
+ * A class is a kind of operation, a power of two of its bytes, and whether it sends or receives. Two
+ * questions, in this order:
  *
  * Does the program compute while something is pending? If its last windows of overlap had no time between the
  * post and the wait but that in other blocking calls, there is nothing to gain and the thread is not woken.
@@ -14,6 +15,10 @@
  * and messages too small to matter make the engine stand down, without anybody having to recognise them.
  * Where the first control shows a loss in every window the thread stops at once, and a control with it is cut
  * short likewise: short runs pay for learning, too.
+ *
+ * What a window of sends alone gains is its receivers': the data that leave while this process computes would
+ * else leave in its wait, at little cost here and late there. It shows in how soon the next window of the
+ * class opens. Where that is sooner with the thread, the thread may cost this process more.
  *
  * And a third: when have all operations of a window been posted? Programs post in series and repeat
  * themselves; once the length of the series is sure, the thread is woken at its end instead of at its
@@ -58,15 +63,21 @@ struct hw_policy_class {
     bool is_slow;           /* its windows are so long that a control would cost too much */
     struct hw_policy_samples on;
     struct hw_policy_samples off;
+    uint64_t opened_ns;                 /* the window before; 0: it says nothing of periods */
+    bool was_on;                        /* that window */
+    struct hw_policy_samples on_period; /* from one window's opening to the next one's, sends alone */
+    struct hw_policy_samples off_period;
 };
 
 /* Begins a window of this class: true if the thread should take part. */
-bool hw_policy_begin(struct hw_policy_class *class);
+bool hw_policy_begin(struct hw_policy_class *class, uint64_t now_ns);
 
 /* One window as it went. Programs often call MPI_Allreduce or MPI_Recv before they complete what they posted:
  * then what is left of the transfer passes there, and so does what the thread saves. */
 struct hw_policy_window {
     bool was_on;
+    bool has_only_sends;
+    uint64_t opened_ns;
     uint64_t blocked_ns;   /* in completion */
     uint64_t elsewhere_ns; /* in blocking calls that complete none of the window's operations */
     uint64_t overhead_ns;  /* waking the thread, and its CPU time where it takes the program's core */
