@@ -253,6 +253,7 @@ class Generator:
             "",
             '#include "hooks.h"',
             '#include "mpi/blocking.h"',
+            '#include "mpi/memory.h"',
             '#include "mpi/profiled.h"',
             '#include "mpi/track.h"',
             '#include "objects/request.h"',

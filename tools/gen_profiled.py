@@ -135,6 +135,8 @@ def cold(prototype: Prototype, prefix: str, section: str) -> str:
 def slow(prototype: Prototype, function: Function, translate: str, section: str) -> str:
     """`translate` is what the entry does to communicators before the call."""
     forget = f"    hw_request_forget({function.door});\n" if function.door else ""
+    if function.nested:
+        forget += f"    if ({function.nested})\n        return MPI_SUCCESS;\n"
     name = prototype.name
     return (
         f"{cold(prototype, 'slow', section)}\n{{\n"

@@ -190,6 +190,7 @@ class Function:
     sized: str = ""  # "count, datatype": the hook has nothing to do where they make a small message
     posted: str = ""  # arguments of the hook for class posted
     is_blocking: bool = False  # time in it is not computation
+    nested: str = ""  # a condition under which MPI's call to itself is done with
 
 
 @dataclass
@@ -269,7 +270,9 @@ def read_group(spec: Spec, kind: str, group: str, body: object) -> None:
         for name in body["functions"]:
             door = body.get("doors", {}).get(name, "")
             sized = body.get("sized", {}).get(name, "")
-            spec.add(Function(name, kind, group, door, body.get("only_known", False), sized))
+            nested = body.get("nested", {}).get(name, "")
+            is_known = body.get("only_known", False)
+            spec.add(Function(name, kind, group, door, is_known, sized, nested=nested))
     elif kind == "posted" and isinstance(body, dict):
         spec.posted_parameters[group] = body["parameters"]
         for name, arguments in body["functions"].items():

@@ -73,7 +73,7 @@ static bool is_harmless(dev_t device)
            (number >= PTY_FIRST && number <= PTY_LAST);
 }
 
-static bool has_device(void)
+bool hw_real_has_device(void)
 {
     DIR *open_files = opendir("/proc/self/fd");
     bool is_found = open_files == NULL;
@@ -89,5 +89,5 @@ static bool has_device(void)
 
 bool hw_real_is_accumulate_in_calls(void)
 {
-    return is_known_mpi() && !has_progress_thread() && !has_device();
+    return is_known_mpi() && !has_progress_thread() && !hw_real_has_device();
 }

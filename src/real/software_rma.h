@@ -18,4 +18,8 @@
  * What is not known is false. After MPI_Init*; reads /proc and the environment. */
 bool hw_real_is_accumulate_in_calls(void);
 
+/* True if a character device that may be a network's or an accelerator's is open in this process; also where
+ * /proc does not tell. After MPI_Init*. */
+bool hw_real_has_device(void);
+
 #endif

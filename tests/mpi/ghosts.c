@@ -1,6 +1,7 @@
 /* Description: one-sided communication: every operation under every synchronisation, derived datatypes on
  * either side, self and MPI_PROC_NULL, windows over parts of the world, windows never freed. Prints only what
- * the standard determines, so that ghosts must change nothing. */
+ * the standard determines, so that ghosts must change nothing. `create`: the windows are made over memory of
+ * MPI_Alloc_mem, each somewhere in the middle of it. */
 #include "check.h"
 
 #include <stddef.h>
@@ -9,6 +10,8 @@ enum { COUNT = 64, UNIT = sizeof(int) };
 
 static int *base;
 static int right, left;
+static bool is_created;
+static void *allocated; /* what `base` lies in, if windows are created */
 
 enum sync { FENCE, PSCW, LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_ALL, LOCK_ALL_NOCHECK, SYNC_COUNT };
 static const char *const sync_names[] = {"fence", "pscw", "shared", "exclusive", "lock_all", "nocheck"};
@@ -217,7 +220,7 @@ static void try_shown(MPI_Win win, MPI_Comm comm)
     MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &unit, &flag);
     CHECK(flag && *unit == UNIT);
     MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);
-    CHECK(flag && *flavor == MPI_WIN_FLAVOR_ALLOCATE);
+    CHECK(flag && *flavor == (is_created ? MPI_WIN_FLAVOR_CREATE : MPI_WIN_FLAVOR_ALLOCATE));
     MPI_Win_get_group(win, &group);
     MPI_Comm_group(comm, &expected);
     MPI_Group_compare(group, expected, &result);
@@ -236,9 +239,23 @@ static MPI_Win make(MPI_Comm comm)
     MPI_Info_create(&info);
     MPI_Info_set(info, "accumulate_ordering", "rar,raw,war,waw");
     MPI_Info_set(info, "same_size", "true");
-    CHECK(MPI_Win_allocate(COUNT * sizeof(int), UNIT, info, comm, &base, &win) == MPI_SUCCESS);
+    if (is_created) {
+        size_t before = (size_t)check_rank * 5000 + 24;
+        MPI_Alloc_mem((MPI_Aint)(before + COUNT * sizeof(int)), MPI_INFO_NULL, &allocated);
+        base = (int *)((char *)allocated + before);
+        CHECK(MPI_Win_create(base, COUNT * sizeof(int), UNIT, info, comm, &win) == MPI_SUCCESS);
+    } else {
+        CHECK(MPI_Win_allocate(COUNT * sizeof(int), UNIT, info, comm, &base, &win) == MPI_SUCCESS);
+    }
     MPI_Info_free(&info);
     return win;
+}
+
+static void end_window(MPI_Win *win)
+{
+    MPI_Win_free(win);
+    if (is_created)
+        MPI_Free_mem(allocated);
 }
 
 /* A communicator with the ranks backwards, freed while its window lives; one of every second rank. */
@@ -256,7 +273,7 @@ static void try_parts(void)
     MPI_Put(&value, 1, MPI_INT, check_size - 1 - right, 5, 1, MPI_INT, win);
     MPI_Win_fence(0, win);
     CHECK(base[5] == left + 1);
-    MPI_Win_free(&win);
+    end_window(&win);
     MPI_Comm_split(MPI_COMM_WORLD, check_rank % 2, check_rank, &half);
     MPI_Comm_size(half, &size);
     win = make(half);
@@ -267,7 +284,7 @@ static void try_parts(void)
     MPI_Win_fence(0, win);
     MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, half);
     CHECK(base[0] == sum);
-    MPI_Win_free(&win);
+    end_window(&win);
     MPI_Comm_free(&half);
     check_report("parts", (uint64_t)sum);
 }
@@ -278,7 +295,9 @@ int main(int argc, char **argv)
     check_begin();
     right = (check_rank + 1) % check_size;
     left = (check_rank + check_size - 1) % check_size;
+    is_created = argc > 1 && strcmp(argv[1], "create") == 0;
     MPI_Win win = make(MPI_COMM_WORLD);
+    void *first = allocated;
     try_shown(win, MPI_COMM_WORLD);
     for (enum sync sync = FENCE; sync < SYNC_COUNT; sync++) {
         try_operations(win, sync);
@@ -287,8 +306,9 @@ int main(int argc, char **argv)
     try_requests(win);
     try_self(win);
     try_parts();
+    allocated = first;
     if (argc < 2 || strcmp(argv[1], "leak") != 0)
-        MPI_Win_free(&win);
+        end_window(&win);
     MPI_Finalize();
     return 0;
 }

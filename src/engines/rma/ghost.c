@@ -22,7 +22,10 @@ struct ghost_window {
     uint64_t id;
     int member_count;
     struct hw_rma_comms comms;
-    MPI_Win shared, win;
+    MPI_Win shared, win; /* shared: null where the memory is in pieces */
+    struct hw_rma_piece *pieces;
+    int piece_count;
+    char *mapped;                     /* the pieces */
     struct hw_rma_ghost_lock locks[]; /* by the target's rank in the program's communicator */
 };
 
@@ -81,16 +84,30 @@ static MPI_Aint find_segment(const struct ghost_window *window, void **base)
     return total;
 }
 
-/* The ghost adds a page, so that the segment is never empty. */
+static MPI_Aint map_pieces(struct ghost_window *window, void **base)
+{
+    MPI_Aint total = HW_RMA_ALIGNMENT;
+    window->mapped = hw_rma_node_memory_map(window->pieces, window->piece_count, HW_RMA_ALIGNMENT);
+    if (window->mapped == NULL)
+        give_up("cannot map the memory of a window");
+    for (int i = 0; i < window->piece_count; i++)
+        total += (MPI_Aint)window->pieces[i].bytes;
+    *base = window->mapped;
+    return total;
+}
+
+/* The ghost adds a page, so that the memory is never empty. */
 static void make_windows(struct ghost_window *window, const int *members, MPI_Info hints)
 {
+    bool is_in_pieces = window->piece_count > 0;
     void *base = NULL;
-    if (hw_rma_comms_make(members, window->member_count, &window->comms) != HW_OK)
+    if (hw_rma_comms_make(members, window->member_count, !is_in_pieces, &window->comms) != HW_OK)
         give_up("cannot make the communicators of a window");
-    if (hw_bottom.Win_allocate_shared(HW_RMA_ALIGNMENT, 1, HW_INFO_NULL, window->comms.node, &base,
-                                      &window->shared) != MPI_SUCCESS)
+    window->shared = HW_WIN_NULL;
+    if (!is_in_pieces && hw_bottom.Win_allocate_shared(HW_RMA_ALIGNMENT, 1, HW_INFO_NULL, window->comms.node,
+                                                       &base, &window->shared) != MPI_SUCCESS)
         give_up("cannot share the memory of a window");
-    MPI_Aint size = find_segment(window, &base);
+    MPI_Aint size = is_in_pieces ? map_pieces(window, &base) : find_segment(window, &base);
     if (hw_bottom.Win_create(base, size, 1, hints, window->comms.window, &window->win) != MPI_SUCCESS)
         give_up("cannot make a window");
 }
@@ -101,17 +118,24 @@ static void create(const struct hw_rma_command *command, int origin)
     size_t lock_count = count ? (size_t)count : (size_t)hw_world.user_count;
     int *members = count ? calloc((size_t)count, sizeof *members) : NULL;
     char *hints = malloc((size_t)command->hint_bytes + 1);
+    size_t piece_bytes = (size_t)command->piece_count * sizeof(struct hw_rma_piece);
+    struct hw_rma_piece *pieces = malloc(piece_bytes + 1);
     struct ghost_window *window = calloc(1, sizeof *window + lock_count * sizeof window->locks[0]);
-    if (window == NULL || hints == NULL || (count && members == NULL))
+    if (window == NULL || hints == NULL || pieces == NULL || (count && members == NULL))
         give_up("has no memory left for a window");
     if (count)
         hw_bottom.Recv(members, count, HW_INT, origin, HW_RMA_TAG_DETAIL, hw_world.all, HW_STATUS_IGNORE);
     if (command->hint_bytes)
         hw_bottom.Recv(hints, command->hint_bytes, HW_CHAR, origin, HW_RMA_TAG_DETAIL, hw_world.all,
                        HW_STATUS_IGNORE);
+    if (piece_bytes)
+        hw_bottom.Recv(pieces, (int)piece_bytes, HW_BYTE, origin, HW_RMA_TAG_DETAIL, hw_world.all,
+                       HW_STATUS_IGNORE);
     MPI_Info info = hw_rma_hints_unpack(hints, command->hint_bytes);
     window->id = command->id;
     window->member_count = count;
+    window->pieces = pieces;
+    window->piece_count = command->piece_count;
     hw_rma_ghost_wait_enter_mpi();
     make_windows(window, members, info);
     hw_rma_ghost_wait_leave_mpi();
@@ -132,9 +156,12 @@ static void destroy(uint64_t id)
     *link = window->next;
     hw_rma_ghost_wait_enter_mpi();
     hw_bottom.Win_free(&window->win);
-    hw_bottom.Win_free(&window->shared);
+    if (window->shared != HW_WIN_NULL)
+        hw_bottom.Win_free(&window->shared);
     hw_rma_comms_free(&window->comms);
     hw_rma_ghost_wait_leave_mpi();
+    hw_rma_node_memory_unmap(window->mapped, window->pieces, window->piece_count, HW_RMA_ALIGNMENT);
+    free(window->pieces);
     free(window);
 }
 
@@ -239,6 +266,7 @@ _Noreturn void hw_rma_ghost_run(void)
     prctl(PR_SET_NAME, "headway-ghost", 0, 0, 0);
     hw_rma_ghost_herald_start();
     hw_rma_bells_make(hw_real_is_accumulate_in_calls());
+    hw_rma_node_memory_open();
     apply_lock = hw_rma_apply_lock_of(hw_world.processes[hw_world.rank].local_index);
     if (hw_poll_open() != HW_OK)
         give_up("cannot make a communicator");

@@ -63,20 +63,35 @@ static struct hw_rma_apply_lock *lock_of(const struct hw_rma_window *window,
     return hw_rma_apply_lock_of(hw_world.processes[target->ghost_in_world].local_index);
 }
 
-void hw_rma_near_find(struct hw_rma_window *window, const int *members)
+/* The memory of this node's members in this process; NULL: not reached from here. */
+static char *map_node(struct hw_rma_window *window)
 {
     MPI_Aint size;
-    int unit, own_node = hw_world.processes[hw_world.rank].node;
+    int unit;
     char *base = NULL;
-    if (!is_open ||
-        hw_bottom.Win_shared_query(window->shared, HW_PROC_NULL, &size, &unit, &base) != MPI_SUCCESS)
-        return;
-    for (int i = 0; i < window->size; i++) {
+    if (window->shared != HW_WIN_NULL) {
+        int rc = hw_bottom.Win_shared_query(window->shared, HW_PROC_NULL, &size, &unit, &base);
+        return rc == MPI_SUCCESS ? base : NULL;
+    }
+    if (window->piece_count > 1) /* else there is nobody else's */
+        window->mapped = hw_rma_node_memory_map(window->pieces, window->piece_count, 0);
+    return window->mapped;
+}
+
+void hw_rma_near_find(struct hw_rma_window *window, const int *members, void *own)
+{
+    int own_node = hw_world_own_node();
+    char *base = is_open ? map_node(window) : NULL;
+    for (int i = 0; is_open && i < window->size; i++) {
         struct hw_rma_target *target = &window->targets[i];
         if (hw_world.processes[members[i]].node != own_node)
             continue;
-        target->memory = base + target->offset;
-        target->lock = lock_of(window, target);
+        if (i == window->rank)
+            target->memory = own;
+        else if (base)
+            target->memory = base + target->offset;
+        if (target->memory)
+            target->lock = lock_of(window, target);
     }
 }
 

@@ -20,8 +20,9 @@ MPI_Comm hw_rma_near_comm(void); /* of this process alone; errors are returned *
 void hw_rma_near_make_progress(void);
 void hw_rma_near_progress(void);
 
-/* After the memory of WINDOW was made: where the targets of this node lie in this process. */
-void hw_rma_near_find(struct hw_rma_window *window, const int *members);
+/* After the memory of WINDOW was made, that of this process at `own`: where the targets of this node lie in
+ * this process. */
+void hw_rma_near_find(struct hw_rma_window *window, const int *members, void *own);
 
 static inline bool hw_rma_is_near(const struct hw_rma_window *window, int rank)
 {

@@ -43,7 +43,8 @@ static bool make_comm(const int *ranks, int count, int tag, MPI_Comm *comm)
     return is_made;
 }
 
-enum hw_status hw_rma_comms_make(const int *members, int member_count, struct hw_rma_comms *comms)
+enum hw_status hw_rma_comms_make(const int *members, int member_count, bool wants_node,
+                                 struct hw_rma_comms *comms)
 {
     *comms = (struct hw_rma_comms){.window = hw_world.ghosts_first, .node = hw_world.node, .is_world = true};
     if (members == NULL)
@@ -58,13 +59,14 @@ enum hw_status hw_rma_comms_make(const int *members, int member_count, struct hw
     memcpy(ranks + ghost_count, members, (size_t)member_count * sizeof *ranks);
     if (!make_comm(ranks, member_count + ghost_count, HW_RMA_TAG_GROUP, &comms->window))
         goto out;
+    comms->node = HW_COMM_NULL;
     for (int i = 0; i < member_count; i++)
         if (hw_world.processes[members[i]].node == own_node)
             ranks[count++] = members[i];
     for (int i = 0; i < ghost_count; i++)
         if (hw_world.processes[ghosts[i]].node == own_node)
             ranks[count++] = ghosts[i];
-    if (!make_comm(ranks, count, HW_RMA_TAG_NODE_GROUP, &comms->node)) {
+    if (wants_node && !make_comm(ranks, count, HW_RMA_TAG_NODE_GROUP, &comms->node)) {
         hw_bottom.Comm_free(&comms->window);
         goto out;
     }
@@ -81,7 +83,8 @@ void hw_rma_comms_free(struct hw_rma_comms *comms)
     if (comms->is_world)
         return;
     hw_bottom.Comm_free(&comms->window);
-    hw_bottom.Comm_free(&comms->node);
+    if (comms->node != HW_COMM_NULL)
+        hw_bottom.Comm_free(&comms->node);
 }
 
 static bool is_untrue_for_shadow(const char *key)

@@ -1,7 +1,7 @@
 /* What user processes say to ghosts, and what ghosts answer. All of it travels on hw_world.all.
  *
- * A user process sends commands (tag COMMAND, one struct each); a CREATE is followed by its members and
- * hints (tag DETAIL). Between the commands that make or free a window the ghosts take part in collective
+ * A user process sends commands (tag COMMAND, one struct each); a CREATE is followed by its members, hints
+ * and pieces (tag DETAIL). Between the commands that make or free a window the ghosts take part in collective
  * calls, so two of them must never be under way at once with different orders at different ghosts: whoever
  * begins one holds the gate, which the first ghost of the world keeps (user.c, ghost.c). */
 #ifndef HW_ENGINES_RMA_PROTO_H
@@ -24,7 +24,7 @@ enum hw_rma_tag {
 };
 
 enum hw_rma_kind {
-    HW_RMA_CREATE = 1,   /* id, member_count, hint_bytes: take part in making a window */
+    HW_RMA_CREATE = 1,   /* id, member_count, hint_bytes, piece_count: take part in making a window */
     HW_RMA_FREE,         /* id: take part in freeing it */
     HW_RMA_LOCK,         /* id, target, lock, grant_tag: queue; a grant (empty message) answers */
     HW_RMA_UNLOCK,       /* id, target, lock: no answer */
@@ -43,11 +43,14 @@ struct hw_rma_command {
     int32_t lock;         /* enum hw_rma_lock */
     int32_t member_count; /* of user processes; 0: all of the world, and no list follows */
     int32_t hint_bytes;
+    int32_t
+        piece_count; /* of memory, one for each member on the ghost's node; 0: memory is still to be made */
+    int32_t unused;
 };
-static_assert(sizeof(struct hw_rma_command) == 32, "both sides read it as bytes");
+static_assert(sizeof(struct hw_rma_command) == 40, "both sides read it as bytes");
 
-/* How user processes and ghosts lay out a node's memory: in the order of the members, each from a page of its
- * own. */
+/* How user processes and ghosts lay out a node's memory that MPI_Win_allocate_shared gives: in the order of
+ * the members, each from a page of its own. (Pieces: node_memory.h.) */
 enum { HW_RMA_ALIGNMENT = 4096 };
 
 static inline MPI_Aint hw_rma_round_up(MPI_Aint size)
@@ -61,12 +64,13 @@ static inline MPI_Aint hw_rma_round_up(MPI_Aint size)
  * processes, whose progress they then need. The node's has the members of this node, then all its ghosts. */
 struct hw_rma_comms {
     MPI_Comm window;
-    MPI_Comm node;
+    MPI_Comm node; /* null: not asked for */
     bool is_world; /* hw_world.ghosts_first and hw_world.node themselves */
 };
 
 /* HW_MPI if the MPI refuses. */
-enum hw_status hw_rma_comms_make(const int *members, int member_count, struct hw_rma_comms *comms);
+enum hw_status hw_rma_comms_make(const int *members, int member_count, bool wants_node,
+                                 struct hw_rma_comms *comms);
 void hw_rma_comms_free(struct hw_rma_comms *comms);
 
 /* The ghosts of the members' nodes, as ranks in hw_world.all; the caller frees it. NULL: no memory. */

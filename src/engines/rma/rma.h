@@ -1,10 +1,10 @@
 /* Ghosts for one-sided communication (Casper: papers/002 section 3, papers/004 section III).
  *
- * The memory of a redirected window lies in a segment that its user processes share with the ghosts of their
- * node. The handle the program holds is a real window over user processes and ghosts, on which every user
- * process keeps a passive epoch open from beginning to end; an operation on a target is the same operation on
- * the target's ghost, at the target's place in the segment. The program's epochs (fence, PSCW, locks) are
- * kept by us: fences are barriers, PSCW are messages, locks are kept by the target's ghost. doc/adr/0007.
+ * The memory of a redirected window is shared by its user processes and the ghosts of their node. The handle
+ * the program holds is a real window over user processes and ghosts, on which every user process keeps a
+ * passive epoch open from beginning to end; an operation on a target is the same operation on the target's
+ * ghost, at the target's place in the node's memory. The program's epochs (fence, PSCW, locks) are kept by
+ * us: fences are barriers, PSCW are messages, locks are kept by the target's ghost. doc/adr/0007.
  *
  * For the hooks in src/mpi. Any thread of a user process, inside a hook; every function returns an MPI error
  * code, already raised at the handler it belongs to. */
@@ -31,6 +31,8 @@ static inline bool hw_rma_is_on(void)
  * raised. Otherwise *rc is what the program gets. */
 enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                       void *baseptr, MPI_Win *win, int *rc);
+enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                    MPI_Comm comm, MPI_Win *win, int *rc);
 int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win);
 /* The user processes; the program frees the group. */
 int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group);

@@ -172,6 +172,7 @@ enum hw_status hw_rma_start(bool is_multithreaded)
     hw_rma_needs_confirmation = !hw_real_is_flush_remote();
     hw_rma_near_open();
     hw_rma_bells_make(false);
+    hw_rma_node_memory_open();
     __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
     hw_rma_watch_start();
     return HW_OK;

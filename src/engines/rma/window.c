@@ -14,17 +14,24 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { HINT_BYTES_MAX = 2048 };
+
+/* More pieces in one process would come near the mappings that the kernel allows it (65530). */
+enum { PIECES_MAX = 16384 };
+
+enum consent { WILLING, REFUSED, UNREACHABLE, TOO_MANY };
 
 /* What each process tells the others about its part. */
 struct offer {
     int64_t size, disp_unit;
-    uint64_t id; /* that of rank 0 counts */
-    int32_t is_willing;
+    int64_t place; /* of its memory in the node's file; -1: not there */
+    uint64_t id;   /* that of rank 0 counts */
+    int32_t consent;
     int32_t binding;     /* enum hw_option_ghost_binding; that of rank 0 counts */
     int32_t epoch_types; /* the union counts */
-    int32_t unused;
+    int32_t page_bytes;
 };
 
 struct plan {
@@ -33,8 +40,14 @@ struct plan {
     int rank, size;
     int *members; /* ranks in hw_world.all */
     bool is_whole;
+    int flavor;        /* MPI_WIN_FLAVOR_* */
+    void *base;        /* of this process's memory */
+    void *taken;       /* from the arena, for this window */
+    bool is_in_pieces; /* the memory is there already, and its ghosts can map it */
     struct offer own, *offers;
 };
+
+static atomic_int live_in_pieces; /* windows of this process */
 
 static void end_plan(struct plan *plan)
 {
@@ -115,8 +128,38 @@ static enum hw_status judge(struct plan *plan)
         return decline("a window with processes that were started or connected later");
     if (status != HW_OK)
         return status;
-    if (hw_options.redirect == HW_OPTION_REDIRECT_AUTO && is_one_node(plan) && hw_real_is_node_rma_direct())
+    if (hw_options.redirect != HW_OPTION_REDIRECT_AUTO)
+        return HW_OK;
+    if (plan->flavor == MPI_WIN_FLAVOR_ALLOCATE && is_one_node(plan) && hw_real_is_node_rma_direct())
         return decline("a window within one node, where this MPI loads and stores directly");
+    if (plan->flavor == MPI_WIN_FLAVOR_CREATE && plan->size == 1)
+        return decline("a window of one process alone");
+    return HW_OK;
+}
+
+/* Whether one more window can be in pieces. What a ghost maps are the pieces of all windows of all processes
+ * of its node. */
+static bool may_be_in_pieces(void)
+{
+    int users = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    return hw_arena_is_open && hw_atomic_load_relaxed(&live_in_pieces) < PIECES_MAX / users;
+}
+
+/* The consent of all, alike at all of them. */
+static enum hw_status judge_offers(struct plan *plan)
+{
+    static const char *const reasons[] = {
+        [REFUSED] = "a window whose hints ask for no redirection",
+        [UNREACHABLE] = "a window of MPI_Win_create with memory that no ghost can reach: "
+                        "not from MPI_Alloc_mem or MPI_Win_allocate",
+        [TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
+    };
+    plan->is_in_pieces = true;
+    for (int i = 0; i < plan->size; i++) {
+        if (plan->offers[i].consent != WILLING)
+            return decline(reasons[plan->offers[i].consent]);
+        plan->is_in_pieces = plan->is_in_pieces && plan->offers[i].place >= 0;
+    }
     return HW_OK;
 }
 
@@ -131,16 +174,50 @@ static enum hw_status agree(struct plan *plan)
     if (hw_bottom.Allgather(&plan->own, sizeof plan->own, HW_BYTE, plan->offers, sizeof plan->own, HW_BYTE,
                             plan->comm) != MPI_SUCCESS)
         return HW_MPI;
-    for (int i = 0; i < plan->size; i++)
-        if (!plan->offers[i].is_willing)
-            return decline("a window whose hints ask for no redirection");
-    return HW_OK;
+    return judge_offers(plan);
 }
 
 static bool needs_gate(const struct hw_rma_window *window)
 {
     return window->rank == 0 && window->ghost_count > 1 &&
            (!window->comms.is_world || hw_rma_is_multithreaded);
+}
+
+static struct hw_rma_piece piece_of(const struct offer *offer)
+{
+    return hw_rma_piece_of(offer->place, offer->size, offer->page_bytes);
+}
+
+/* Of the members on a node, in their order; the caller frees it. NULL: no memory. */
+static struct hw_rma_piece *find_pieces(const struct plan *plan, int node, int *count)
+{
+    struct hw_rma_piece *pieces = calloc((size_t)plan->size, sizeof *pieces);
+    *count = 0;
+    for (int i = 0; pieces && i < plan->size; i++)
+        if (hw_world.processes[plan->members[i]].node == node)
+            pieces[(*count)++] = piece_of(&plan->offers[i]);
+    return pieces;
+}
+
+static int tell_ghost(int ghost, struct hw_rma_command *command, const struct plan *plan, const char *hints)
+{
+    struct hw_rma_piece *pieces = NULL;
+    int rc = MPI_SUCCESS;
+    if (plan->is_in_pieces) {
+        pieces = find_pieces(plan, hw_world.processes[ghost].node, &command->piece_count);
+        if (pieces == NULL)
+            return MPI_ERR_NO_MEM;
+    }
+    rc = hw_rma_tell(ghost, command);
+    if (rc == MPI_SUCCESS && command->member_count)
+        rc = hw_bottom.Send(plan->members, plan->size, HW_INT, ghost, HW_RMA_TAG_DETAIL, hw_world.all);
+    if (rc == MPI_SUCCESS && command->hint_bytes)
+        rc = hw_bottom.Send(hints, command->hint_bytes, HW_CHAR, ghost, HW_RMA_TAG_DETAIL, hw_world.all);
+    if (rc == MPI_SUCCESS && pieces)
+        rc = hw_bottom.Send(pieces, (int)((size_t)command->piece_count * sizeof *pieces), HW_BYTE, ghost,
+                            HW_RMA_TAG_DETAIL, hw_world.all);
+    free(pieces);
+    return rc;
 }
 
 static int tell_ghosts(const struct hw_rma_window *window, const struct plan *plan, const char *hints,
@@ -151,15 +228,8 @@ static int tell_ghosts(const struct hw_rma_window *window, const struct plan *pl
                                      .member_count = plan->is_whole ? 0 : plan->size,
                                      .hint_bytes = hint_bytes};
     int rc = MPI_SUCCESS;
-    for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++) {
-        rc = hw_rma_tell(window->ghosts[i], &command);
-        if (rc == MPI_SUCCESS && command.member_count)
-            rc = hw_bottom.Send(plan->members, plan->size, HW_INT, window->ghosts[i], HW_RMA_TAG_DETAIL,
-                                hw_world.all);
-        if (rc == MPI_SUCCESS && hint_bytes)
-            rc = hw_bottom.Send(hints, hint_bytes, HW_CHAR, window->ghosts[i], HW_RMA_TAG_DETAIL,
-                                hw_world.all);
-    }
+    for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++)
+        rc = tell_ghost(window->ghosts[i], &command, plan, hints);
     return rc;
 }
 
@@ -172,7 +242,13 @@ static bool place_targets(struct hw_rma_window *window, const struct plan *plan)
         struct hw_rma_target *target = &window->targets[i];
         MPI_Aint *bytes = &node_bytes[hw_world.processes[plan->members[i]].node];
         target->offset = *bytes;
-        *bytes += hw_rma_round_up((MPI_Aint)plan->offers[i].size);
+        if (plan->is_in_pieces) {
+            struct hw_rma_piece piece = piece_of(&plan->offers[i]);
+            target->offset += piece.bytes ? (MPI_Aint)(plan->offers[i].place - piece.place) : 0;
+            *bytes += (MPI_Aint)piece.bytes;
+        } else {
+            *bytes += hw_rma_round_up((MPI_Aint)plan->offers[i].size);
+        }
         target->disp_unit = (MPI_Aint)plan->offers[i].disp_unit;
         target->ghost_in_world = hw_world.processes[plan->members[i]].ghost;
         const struct hw_world_process *ghost = &hw_world.processes[target->ghost_in_world];
@@ -192,23 +268,25 @@ static bool place_targets(struct hw_rma_window *window, const struct plan *plan)
 }
 
 /* Together with the ghosts. Returns an MPI error code. */
-static int make_windows(struct hw_rma_window *window, const struct plan *plan, MPI_Info hints, void **base)
+static int make_windows(struct hw_rma_window *window, struct plan *plan, MPI_Info hints)
 {
-    if (hw_rma_comms_make(plan->is_whole ? NULL : plan->members, plan->size, &window->comms) != HW_OK)
+    int rc = MPI_SUCCESS;
+    if (hw_rma_comms_make(plan->is_whole ? NULL : plan->members, plan->size, !plan->is_in_pieces,
+                          &window->comms) != HW_OK)
         return MPI_ERR_OTHER;
-    int rc = hw_bottom.Win_allocate_shared(hw_rma_round_up((MPI_Aint)plan->own.size), 1, HW_INFO_NULL,
-                                           window->comms.node, base, &window->shared);
+    if (!plan->is_in_pieces)
+        rc = hw_bottom.Win_allocate_shared(hw_rma_round_up((MPI_Aint)plan->own.size), 1, HW_INFO_NULL,
+                                           window->comms.node, &plan->base, &window->shared);
+    if (rc == MPI_SUCCESS)
+        rc = hw_bottom.Win_create(plan->base, (MPI_Aint)plan->own.size, (int)plan->own.disp_unit, hints,
+                                  window->comms.window, &window->win);
     if (rc != MPI_SUCCESS)
         return rc;
-    rc = hw_bottom.Win_create(*base, (MPI_Aint)plan->own.size, (int)plan->own.disp_unit, hints,
-                              window->comms.window, &window->win);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    hw_rma_near_find(window, plan->members);
+    hw_rma_near_find(window, plan->members, plan->base);
     return hw_bottom.Win_lock_all(MPI_MODE_NOCHECK, window->win);
 }
 
-static int make_with_ghosts(struct hw_rma_window *window, const struct plan *plan, MPI_Info info, void **base)
+static int make_with_ghosts(struct hw_rma_window *window, struct plan *plan, MPI_Info info)
 {
     char text[HINT_BYTES_MAX];
     int hint_bytes = hw_rma_hints_pack(info, text, sizeof text);
@@ -218,7 +296,7 @@ static int make_with_ghosts(struct hw_rma_window *window, const struct plan *pla
     if (rc == MPI_SUCCESS && window->rank == 0)
         rc = tell_ghosts(window, plan, text, hint_bytes);
     if (rc == MPI_SUCCESS)
-        rc = make_windows(window, plan, hints, base);
+        rc = make_windows(window, plan, hints);
     if (has_gate)
         hw_rma_gate_leave();
     if (hints != HW_INFO_NULL)
@@ -247,12 +325,18 @@ static struct hw_rma_window *begin_window(struct plan *plan)
     window->id = plan->offers[0].id;
     window->rank = plan->rank;
     window->size = plan->size;
+    window->flavor = plan->flavor;
+    window->shared = HW_WIN_NULL;
     window->comms.is_world = plan->is_whole;
     window->start_count = window->post_count = -1;
     window->generation = 1;
     pthread_mutex_init(&window->mutex, NULL);
     window->ghosts = hw_rma_ghosts_of(plan->members, plan->size, &window->ghost_count);
     if (window->ghosts == NULL || !place_targets(window, plan))
+        goto err_memory;
+    if (plan->is_in_pieces)
+        window->pieces = find_pieces(plan, hw_world_own_node(), &window->piece_count);
+    if (plan->is_in_pieces && window->pieces == NULL)
         goto err_memory;
     window->hints = HW_INFO_NULL;
     for (int i = 0; i < plan->size; i++)
@@ -267,6 +351,7 @@ static struct hw_rma_window *begin_window(struct plan *plan)
 
 err_memory:
     hw_rma_spread_free(window);
+    free(window->pieces);
     free(window->ghosts);
     free(window->has_puts);
     free(window->targets);
@@ -274,47 +359,108 @@ err_memory:
     return NULL;
 }
 
-enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                                      void *baseptr, MPI_Win *win, int *rc)
+/* What is the same for all windows, after `status` was judged: HW_DECLINED, or *rc is what the program gets.
+ */
+static enum hw_status make(struct plan *plan, enum hw_status status, MPI_Info info, MPI_Win *win, int *rc)
 {
-    struct plan plan = {.comm = comm, .group = HW_GROUP_NULL};
-    if (size < 0 || disp_unit <= 0 || disp_unit != (int)disp_unit)
-        return HW_DECLINED; /* the real call raises the error */
-    plan.own.size = size;
-    plan.own.disp_unit = disp_unit;
-    plan.own.epoch_types = hw_rma_epoch_types_read(info);
-    plan.own.binding = (int32_t)hw_options.ghost_binding;
-    plan.own.is_willing = !is_hint(info, "async_config", "off") && !is_hint(info, "alloc_shm", "true");
-    enum hw_status status = judge(&plan);
+    plan->own.epoch_types = hw_rma_epoch_types_read(info);
+    plan->own.binding = (int32_t)hw_options.ghost_binding;
+    plan->own.page_bytes = (int32_t)sysconf(_SC_PAGESIZE);
     if (status == HW_OK)
-        status = agree(&plan);
-    if (status == HW_DECLINED) {
-        end_plan(&plan);
+        status = agree(plan);
+    if (status == HW_DECLINED)
         return status;
-    }
-    void *base = NULL;
     *rc = MPI_ERR_NO_MEM;
-    struct hw_rma_window *window = status == HW_OK ? begin_window(&plan) : NULL;
+    struct hw_rma_window *window = status == HW_OK ? begin_window(plan) : NULL;
     if (window)
-        *rc = make_with_ghosts(window, &plan, info, &base);
+        *rc = make_with_ghosts(window, plan, info);
     if (*rc == MPI_SUCCESS && window->users == HW_COMM_NULL) {
-        window->members = plan.members;
-        plan.members = NULL;
+        window->members = plan->members;
+        plan->members = NULL;
     }
     if (*rc == MPI_SUCCESS && !hw_rma_window_enter(window))
         *rc = MPI_ERR_NO_MEM;
-    end_plan(&plan);
     if (*rc != MPI_SUCCESS) {
         hw_log_error("a window could not be made together with the ghosts; run without HEADWAY_GHOSTS");
-        hw_bottom.Comm_call_errhandler(comm, *rc);
+        hw_bottom.Comm_call_errhandler(plan->comm, *rc);
         return HW_OK;
     }
     HW_COUNT(windows_redirected);
+    window->base = plan->base;
     hw_rma_window_set_info(window, info);
-    hw_bottom.Win_set_errhandler(window->shared, HW_ERRORS_RETURN);
-    memcpy(baseptr, &base, sizeof base);
+    if (plan->is_in_pieces)
+        hw_atomic_add_relaxed(&live_in_pieces, 1);
+    else
+        hw_bottom.Win_set_errhandler(window->shared, HW_ERRORS_RETURN);
+    if (plan->is_in_pieces) {
+        window->taken = plan->taken;
+        plan->taken = NULL;
+    }
     *win = window->win;
     return HW_OK;
+}
+
+/* The real call raises the error of what is refused here. */
+static bool is_plausible(MPI_Aint size, MPI_Aint disp_unit)
+{
+    return size >= 0 && disp_unit > 0 && disp_unit == (int)disp_unit;
+}
+
+/* For MPI_Win_allocate; what one member does not get all get from the MPI. */
+static void take_memory(struct plan *plan)
+{
+    plan->own.place = -1;
+    if (!may_be_in_pieces())
+        return;
+    size_t size = (size_t)plan->own.size;
+    if (size > 0)
+        plan->base = plan->taken = hw_arena_take(size, HW_RMA_ALIGNMENT);
+    if (size == 0)
+        plan->own.place = 0;
+    else if (plan->taken)
+        plan->own.place = hw_arena_find(plan->taken, size);
+}
+
+enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                                      void *baseptr, MPI_Win *win, int *rc)
+{
+    struct plan plan = {.comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_ALLOCATE};
+    if (!is_plausible(size, disp_unit))
+        return HW_DECLINED;
+    plan.own.size = size;
+    plan.own.disp_unit = disp_unit;
+    if (is_hint(info, "async_config", "off") || is_hint(info, "alloc_shm", "true"))
+        plan.own.consent = REFUSED;
+    enum hw_status status = judge(&plan);
+    if (status == HW_OK)
+        take_memory(&plan);
+    status = make(&plan, status, info, win, rc);
+    if (plan.taken)
+        hw_arena_give(plan.taken);
+    end_plan(&plan);
+    if (status == HW_OK && *rc == MPI_SUCCESS)
+        memcpy(baseptr, &plan.base, sizeof plan.base);
+    return status;
+}
+
+enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                    MPI_Comm comm, MPI_Win *win, int *rc)
+{
+    struct plan plan = {.comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_CREATE, .base = base};
+    if (!is_plausible(size, disp_unit))
+        return HW_DECLINED;
+    plan.own.size = size;
+    plan.own.disp_unit = disp_unit;
+    plan.own.place = size > 0 ? hw_arena_find(base, (size_t)size) : 0;
+    if (is_hint(info, "async_config", "off"))
+        plan.own.consent = REFUSED;
+    else if (!hw_arena_is_open || plan.own.place < 0)
+        plan.own.consent = UNREACHABLE;
+    else if (!may_be_in_pieces())
+        plan.own.consent = TOO_MANY;
+    enum hw_status status = make(&plan, judge(&plan), info, win, rc);
+    end_plan(&plan);
+    return status;
 }
 
 int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group)
@@ -322,55 +468,6 @@ int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group)
     /* A handle of the program's own: one rank range, the whole. */
     int whole[1][3] = {{0, window->size - 1, 1}};
     return hw_bottom.Group_range_incl(window->group, 1, whole, group);
-}
-
-static int copy_hints(MPI_Info from, MPI_Info to)
-{
-    int key_count = 0, flag;
-    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-    int rc = from == HW_INFO_NULL ? MPI_SUCCESS : hw_bottom.Info_get_nkeys(from, &key_count);
-    for (int i = 0; rc == MPI_SUCCESS && i < key_count; i++) {
-        rc = hw_bottom.Info_get_nthkey(from, i, key);
-        if (rc == MPI_SUCCESS)
-            rc = hw_bottom.Info_get(from, key, MPI_MAX_INFO_VAL, value, &flag);
-        if (rc == MPI_SUCCESS && flag)
-            rc = hw_bottom.Info_set(to, key, value);
-    }
-    return rc;
-}
-
-static bool is_known_hint(const char *key)
-{
-    static const char *const keys[] = {"no_locks",  "accumulate_ordering", "accumulate_ops",
-                                       "same_size", "same_disp_unit",      "epoch_type"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strcmp(key, keys[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Keeps those of the standard's hints that the window has. */
-int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info)
-{
-    int key_count = 0, flag = 0;
-    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-    int rc = info == HW_INFO_NULL ? MPI_SUCCESS : hw_bottom.Info_get_nkeys(info, &key_count);
-    if (rc == MPI_SUCCESS && window->hints == HW_INFO_NULL)
-        rc = hw_bottom.Info_create(&window->hints);
-    for (int i = 0; rc == MPI_SUCCESS && i < key_count; i++) {
-        rc = hw_bottom.Info_get_nthkey(info, i, key);
-        if (rc == MPI_SUCCESS && is_known_hint(key))
-            rc = hw_bottom.Info_get(info, key, MPI_MAX_INFO_VAL, value, &flag);
-        if (rc == MPI_SUCCESS && is_known_hint(key) && flag)
-            rc = hw_bottom.Info_set(window->hints, key, value);
-    }
-    return rc == MPI_SUCCESS ? rc : hw_rma_raise(window, rc);
-}
-
-int hw_rma_window_get_info(struct hw_rma_window *window, MPI_Info *info)
-{
-    int rc = hw_real.Win_get_info(window->win, info);
-    return rc == MPI_SUCCESS ? copy_hints(window->hints, *info) : rc;
 }
 
 static void end_window(struct hw_rma_window *window)
@@ -382,6 +479,12 @@ static void end_window(struct hw_rma_window *window)
     hw_bottom.Group_free(&window->group);
     pthread_mutex_destroy(&window->mutex);
     hw_rma_spread_free(window);
+    hw_rma_node_memory_unmap(window->mapped, window->pieces, window->piece_count, 0);
+    if (window->taken)
+        hw_arena_give(window->taken);
+    if (window->piece_count > 0)
+        hw_atomic_sub_relaxed(&live_in_pieces, 1);
+    free(window->pieces);
     free(window->start_ranks);
     free(window->post_requests);
     free(window->targets);
@@ -423,7 +526,8 @@ int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
     hw_rma_window_leave(window);
     HW_COUNT_ADD(operations_redirected, atomic_exchange(&window->op_count, 0));
     rc = hw_real.Win_free(win);
-    hw_bottom.Win_free(&window->shared);
+    if (window->shared != HW_WIN_NULL)
+        hw_bottom.Win_free(&window->shared);
     hw_rma_comms_free(&window->comms);
     if (has_gate)
         hw_rma_gate_leave();

@@ -6,6 +6,7 @@
 #include "base/visibility.h"
 #include "engines/rma/apply_lock.h"
 #include "engines/rma/bell.h"
+#include "engines/rma/node_memory.h"
 #include "engines/rma/proto.h"
 #include "real/constants.h"
 #include "real/real.h"
@@ -35,7 +36,7 @@ struct hw_rma_part {
 
 /* Written by the threads of this process: access under the window's mutex, is_dirty relaxed. */
 struct hw_rma_target {
-    MPI_Aint offset;    /* of its memory in the segment of its node */
+    MPI_Aint offset;    /* of its memory in that of its node */
     MPI_Aint disp_unit; /* as it gave it */
     int ghost;          /* rank in the window; also its place in the window's `ghosts` */
     int ghost_in_world; /* rank in hw_world.all */
@@ -51,8 +52,14 @@ struct hw_rma_target {
 enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
 
 struct hw_rma_window {
-    MPI_Win win;    /* what the program holds; shadow window at the same time */
-    MPI_Win shared; /* the memory */
+    MPI_Win win;                 /* what the program holds; shadow window at the same time */
+    int flavor;                  /* MPI_WIN_FLAVOR_*, as the program made it */
+    void *base;                  /* of this process's memory, as the program knows it */
+    MPI_Win shared;              /* the memory; null: it is in pieces */
+    struct hw_rma_piece *pieces; /* of the members on this node, in their order */
+    int piece_count;             /* 0: not in pieces */
+    char *mapped;                /* they, where operations may be done near, and there are others' */
+    void *taken;                 /* from the arena, for this window; or NULL */
     struct hw_rma_comms comms;
     int epoch_types; /* that the program promised to use: union of enum hw_rma_epoch_type */
     MPI_Comm users;  /* in the order of the program's communicator; null: no kind of epoch needs it */

@@ -10,9 +10,10 @@ struct window {
     MPI_Win win;
     MPI_Comm comm;
     MPI_Group group;
-    unsigned char *base;
+    unsigned char *base, *allocated; /* allocated: what a created window lies in */
     int rank, size;
     int disp_unit;
+    bool is_created;
 };
 
 void act_make_types(void);

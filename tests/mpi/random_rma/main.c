@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PAGE_BYTES = 4096 };
+
 static int world_rank, world_size;
 static bool is_traced;
 
@@ -26,8 +28,17 @@ static void window_make(struct window *window, const struct window_plan *plan)
         MPI_Info_set(info, "accumulate_ordering", "rar,raw,war,waw");
     }
     window->disp_unit = plan->disp_unit;
-    MPI_Win_allocate((MPI_Aint)SLOTS * SLOT_BYTES + (MPI_Aint)window->rank * SLOT_BYTES, plan->disp_unit,
-                     info, window->comm, &window->base, &window->win);
+    window->is_created = plan->is_created;
+    MPI_Aint bytes = (MPI_Aint)SLOTS * SLOT_BYTES + (MPI_Aint)window->rank * SLOT_BYTES;
+    if (plan->is_created) {
+        /* From a page on: MPICH 4.0 over UCX puts to wrong places otherwise. */
+        MPI_Alloc_mem(bytes + 2 * PAGE_BYTES, MPI_INFO_NULL, &window->allocated);
+        window->base = window->allocated + PAGE_BYTES - (uintptr_t)window->allocated % PAGE_BYTES;
+        memset(window->base, 0, (size_t)bytes);
+        MPI_Win_create(window->base, bytes, plan->disp_unit, info, window->comm, &window->win);
+    } else {
+        MPI_Win_allocate(bytes, plan->disp_unit, info, window->comm, &window->base, &window->win);
+    }
     if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
 }
@@ -39,6 +50,8 @@ static void window_free(struct window *window)
     if (!is_member(window))
         return;
     MPI_Win_free(&window->win);
+    if (window->is_created)
+        MPI_Free_mem(window->allocated);
     MPI_Group_free(&window->group);
     MPI_Comm_free(&window->comm);
 }

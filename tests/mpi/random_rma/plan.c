@@ -39,6 +39,8 @@ void plan_draw(struct plan *plan, uint64_t seed, int world_size)
         plan->windows[i].members = world_size > 2 ? dice_roll(&dice, 3) : dice_roll(&dice, 2);
         plan->windows[i].disp_unit = units[dice_roll(&dice, 4)];
         plan->windows[i].has_hints = dice_roll(&dice, 3) == 0;
+        /* Intel MPI ends in operations on created windows with reordered processes, plain. */
+        plan->windows[i].is_created = dice_roll(&dice, 2) == 0 && plan->windows[i].members != 1;
     }
     for (int i = 0; i < ROUNDS; i++) {
         struct round_plan *round = &plan->rounds[i];

@@ -48,6 +48,7 @@ struct window_plan {
     int members; /* 0: all; 1: all, in reverse; 2: all but the last */
     int disp_unit;
     bool has_hints;
+    bool is_created; /* over memory of MPI_Alloc_mem, instead of MPI_Win_allocate's */
 };
 
 struct plan {

@@ -1,0 +1,221 @@
+#include "engines/rma/node_memory.h"
+
+#include "base/options.h"
+#include "real/constants.h"
+#include "real/detect.h"
+#include "real/software_rma.h"
+#include "world/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Of one process in the file: 2^50 bytes, and so a thousand processes a node before its length is at an end.
+ */
+#define PART_BYTES (INT64_C(1) << 50)
+enum { PROCESSES_MAX = 1024 };
+
+/* What the processes of the node tell each other. */
+struct word {
+    struct sockaddr_un address; /* of a socket that is nowhere in the file system */
+    uint32_t length;
+    uint32_t is_willing;
+};
+
+struct identity {
+    uint64_t device, inode; /* 0: there is no file */
+};
+
+static int file = -1;
+static struct identity identity;
+
+static struct identity identify(int fd)
+{
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0)
+        return (struct identity){0};
+    return (struct identity){.device = status.st_dev, .inode = status.st_ino};
+}
+
+/* Where the kernel promises memory only if it has it, it kills for pages of a shared file that it has not. */
+static bool is_overcommitted(void)
+{
+    int mode = 2;
+    FILE *stream = fopen("/proc/sys/vm/overcommit_memory", "re");
+    if (stream && fscanf(stream, "%d", &mode) != 1)
+        mode = 2;
+    if (stream)
+        fclose(stream);
+    return mode != 2;
+}
+
+/* Where a device is open the memory that the MPI gives may be registered with it, and better. */
+static bool is_willing(void)
+{
+    struct rlimit limit;
+    return hw_options.redirect != HW_OPTION_REDIRECT_OFF && hw_real_is_window_sound() &&
+           getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY && is_overcommitted() &&
+           !hw_real_has_device();
+}
+
+static int open_socket(struct word *own)
+{
+    socklen_t length = sizeof own->address;
+    own->address.sun_family = AF_UNIX;
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    /* The kernel chooses an address nobody has. */
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&own->address, sizeof own->address.sun_family) == 0 &&
+        getsockname(fd, (struct sockaddr *)&own->address, &length) == 0) {
+        own->length = length;
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+union descriptor_room {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static bool send_file(int fd, struct word *to)
+{
+    union descriptor_room room = {0};
+    char nothing = 0;
+    struct iovec text = {.iov_base = &nothing, .iov_len = 1};
+    struct msghdr message = {.msg_name = &to->address,
+                             .msg_namelen = to->length,
+                             .msg_iov = &text,
+                             .msg_iovlen = 1,
+                             .msg_control = &room,
+                             .msg_controllen = sizeof room};
+    room.head.cmsg_level = SOL_SOCKET;
+    room.head.cmsg_type = SCM_RIGHTS;
+    room.head.cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(&room.head), &file, sizeof file);
+    return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+}
+
+/* It was sent before: a datagram is in the queue of its receiver when it is sent. */
+static void receive_file(int fd)
+{
+    union descriptor_room room;
+    char nothing;
+    while (file < 0) {
+        struct iovec text = {.iov_base = &nothing, .iov_len = 1};
+        struct msghdr message = {
+            .msg_iov = &text, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
+        if (recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+            return;
+        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        if (head == NULL || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(sizeof(int)))
+            continue;
+        memcpy(&file, CMSG_DATA(head), sizeof file);
+        struct identity found = identify(file);
+        if (memcmp(&found, &identity, sizeof found) != 0) { /* anybody may send */
+            close(file);
+            file = -1;
+        }
+    }
+}
+
+/* By the first process of the node: the file, and all others have it in their sockets' queues. */
+static bool make_file(int fd, struct word *words, int count)
+{
+    file = memfd_create("headway", MFD_CLOEXEC);
+    bool is_made = file >= 0 && ftruncate(file, (off_t)(PART_BYTES * count)) == 0;
+    for (int i = 1; i < count && is_made; i++)
+        is_made = send_file(fd, &words[i]);
+    return is_made;
+}
+
+static bool have_all(bool has_one)
+{
+    int own = has_one, all = 0;
+    return hw_bottom.Allreduce(&own, &all, 1, HW_INT, HW_MIN, hw_world.node) == MPI_SUCCESS && all;
+}
+
+static bool share_file(int fd, struct word *words, int rank, int count)
+{
+    bool is_willing_node = true;
+    for (int i = 0; i < count; i++)
+        is_willing_node = is_willing_node && words[i].is_willing;
+    if (!is_willing_node)
+        return false;
+    if (rank == 0 && make_file(fd, words, count))
+        identity = identify(file);
+    if (hw_bottom.Bcast(&identity, sizeof identity, HW_BYTE, 0, hw_world.node) != MPI_SUCCESS ||
+        identity.inode == 0)
+        return false;
+    if (rank > 0)
+        receive_file(fd);
+    return have_all(file >= 0);
+}
+
+void hw_rma_node_memory_open(void)
+{
+    int rank, count;
+    struct word own = {0};
+    hw_bottom.Comm_rank(hw_world.node, &rank);
+    hw_bottom.Comm_size(hw_world.node, &count);
+    if (count > PROCESSES_MAX)
+        return;
+    struct word *words = calloc((size_t)count, sizeof *words);
+    int fd = open_socket(&own);
+    own.is_willing = fd >= 0 && is_willing();
+    bool is_shared = have_all(words != NULL) &&
+                     hw_bottom.Allgather(&own, sizeof own, HW_BYTE, words, sizeof own, HW_BYTE,
+                                         hw_world.node) == MPI_SUCCESS &&
+                     share_file(fd, words, rank, count);
+    free(words);
+    if (fd >= 0)
+        close(fd);
+    if (is_shared && !hw_world_is_ghost())
+        hw_arena_open(file, PART_BYTES * rank, PART_BYTES);
+    if (!is_shared && file >= 0) {
+        close(file);
+        file = -1;
+    }
+}
+
+static size_t length_of(const struct hw_rma_piece *pieces, int count, size_t spare)
+{
+    for (int i = 0; i < count; i++)
+        spare += (size_t)pieces[i].bytes;
+    return spare;
+}
+
+char *hw_rma_node_memory_map(const struct hw_rma_piece *pieces, int count, size_t spare)
+{
+    size_t bytes = length_of(pieces, count, spare);
+    struct identity found = identify(file); /* a program may close descriptors that it does not know */
+    if (bytes == 0 || memcmp(&found, &identity, sizeof found) != 0)
+        return NULL;
+    char *memory =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    size_t done = 0;
+    for (int i = 0; i < count; i++) {
+        if (pieces[i].bytes > 0 && mmap(memory + done, (size_t)pieces[i].bytes, PROT_READ | PROT_WRITE,
+                                        MAP_SHARED | MAP_FIXED, file, pieces[i].place) == MAP_FAILED) {
+            munmap(memory, bytes);
+            return NULL;
+        }
+        done += (size_t)pieces[i].bytes;
+    }
+    return memory;
+}
+
+void hw_rma_node_memory_unmap(char *memory, const struct hw_rma_piece *pieces, int count, size_t spare)
+{
+    if (memory)
+        munmap(memory, length_of(pieces, count, spare));
+}

@@ -1,0 +1,53 @@
+/* The hints of a redirected window, as the program sees them (MPI-4.1 section 12.2.7). */
+#include "engines/rma/rma.h"
+
+#include <string.h>
+
+static int copy_hints(MPI_Info from, MPI_Info to)
+{
+    int key_count = 0, flag;
+    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
+    int rc = from == HW_INFO_NULL ? MPI_SUCCESS : hw_bottom.Info_get_nkeys(from, &key_count);
+    for (int i = 0; rc == MPI_SUCCESS && i < key_count; i++) {
+        rc = hw_bottom.Info_get_nthkey(from, i, key);
+        if (rc == MPI_SUCCESS)
+            rc = hw_bottom.Info_get(from, key, MPI_MAX_INFO_VAL, value, &flag);
+        if (rc == MPI_SUCCESS && flag)
+            rc = hw_bottom.Info_set(to, key, value);
+    }
+    return rc;
+}
+
+static bool is_known_hint(const char *key)
+{
+    static const char *const keys[] = {"no_locks",  "accumulate_ordering", "accumulate_ops",
+                                       "same_size", "same_disp_unit",      "epoch_type"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Keeps those of the standard's hints that the window has. */
+int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info)
+{
+    int key_count = 0, flag = 0;
+    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
+    int rc = info == HW_INFO_NULL ? MPI_SUCCESS : hw_bottom.Info_get_nkeys(info, &key_count);
+    if (rc == MPI_SUCCESS && window->hints == HW_INFO_NULL)
+        rc = hw_bottom.Info_create(&window->hints);
+    for (int i = 0; rc == MPI_SUCCESS && i < key_count; i++) {
+        rc = hw_bottom.Info_get_nthkey(info, i, key);
+        if (rc == MPI_SUCCESS && is_known_hint(key))
+            rc = hw_bottom.Info_get(info, key, MPI_MAX_INFO_VAL, value, &flag);
+        if (rc == MPI_SUCCESS && is_known_hint(key) && flag)
+            rc = hw_bottom.Info_set(window->hints, key, value);
+    }
+    return rc == MPI_SUCCESS ? rc : hw_rma_raise(window, rc);
+}
+
+int hw_rma_window_get_info(struct hw_rma_window *window, MPI_Info *info)
+{
+    int rc = hw_real.Win_get_info(window->win, info);
+    return rc == MPI_SUCCESS ? copy_hints(window->hints, *info) : rc;
+}
