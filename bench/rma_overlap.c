@@ -15,15 +15,17 @@ static struct {
     struct bench_list sizes, work;
     int64_t rounds, warmup;
     double seconds;
-    const char *operation;
+    const char *operation, *window;
     bool is_strided;
-} options = {.rounds = 20, .warmup = 3, .seconds = 1.0, .operation = "accumulate"};
+} options = {.rounds = 20, .warmup = 3, .seconds = 1.0, .operation = "accumulate", .window = "allocate"};
 
 enum { TAG_BEGIN = 1, TAG_END };
 enum { LEAST_ROUNDS = 3 };
 
 static const char *const operations[] = {
     "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"};
+
+static bool is_created(void) { return strcmp(options.window, "create") == 0; }
 
 static void operate(double *buffer, double *result, int count, MPI_Datatype type, int target, MPI_Win win)
 {
@@ -118,14 +120,22 @@ static void point_measure(const struct bench *bench, int64_t bytes, struct bench
                                 .count = (int)(bytes / (int64_t)sizeof(double))};
     exchange.type = bench_target_type(exchange.count, options.is_strided);
     memset(exchange.buffer, 0, (size_t)bytes);
-    MPI_Win_allocate((MPI_Aint)bytes * 8, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
-                     &exchange.win);
+    if (is_created()) {
+        MPI_Alloc_mem((MPI_Aint)bytes * 8, MPI_INFO_NULL, &base);
+        MPI_Win_create(base, (MPI_Aint)bytes * 8, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD,
+                       &exchange.win);
+    } else {
+        MPI_Win_allocate((MPI_Aint)bytes * 8, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
+                         &exchange.win);
+    }
     memset(base, 0, (size_t)bytes * 8);
     MPI_Win_lock_all(0, exchange.win);
     for (int at = 0; at < options.work.count; at++)
         work_measure(&exchange, bytes, options.work.values[at], json);
     MPI_Win_unlock_all(exchange.win);
     MPI_Win_free(&exchange.win);
+    if (is_created())
+        MPI_Free_mem(base);
     MPI_Type_free(&exchange.type);
     free(exchange.buffer);
     free(exchange.result);
@@ -152,6 +162,7 @@ int main(int argc, char **argv)
         {"operation", BENCH_TEXT, &options.operation,
          "put, get, accumulate, get_accumulate, fetch_and_op or compare_and_swap"},
         {"strided", BENCH_FLAG, &options.is_strided, "a box in a three-dimensional grid"},
+        {"window", BENCH_TEXT, &options.window, "allocate, or create: over memory of MPI_Alloc_mem"},
         {0},
     };
     struct bench bench;
@@ -161,10 +172,13 @@ int main(int argc, char **argv)
         bench_refuse(&bench, "at least 2 ranks are needed");
     if (!is_known(options.operation))
         bench_refuse(&bench, "--operation %s is not one; --help lists them", options.operation);
+    if (!is_created() && strcmp(options.window, "allocate") != 0)
+        bench_refuse(&bench, "--window %s is not one; --help lists them", options.window);
     if (options.rounds < LEAST_ROUNDS)
         bench_refuse(&bench, "--rounds must be %d or more", LEAST_ROUNDS);
     bench_json_begin(&json, &bench);
     bench_json_text(&json, "operation", options.operation);
+    bench_json_text(&json, "window", options.window);
     bench_json_open(&json, "points", '[');
     for (int i = 0; i < options.sizes.count; i++)
         point_measure(&bench, options.sizes.values[i], &json);

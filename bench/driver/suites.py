@@ -118,7 +118,7 @@ SINGLE_OPERATIONS = ("fetch_and_op", "compare_and_swap")
 ARRAY_OPERATIONS = ("put", "get", "accumulate", "get_accumulate")
 
 
-def one_sided(operation: str, *, is_strided: bool = False) -> Case:
+def one_sided(operation: str, *, is_strided: bool = False, is_created: bool = False) -> Case:
     """Origin and target on two nodes of one core each, which a ghost shares."""
     options = {
         "operation": operation,
@@ -132,6 +132,8 @@ def one_sided(operation: str, *, is_strided: bool = False) -> Case:
         sizes = (KIB, 64 * KIB, MIB) if is_strided else (8, KIB, 64 * KIB, MIB)
     if is_strided:
         options["strided"] = ""
+    if is_created:
+        options["window"] = "create"
     return Case(name, "rma_overlap", sizes, options, cores_per_node=1, timeout_s=12.0)
 
 
@@ -412,6 +414,22 @@ _SUITES = (
         (
             *(one_sided(name) for name in (*ARRAY_OPERATIONS, *SINGLE_OPERATIONS)),
             *(one_sided(name, is_strided=True) for name in ARRAY_OPERATIONS),
+        ),
+        ("1gbit",),
+        ("default",),
+        ("ghosts",),
+        launches=3,
+        excluded=NO_WINDOWS,
+    ),
+    Suite(
+        "rma-create",
+        "The same on windows of MPI_Win_create over memory of MPI_Alloc_mem",
+        (
+            *(
+                one_sided(name, is_created=True)
+                for name in ("put", "get", "accumulate", "fetch_and_op")
+            ),
+            one_sided("accumulate", is_strided=True, is_created=True),
         ),
         ("1gbit",),
         ("default",),
