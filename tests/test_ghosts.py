@@ -201,6 +201,73 @@ def test_near_and_far(mpi: Mpi, tmp_path: Path) -> None:
     assert all(record["operations_redirected"] > 0 for record in found)
 
 
+def test_created_within_a_node(mpi: Mpi, tmp_path: Path) -> None:
+    """Where every MPI waits for the target; what is near needs no message."""
+    if mpi.name in DECLINED:
+        pytest.skip(f"{mpi.title} keeps its own windows")
+    program = program_of(mpi, "ghosts")
+    plain = support.run_mpi(mpi, [program], ranks=3)
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    headway = support.run_mpi(
+        mpi, [program, "create"], ranks=4, options={"HEADWAY_GHOSTS": "1"}, records=tmp_path
+    )
+    assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
+    if mpi.flavour == "ompi":
+        told = [text for record in headway.records for text in record["declined"]]
+        assert any(text.startswith("a window within one node, where acc") for text in told), told
+        assert headway.total("windows_redirected") == 0
+    else:
+        for counter in ("windows_redirected", "operations_copied", "operations_applied"):
+            assert headway.total(counter) > 0, f"{counter} is 0"
+
+
+def test_without_node_memory(mpi: Mpi, tmp_path: Path) -> None:
+    """Where there can be no file as long as the node's: windows have the MPI's shared memory."""
+    if mpi.name not in ("mpich5", "ompi5"):
+        pytest.skip("whose memory it is does not depend on the MPI; one of each family")
+    program = program_of(mpi, "ghosts")
+    limited = ["sh", "-c", 'ulimit -f 4000000; exec "$0" "$@"', str(program)]
+    plain = support.run_mpi(mpi, [program], ranks=3)
+    for arguments, is_served in (((), True), (("create",), False)):
+        headway = support.run_mpi(
+            mpi,
+            [*limited, *arguments],
+            ranks=4,
+            options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"},
+            records=tmp_path / str(is_served),
+        )
+        assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
+        assert (headway.total("windows_redirected") > 0) == is_served
+        told = [text for record in headway.records for text in record["declined"]]
+        assert is_served or all("that no ghost can reach" in text for text in told), told
+
+
+FORTRAN = sorted((support.PROGRAMS / "fortran_rma").glob("*.f90"))
+
+
+@pytest.mark.parametrize("source", FORTRAN, ids=lambda path: path.stem)
+def test_fortran(mpi: Mpi, source: Path, tmp_path: Path) -> None:
+    if mpi.mpifort is None:
+        pytest.skip(f"{mpi.title} has no Fortran that the compiler here can use")
+    if mpi.name in DECLINED:
+        pytest.skip(f"{mpi.title} keeps its own windows")
+    try:
+        program = support.compile_program(mpi, source.stem, [source], (), mpi.mpifort)
+    except AssertionError as error:
+        if "mpi_f08" in source.read_text() and "Cannot open module file" in str(error):
+            pytest.skip(f"{mpi.title} has no mpi_f08 module for the compiler here")
+        raise
+    headway = support.run_mpi(
+        mpi,
+        [program],
+        ranks=3,
+        options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"},
+        records=tmp_path,
+    )
+    assert headway.status == 0 and headway.lines == ["ok"], headway.explain()
+    assert headway.total("windows_redirected") == 2, "the memory was not where ghosts reach it"
+
+
 def test_others_may_apply(mpi: Mpi, tmp_path: Path) -> None:
     """Where something else than the ghost's calls may apply operations, nothing is applied near."""
     if mpi.name != "mpich4":

@@ -159,12 +159,13 @@ OPTIONS: tuple[Option, ...] = (
         brief="processes of each node set aside to serve one-sided communication",
         help=(
             "So many for each node, or for each of its sockets (1/socket) or NUMA domains "
-            "(1/numa). Operations on windows from MPI_Win_allocate complete while their target "
-            "computes, and the program never sees the ghosts. `headway run --ghosts N -n P` "
-            "starts as many more processes; by hand, start that many more on each node. Where "
-            "processes are bound to cores the last of each socket or NUMA domain become its "
-            "ghosts and serve the others there (needs libhwloc.so.15); otherwise the last of the "
-            "node, which share its processes evenly. 0: none."
+            "(1/numa). Operations on windows from MPI_Win_allocate, or over memory of "
+            "MPI_Alloc_mem, complete while their target computes, and the program never sees the "
+            "ghosts. `headway run --ghosts N -n P` starts as many more processes; by hand, start "
+            "that many more on each node. Where processes are bound to cores the last of each "
+            "socket or NUMA domain become its ghosts and serve the others there (needs "
+            "libhwloc.so.15); otherwise the last of the node, which share its processes evenly. "
+            "0: none."
         ),
     ),
     Option(

@@ -291,6 +291,8 @@ bool hw_real_is_flush_remote(void)
     return hw_real_flavour_built() == HW_REAL_FLAVOUR_OMPI || strstr(names, "ofi") == NULL;
 }
 
+bool hw_real_is_accumulate_one_request(void) { return hw_real_flavour_built() != HW_REAL_FLAVOUR_OMPI; }
+
 bool hw_real_is_window_sound(void)
 {
     int major = 0;

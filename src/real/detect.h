@@ -46,6 +46,11 @@ const char *hw_real_detect_version(void);
  * MPI_Win_allocate, so that the target's processor is never needed. */
 bool hw_real_is_node_rma_direct(void);
 
+/* False where the origin of an accumulate asks its target several times (Open MPI's osc/rdma: lock, get, put
+ * back): through another process that shares a core that takes many times as long as plain, within a node and
+ * with the target in MPI. */
+bool hw_real_is_accumulate_one_request(void);
+
 /* False where MPI_Win_create gives windows that lose data: Open MPI 4.1's osc/rdma gave wrong results of
  * MPI_Get_accumulate with derived datatypes in tests/mpi/ghosts.c, and its osc/pt2pt aborts or refuses. */
 bool hw_real_is_window_sound(void);

@@ -134,6 +134,8 @@ static enum hw_status judge(struct plan *plan)
         return decline("a window within one node, where this MPI loads and stores directly");
     if (plan->flavor == MPI_WIN_FLAVOR_CREATE && plan->size == 1)
         return decline("a window of one process alone");
+    if (plan->flavor == MPI_WIN_FLAVOR_CREATE && is_one_node(plan) && !hw_real_is_accumulate_one_request())
+        return decline("a window within one node, where accumulates of Open MPI are slower through a ghost");
     return HW_OK;
 }
 
