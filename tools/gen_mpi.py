@@ -63,11 +63,12 @@ def widen(prototype: Prototype, widened: dict[str, str], base: str) -> Prototype
 
 
 def translations(function: Function, prototype: Prototype) -> str:
-    """Statements that put the program's world in place of MPI_COMM_WORLD."""
+    """Statements that put the program's world in place of MPI_COMM_WORLD, and others."""
+    before = f"    {function.before};\n" if function.before else ""
     if function.kind not in ("world", "hook", "posted"):
-        return ""
+        return before
     names = [p.name for p in prototype.parameters if p.is_communicator()]
-    return "".join(f"    {name} = hw_world_comm({name});\n" for name in names)
+    return before + "".join(f"    {name} = hw_world_comm({name});\n" for name in names)
 
 
 def wrap(text: str, width: int = 110) -> str:
@@ -256,6 +257,7 @@ class Generator:
             '#include "mpi/memory.h"',
             '#include "mpi/profiled.h"',
             '#include "mpi/track.h"',
+            '#include "mpi/window.h"',
             '#include "objects/request.h"',
             '#include "progress/inside.h"',
             '#include "real/constants.h"',

@@ -190,6 +190,7 @@ class Function:
     sized: str = ""  # "count, datatype": the hook has nothing to do where they make a small message
     posted: str = ""  # arguments of the hook for class posted
     is_blocking: bool = False  # time in it is not computation
+    before: str = ""  # a statement that comes first, also where MPI calls itself
     nested: str = ""  # a condition under which MPI's call to itself is done with
 
 
@@ -236,6 +237,7 @@ def read_spec(path: Path) -> Spec:
         frequent=set(document.pop("frequent", {}).get("groups", [])),
     )
     blocking = document.pop("blocking", {}).get("functions", [])
+    before = document.pop("before", {})
     for name, text in document.pop("prototypes", {}).items():
         spec.prototypes[name] = parse_prototype(" ".join(text.split()), f"spec: prototypes.{name}")
     for kind, groups in document.items():
@@ -244,6 +246,8 @@ def read_spec(path: Path) -> Spec:
         for group, body in groups.items():
             read_group(spec, kind, group, body)
     mark_blocking(spec, blocking)
+    for name, statement in before.items():
+        spec.find(name).before = statement
     known = {f"{kind}.{group}" for kind, groups in document.items() for group in groups}
     if unknown := spec.frequent - known:
         raise HeaderError(f"spec: frequent names no group {', '.join(sorted(unknown))}")

@@ -1,5 +1,6 @@
 /* Windows (MPI-4.1 section 12.2): made, freed and asked about. One that ghosts serve shows the program what
  * it asked for; any other is an exposure, whose target side may need progress at any time. */
+#include "mpi/window.h"
 #include "engines/rma/rma.h"
 #include "hooks.h"
 #include "mpi/track.h"
@@ -46,15 +47,55 @@ int hw_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     return rc;
 }
 
+/* While ghosts are in the collective call that frees a window they cannot take part in another, and the
+ * program's attribute callbacks run inside of ours: a window that one of them frees waits until we are out.
+ */
+static _Thread_local struct {
+    bool is_freeing;
+    struct hw_rma_window *first; /* that wait, last first; all members' callbacks free in one order */
+} nested;
+
+static int free_redirected(struct hw_rma_window *window, MPI_Win *win)
+{
+    if (nested.is_freeing) {
+        window->next_to_free = nested.first;
+        nested.first = window;
+        *win = HW_WIN_NULL;
+        return MPI_SUCCESS;
+    }
+    nested.is_freeing = true;
+    int rc = hw_rma_window_free(window, win);
+    while (nested.first) {
+        struct hw_rma_window *other = nested.first;
+        MPI_Win handle = other->win;
+        nested.first = other->next_to_free;
+        hw_rma_window_free(other, &handle);
+    }
+    nested.is_freeing = false;
+    return rc;
+}
+
 int hw_win_free(MPI_Win *win)
 {
     struct hw_rma_window *window = hw_rma_find(*win);
     if (window)
-        return hw_rma_window_free(window, win);
+        return free_redirected(window, win);
     int rc = hw_real.Win_free(win);
     if (rc == MPI_SUCCESS && hw_engine_is_on())
         hw_engine_active->exposed(-1);
     return rc;
+}
+
+bool hw_win_free_nested(MPI_Win *win)
+{
+    struct hw_rma_window *window = win ? hw_rma_find(*win) : NULL;
+    return window && free_redirected(window, win) == MPI_SUCCESS;
+}
+
+int hw_win_rank(MPI_Win win, int rank)
+{
+    const struct hw_rma_window *window = hw_rma_find(win);
+    return window ? hw_rma_window_rank(window, rank) : rank;
 }
 
 /* What the shadow window would show otherwise: it is always one of MPI_Win_create, and MPICH 4.0 over UCX

@@ -147,6 +147,42 @@ static int free_memory(MPI_Win win, int keyval, void *memory, void *unused)
     return MPI_Free_mem(memory);
 }
 
+static int free_window(MPI_Win win, int keyval, void *other, void *unused)
+{
+    (void)win;
+    (void)keyval;
+    (void)unused;
+    return MPI_Win_free(other);
+}
+
+/* A window is freed when another is, by an attribute of that. */
+static void try_nested(void)
+{
+    int keyval, *memory = allocate(COUNT * sizeof(int));
+    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, free_window, &keyval, NULL);
+    MPI_Win outer = make(memory, COUNT), inner = make(memory, COUNT);
+    MPI_Win_set_attr(outer, keyval, &inner);
+    use(inner, memory, "nested", 1);
+    MPI_Win_free(&outer);
+    CHECK(inner == MPI_WIN_NULL);
+    MPI_Win_free_keyval(&keyval);
+    MPI_Free_mem(memory);
+}
+
+/* Where the MPI tells it of any window (MPI-4.1 section 12.2.3), it is what the process gave. */
+static void try_query(void)
+{
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION >= 50000000
+    int *memory = allocate(COUNT * sizeof(int)), *seen, unit;
+    MPI_Aint size;
+    MPI_Win win = make(memory, COUNT);
+    MPI_Win_shared_query(win, check_rank, &size, &unit, &seen);
+    CHECK(size == COUNT * sizeof(int) && unit == sizeof(int) && seen == memory);
+    MPI_Win_free(&win);
+    MPI_Free_mem(memory);
+#endif
+}
+
 /* The window's memory lives as long as it does: given back by an attribute of the window. */
 static void try_callback(void)
 {
@@ -224,6 +260,8 @@ int main(int argc, char **argv)
     try_mixed();
     try_units();
     try_callback();
+    try_nested();
+    try_query();
     try_alignment();
     try_fork();
     try_many();

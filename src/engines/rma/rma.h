@@ -36,6 +36,9 @@ enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_uni
 int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win);
 /* The user processes; the program frees the group. */
 int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group);
+/* The rank of a user process in the real window, where its memory is shown as the program gave it. For
+ * MPI_PROC_NULL that of the first with memory (MPI_Win_shared_query), for wrong ranks one that is wrong. */
+int hw_rma_window_rank(const struct hw_rma_window *window, int rank);
 /* Local: the program reads back the hints that the real window or it itself gave. */
 int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info);
 int hw_rma_window_get_info(struct hw_rma_window *window, MPI_Info *info);

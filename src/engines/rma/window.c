@@ -251,6 +251,7 @@ static bool place_targets(struct hw_rma_window *window, const struct plan *plan)
         } else {
             *bytes += hw_rma_round_up((MPI_Aint)plan->offers[i].size);
         }
+        target->size = (MPI_Aint)plan->offers[i].size;
         target->disp_unit = (MPI_Aint)plan->offers[i].disp_unit;
         target->ghost_in_world = hw_world.processes[plan->members[i]].ghost;
         const struct hw_world_process *ghost = &hw_world.processes[target->ghost_in_world];
@@ -470,6 +471,14 @@ int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group)
     /* A handle of the program's own: one rank range, the whole. */
     int whole[1][3] = {{0, window->size - 1, 1}};
     return hw_bottom.Group_range_incl(window->group, 1, whole, group);
+}
+
+int hw_rma_window_rank(const struct hw_rma_window *window, int rank)
+{
+    if (rank == HW_PROC_NULL)
+        for (rank = 0; rank < window->size - 1 && window->targets[rank].size == 0;)
+            rank++;
+    return rank >= 0 && rank < window->size ? window->ghost_count + rank : HW_RMA_BAD_RANK;
 }
 
 static void end_window(struct hw_rma_window *window)

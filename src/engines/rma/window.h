@@ -36,8 +36,9 @@ struct hw_rma_part {
 
 /* Written by the threads of this process: access under the window's mutex, is_dirty relaxed. */
 struct hw_rma_target {
-    MPI_Aint offset;    /* of its memory in that of its node */
-    MPI_Aint disp_unit; /* as it gave it */
+    MPI_Aint offset; /* of its memory in that of its node */
+    MPI_Aint size;   /* as it gave it, like the next */
+    MPI_Aint disp_unit;
     int ghost;          /* rank in the window; also its place in the window's `ghosts` */
     int ghost_in_world; /* rank in hw_world.all */
     int node;
@@ -74,8 +75,9 @@ struct hw_rma_window {
     char confirmed;             /* where a Get puts what nobody reads (epoch.c) */
     int *members;               /* by rank in the window: rank in hw_world.all; only where users is null */
     struct hw_rma_target *targets;
-    struct hw_rma_spread *spread; /* NULL: every operation on a target goes to its own ghost */
-    struct hw_rma_window *next;   /* in the order they were made, under the list's lock */
+    struct hw_rma_spread *spread;       /* NULL: every operation on a target goes to its own ghost */
+    struct hw_rma_window *next;         /* in the order they were made, under the list's lock */
+    struct hw_rma_window *next_to_free; /* freed inside of another (src/mpi/window.c) */
 
     _Atomic uint32_t is_open;     /* a fence, or lock_all with MPI_MODE_NOCHECK: any target, nothing to ask */
     _Atomic uint32_t generation;  /* counts flushes of all targets; never 0 */

@@ -1,0 +1,17 @@
+/* Windows that ghosts serve, where entry points must know them before they call a hook or the MPI. Also asked
+ * when MPI calls itself: the program's own callbacks run there. Any thread. */
+#ifndef HW_MPI_WINDOW_H
+#define HW_MPI_WINDOW_H
+
+#include "base/visibility.h"
+#include "real/real.h"
+
+#include <stdbool.h>
+
+/* The rank in the real window of a rank that the program names. */
+HW_HIDDEN int hw_win_rank(MPI_Win win, int rank);
+
+/* Whether it was such a window, and is free now. */
+HW_HIDDEN bool hw_win_free_nested(MPI_Win *win);
+
+#endif
