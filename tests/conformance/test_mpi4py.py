@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,12 @@ def outcomes(folder: Path, ranks: int) -> dict[str, str]:
 
 
 def run_suite(
-    mpi: Mpi, ranks: int, scratch: Path, options: dict[str, str] | None, excluded: list[str]
+    mpi: Mpi,
+    ranks: int,
+    scratch: Path,
+    options: dict[str, str] | None,
+    excluded: list[str],
+    ghosts: int = 0,
 ) -> tuple[dict[str, str], support.Result]:
     results = scratch / "results"
     results.mkdir(parents=True)
@@ -143,7 +149,7 @@ def run_suite(
     result = support.run_mpi(
         mpi,
         argv,
-        ranks=ranks,
+        ranks=ranks + ghosts,
         options=options,
         records=scratch / "records",
         env={**environment, "PYTHONDONTWRITEBYTECODE": "1"},
@@ -195,3 +201,32 @@ def test_same_results(mpi: Mpi, ranks: int, is_full: bool, tmp_path: Path) -> No
     counters = ["tracked_p2p", "tracked_collective", "tracked_persistent", "doors"]
     for counter in counters:
         assert result.total(counter) > 0, f"{counter} is 0: the engine was not exercised"
+
+
+#: What knows windows, their memory and their attributes.
+WINDOWS = ("test_rma*", "test_win", "test_memory", "test_attributes", "test_errhandler")
+
+
+def other_modules() -> list[str]:
+    modules = sorted(path.stem for path in suite_directory().glob("test_*.py"))
+    return [f"{m}.*" for m in modules if not any(fnmatch(m, pattern) for pattern in WINDOWS)]
+
+
+@pytest.mark.timeout(2 * TIMEOUT_S + 60)
+def test_same_results_with_ghosts(mpi: Mpi, is_full: bool, tmp_path: Path) -> None:
+    """Windows of every kind; those over memory of MPI_Alloc_mem and MPI_Win_allocate are served."""
+    if mpi.name != "mpich5" and not (is_full and mpi.name == "impi"):
+        pytest.skip("one MPI shows it; Intel MPI with --full")
+    excluded = other_modules()
+    plain, control = run_suite(mpi, 2, tmp_path / "plain", None, excluded)
+    assert control.status == 0 and "unfinished" not in plain.values(), control.explain()
+    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
+    found, result = run_suite(mpi, 2, tmp_path / "ghosts", options, excluded, ghosts=1)
+    changed = {
+        test: f"{plain.get(test)} -> {found.get(test)}"
+        for test in sorted(plain.keys() | found.keys())
+        if plain.get(test) != found.get(test)
+    }
+    assert not changed, f"{dict(list(changed.items())[:20])}\n{result.explain()}"
+    assert result.status == 0 and len(found) > 2 * 200, result.explain()
+    assert result.total("windows_redirected") > 0 and result.total("operations_redirected") > 0
