@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,11 +37,22 @@
 #define TURN_NS (50 * HW_NS_PER_US)
 #define TURN_NAP_NS (50 * HW_NS_PER_US)
 
-/* Preempted this often in this time, a ghost that spins does not have its core to itself. */
+/* A ghost that spins, but gets less than this of its core over this time, does not have it to itself. Not by
+ * how often it is preempted: every daemon does that, and a ghost that sleeps answers in 70 us instead of 12.
+ */
 #define JUDGED_NS (20 * HW_NS_PER_MS)
-enum { PREEMPTIONS_TO_SHARE = 3, POLLS_PER_CLOCK = 16 };
+enum { OWN_CORE_PERCENT = 80, POLLS_PER_CLOCK = 16 };
 
-static bool is_sharing; /* the core with others: sleep */
+/* More often than it has: while a job starts, its launcher's processes are about, too. */
+enum { JUDGEMENTS_TO_SHARE = 5 };
+
+/* After this long it tries again whether it has, later twice as long each time: whoever took the core may be
+ * gone, and if not, a try costs them half of JUDGED_NS. */
+#define FIRST_TRY_NS HW_NS_PER_S
+#define MAX_TRY_NS (64 * HW_NS_PER_S)
+
+static bool is_sharing;         /* the core with others: sleep */
+static bool is_placed_to_share; /* there are more processes than cores: no use trying */
 static bool has_events;
 static bool has_timer;
 static timer_t timer;
@@ -51,14 +61,15 @@ static bool is_announced; /* the node's user processes know that it sleeps */
 static struct hw_events events;
 static uint64_t nap_ns = FIRST_NAP_NS;
 static uint64_t active_ns; /* when there last was traffic */
-static uint64_t judged_ns;
-static long preemptions;
+static uint64_t judged_ns, judged_cpu_ns;
+static uint64_t try_ns = FIRST_TRY_NS, next_try_ns;
+static int losses_left = JUDGEMENTS_TO_SHARE; /* until it is taken for shared */
 
-static long count_preemptions(void)
+static uint64_t used_cpu_ns(void)
 {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_nivcsw;
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * HW_NS_PER_S + (uint64_t)used.tv_nsec;
 }
 
 /* Whether the processes of this node that may run where the ghost may, itself included, are more than the
@@ -137,9 +148,8 @@ void hw_rma_ghost_wait_leave_mpi(void)
     set_timer(0);
 }
 
-static void share(void)
+static void sleep_prepare(void)
 {
-    is_sharing = true;
     hw_agent_prompt();
     has_events = hw_events_open(&events) == HW_OK;
     if (has_events) {
@@ -148,22 +158,40 @@ static void share(void)
             hw_events_add(&events, hw_rma_bell_socket());
     }
     make_timer();
-    active_ns = hw_clock_now_ns();
+}
+
+static void share(uint64_t now_ns)
+{
+    static bool is_prepared;
+    if (!is_prepared)
+        sleep_prepare();
+    is_prepared = true;
+    is_sharing = true;
+    active_ns = now_ns;
+    next_try_ns = now_ns + try_ns;
+    try_ns = try_ns * 2 < MAX_TRY_NS ? try_ns * 2 : MAX_TRY_NS;
+}
+
+static void judge_from(uint64_t now_ns)
+{
+    judged_ns = now_ns;
+    judged_cpu_ns = used_cpu_ns();
+}
+
+static void try_spinning(uint64_t now_ns)
+{
+    hw_rma_ghost_wait_traffic(); /* takes back that it sleeps */
+    is_sharing = false;
+    losses_left = 1;
+    judge_from(now_ns);
 }
 
 void hw_rma_ghost_wait_begin(void)
 {
-    judged_ns = hw_clock_now_ns();
-    preemptions = count_preemptions();
-    if (is_crowded())
-        share();
-}
-
-static uint64_t used_cpu_ns(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * HW_NS_PER_S + (uint64_t)used.tv_nsec;
+    judge_from(hw_clock_now_ns());
+    is_placed_to_share = is_crowded();
+    if (is_placed_to_share)
+        share(judged_ns);
 }
 
 static uint64_t awaited_nap_ns(void)
@@ -186,11 +214,12 @@ static void spin(void)
     uint64_t now_ns = hw_clock_now_ns();
     if (now_ns - judged_ns < JUDGED_NS)
         return;
-    long now_preemptions = count_preemptions();
-    if (now_preemptions - preemptions >= PREEMPTIONS_TO_SHARE)
-        share();
-    judged_ns = now_ns;
-    preemptions = now_preemptions;
+    bool is_own = (used_cpu_ns() - judged_cpu_ns) * 100 >= (now_ns - judged_ns) * OWN_CORE_PERCENT;
+    if (!is_own && --losses_left == 0)
+        share(now_ns);
+    if (is_own && losses_left < JUDGEMENTS_TO_SHARE && ++losses_left == JUDGEMENTS_TO_SHARE)
+        try_ns = FIRST_TRY_NS;
+    judge_from(now_ns);
 }
 
 void hw_rma_ghost_wait_traffic(void)
@@ -212,8 +241,13 @@ bool hw_rma_ghost_wait(void)
     }
     if (has_events && hw_events_is_data_waiting(&events))
         return false;
-    if (hw_clock_now_ns() - active_ns < LINGER_NS)
+    uint64_t now_ns = hw_clock_now_ns();
+    if (now_ns - active_ns < LINGER_NS)
         return false;
+    if (!is_placed_to_share && now_ns >= next_try_ns) {
+        try_spinning(now_ns);
+        return false;
+    }
     if (!is_announced) { /* one more poll, for what came before anybody could know */
         hw_rma_bell_tell(true);
         is_announced = true;
