@@ -32,8 +32,9 @@
  * 1 Gbit/s, and on faster networks still more so. */
 #define MIN_AUTO_LIMIT_BYTES (128 * 1024)
 /* A thread puts processes out of step now and then. Where that makes them take turns, and stay in it, the
- * gain of smaller messages does not make up for it: the heat solver at 1 Gbit/s loses with rows of 128 KiB and
- * gains with 512 (`headway-keep` in doc/results/halo.json); between them it broke even at some 160 KiB. */
+ * gain of smaller messages does not make up for it: the heat solver at 1 Gbit/s loses with rows of 128 KiB
+ * and gains with 512 (`headway-keep` in doc/results/halo.json); between them it broke even at some 160 KiB.
+ */
 #define MIN_ALTERNATING_LIMIT_BYTES (192 * 1024)
 
 enum { EXIT_BAD_INPUT = 78 }; /* EX_CONFIG of sysexits.h */

@@ -20,7 +20,7 @@ enum {
 #define START_FACTOR 0.95
 
 /* By how much windows of sends alone must follow one another sooner to be worth more cost here. */
-#define PERIOD_FACTOR 0.97
+#define PERIOD_FACTOR 0.9
 
 /* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us. */
 #define MIN_GAIN_NS UINT64_C(60000)
