@@ -25,6 +25,7 @@ struct mapping {
     size_t bytes;
     int64_t place; /* in the file */
     bool is_used;
+    bool was_used;   /* by somebody before: not zero */
     struct run *run; /* NULL: one piece */
 };
 
@@ -175,6 +176,7 @@ static void keep(struct mapping *mapping)
         return;
     }
     mapping->is_used = false;
+    mapping->was_used = true;
     arena.kept_bytes += mapping->bytes;
     for (size_t i = 0; arena.kept_bytes > KEPT_BYTES; i++)
         if (!arena.mappings[i].is_used)
@@ -299,6 +301,23 @@ void *hw_arena_take(size_t bytes, size_t alignment)
             address = mapping->address;
     }
     pthread_mutex_unlock(&mutex);
+    return address;
+}
+
+void *hw_arena_take_zeroed(size_t bytes, size_t alignment)
+{
+    char *address = hw_arena_take(bytes, alignment);
+    if (address == NULL)
+        return NULL;
+    pthread_mutex_lock(&mutex);
+    const struct mapping *mapping = find_mapping(address);
+    size_t all_bytes = mapping->bytes;
+    bool is_small = mapping->run != NULL;
+    bool was_used = mapping->was_used;
+    pthread_mutex_unlock(&mutex);
+    /* New pages rather than writing all of the old ones: much of a window may never be touched. */
+    if (is_small || (was_used && madvise(address, all_bytes, MADV_REMOVE) != 0))
+        memset(address, 0, bytes);
     return address;
 }
 

@@ -33,6 +33,9 @@ extern HW_HIDDEN bool hw_arena_is_open; /* written by hw_arena_open alone */
  */
 void *hw_arena_take(size_t bytes, size_t alignment);
 
+/* Likewise, and all of it zero, as memory that an MPI maps for a window is. */
+void *hw_arena_take_zeroed(size_t bytes, size_t alignment);
+
 /* What hw_arena_take gave. False, and nothing done, for any other address. */
 bool hw_arena_give(void *address);
 

@@ -152,6 +152,23 @@ static bool is_whole(const struct slot *slot)
 }
 
 /* Pieces of all sizes come and go; each holds what was written to it until it goes. */
+static void test_zeroed(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {1, 4096, 65536, 70000, 300000, 5000000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int round = 0; round < 3; round++) {
+            size_t bytes = sizes[i];
+            unsigned char *memory = hw_arena_take_zeroed(bytes, 64);
+            assert_non_null(memory);
+            for (size_t at = 0; at < bytes; at++)
+                assert_int_equal(memory[at], 0);
+            memset(memory, 0xa5, bytes);
+            assert_int_equal(seen(hw_arena_find(memory, bytes)), 0xa5);
+            assert_true(hw_arena_give(memory));
+        }
+}
+
 static void *come_and_go(void *argument)
 {
     struct slot slots[SLOTS] = {0};
@@ -250,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_too_much),
         cmocka_unit_test(test_leaves_the_file),
         cmocka_unit_test(test_used_again),
+        cmocka_unit_test(test_zeroed),
         cmocka_unit_test(test_come_and_go),
         cmocka_unit_test(test_child_has_its_own),
         cmocka_unit_test(test_descriptor_taken_away),

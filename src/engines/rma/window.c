@@ -417,7 +417,7 @@ static void take_memory(struct plan *plan)
         return;
     size_t size = (size_t)plan->own.size;
     if (size > 0)
-        plan->base = plan->taken = hw_arena_take(size, HW_RMA_ALIGNMENT);
+        plan->base = plan->taken = hw_arena_take_zeroed(size, HW_RMA_ALIGNMENT);
     if (size == 0)
         plan->own.place = 0;
     else if (plan->taken)
