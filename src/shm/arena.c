@@ -58,8 +58,8 @@ static void after_fork_in_child(void)
 {
     for (size_t i = 0; i < arena.count && is_file_there(); i++) {
         const struct mapping *mapping = &arena.mappings[i];
-        mmap(mapping->address, mapping->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, arena.fd,
-             mapping->place);
+        (void)mmap(mapping->address, mapping->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                   arena.fd, mapping->place);
     }
     arena.fd = -1;
     pthread_mutex_unlock(&mutex);

@@ -170,7 +170,7 @@ void hw_rma_node_memory_open(void)
     struct word *words = calloc((size_t)count, sizeof *words);
     int fd = open_socket(&own);
     own.is_willing = fd >= 0 && is_willing();
-    bool is_shared = have_all(words != NULL) &&
+    bool is_shared = have_all(words != NULL) && words != NULL &&
                      hw_bottom.Allgather(&own, sizeof own, HW_BYTE, words, sizeof own, HW_BYTE,
                                          hw_world.node) == MPI_SUCCESS &&
                      share_file(fd, words, rank, count);
