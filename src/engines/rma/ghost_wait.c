@@ -7,10 +7,13 @@
 #include "world/world.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,11 +40,12 @@
 #define TURN_NS (50 * HW_NS_PER_US)
 #define TURN_NAP_NS (50 * HW_NS_PER_US)
 
-/* A ghost that spins, but gets less than this of its core over this time, does not have it to itself. Not by
- * how often it is preempted: every daemon does that, and a ghost that sleeps answers in 70 us instead of 12.
- */
+/* A ghost that spins, but must wait for its core for more than this part of the time, does not have it to
+ * itself. Not by how often it is preempted: every daemon does that, and a ghost that sleeps answers in 70 us
+ * instead of 12. Nor by the processor time that it gets: it sleeps itself where it makes way for accumulates
+ * within the node. */
 #define JUDGED_NS (20 * HW_NS_PER_MS)
-enum { OWN_CORE_PERCENT = 80, POLLS_PER_CLOCK = 16 };
+enum { LOST_PERCENT = 20, POLLS_PER_CLOCK = 16 };
 
 /* More often than it has: while a job starts, its launcher's processes are about, too. */
 enum { JUDGEMENTS_TO_SHARE = 5 };
@@ -61,7 +65,7 @@ static bool is_announced; /* the node's user processes know that it sleeps */
 static struct hw_events events;
 static uint64_t nap_ns = FIRST_NAP_NS;
 static uint64_t active_ns; /* when there last was traffic */
-static uint64_t judged_ns, judged_cpu_ns;
+static uint64_t judged_ns, judged_lost_ns;
 static uint64_t try_ns = FIRST_TRY_NS, next_try_ns;
 static int losses_left = JUDGEMENTS_TO_SHARE; /* until it is taken for shared */
 
@@ -70,6 +74,20 @@ static uint64_t used_cpu_ns(void)
     struct timespec used;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
     return (uint64_t)used.tv_sec * HW_NS_PER_S + (uint64_t)used.tv_nsec;
+}
+
+/* For which the ghost was ready to run and did not. 0 where the kernel does not tell. */
+static uint64_t lost_ns(void)
+{
+    static int fd = -1;
+    char line[96] = "";
+    uint64_t used = 0, lost = 0;
+    if (fd < 0)
+        fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || pread(fd, line, sizeof line - 1, 0) <= 0 ||
+        sscanf(line, "%" SCNu64 " %" SCNu64, &used, &lost) != 2)
+        return 0;
+    return lost;
 }
 
 /* Whether the processes of this node that may run where the ghost may, itself included, are more than the
@@ -175,7 +193,7 @@ static void share(uint64_t now_ns)
 static void judge_from(uint64_t now_ns)
 {
     judged_ns = now_ns;
-    judged_cpu_ns = used_cpu_ns();
+    judged_lost_ns = lost_ns();
 }
 
 static void try_spinning(uint64_t now_ns)
@@ -214,7 +232,7 @@ static void spin(void)
     uint64_t now_ns = hw_clock_now_ns();
     if (now_ns - judged_ns < JUDGED_NS)
         return;
-    bool is_own = (used_cpu_ns() - judged_cpu_ns) * 100 >= (now_ns - judged_ns) * OWN_CORE_PERCENT;
+    bool is_own = (lost_ns() - judged_lost_ns) * 100 < (now_ns - judged_ns) * LOST_PERCENT;
     if (!is_own && --losses_left == 0)
         share(now_ns);
     if (is_own && losses_left < JUDGEMENTS_TO_SHARE && ++losses_left == JUDGEMENTS_TO_SHARE)

@@ -55,13 +55,19 @@ static bool is_overcommitted(void)
     return mode != 2;
 }
 
+/* Of the address space too: a ghost maps the windows of its node, and processes map their neighbours'. */
+static bool is_limited(void)
+{
+    struct rlimit file, space;
+    return getrlimit(RLIMIT_FSIZE, &file) != 0 || file.rlim_cur != RLIM_INFINITY ||
+           getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur != RLIM_INFINITY;
+}
+
 /* Where a device is open the memory that the MPI gives may be registered with it, and better. */
 static bool is_willing(void)
 {
-    struct rlimit limit;
-    return hw_options.redirect != HW_OPTION_REDIRECT_OFF && hw_real_is_window_sound() &&
-           getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY && is_overcommitted() &&
-           !hw_real_has_device();
+    return hw_options.redirect != HW_OPTION_REDIRECT_OFF && hw_real_is_window_sound() && !is_limited() &&
+           is_overcommitted() && !hw_real_has_device();
 }
 
 static int open_socket(struct word *own)

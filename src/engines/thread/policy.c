@@ -11,6 +11,7 @@ enum {
     MAX_CONTROL_INTERVAL = 1024,
     OFF_CONTROL_RUN = 2,
     ON_CONTROL_RUN = 4,
+    LEAST_PERIODS = 2,
     LEAST_ON_RUN = 2, /* an "on" control ends after as many if each was worse than doing without */
 };
 
@@ -132,11 +133,29 @@ static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window
     return true;
 }
 
-/* Sends alone: the thread makes the program's rounds shorter, whatever it costs in them here. */
+static uint64_t upper_quartile(const struct hw_policy_samples *samples)
+{
+    struct sorted sorted = sort(samples);
+    return sorted.cost_ns[sorted.count * 3 / 4];
+}
+
+static bool has_periods(const struct hw_policy_class *class)
+{
+    return class->on_period.count >= LEAST_PERIODS && class->off_period.count >= LEAST_PERIODS;
+}
+
+/* Sends alone: the thread makes the program's rounds shorter, whatever it costs in them here. In nearly all
+ * of them: of rounds that differ some few are always short. */
 static bool helps_receivers(const struct hw_policy_class *class)
 {
-    return class->on_period.count && class->off_period.count &&
-           (double)median(&class->on_period) < PERIOD_FACTOR * (double)median(&class->off_period);
+    return has_periods(class) &&
+           (double)upper_quartile(&class->on_period) < PERIOD_FACTOR * (double)median(&class->off_period);
+}
+
+/* Or it is not known yet. */
+static bool may_help_receivers(const struct hw_policy_class *class)
+{
+    return helps_receivers(class) || (class->opened_ns && !has_periods(class));
 }
 
 /* Undecided while a control is under way. */
@@ -146,14 +165,14 @@ static bool should_stand_down(const struct hw_policy_class *class)
     if (class->stands_down)
         return class->next_control < class->window_count ||
                (on >= START_FACTOR * off && !helps_receivers(class));
-    return class->off.count >= OFF_CONTROL_RUN && on > STOP_FACTOR * off && !helps_receivers(class);
+    return class->off.count >= OFF_CONTROL_RUN && on > STOP_FACTOR * off && !may_help_receivers(class);
 }
 
 /* After the first control: even the best window with the thread was worse than the worst without it. A short
  * run should not pay for more windows to learn what is plain. */
 static bool is_plainly_useless(const struct hw_policy_class *class)
 {
-    return class->off.count >= OFF_CONTROL_RUN && !helps_receivers(class) &&
+    return class->off.count >= OFF_CONTROL_RUN && !may_help_receivers(class) &&
            (double)least(&class->on) > STOP_FACTOR * (double)most(&class->off);
 }
 
@@ -162,7 +181,7 @@ static void cut_control(struct hw_policy_class *class)
 {
     bool is_under_way = class->stands_down && class->next_control < class->window_count;
     if (is_under_way && class->on.count >= LEAST_ON_RUN && least(&class->on) > median(&class->off) &&
-        !helps_receivers(class))
+        !may_help_receivers(class))
         schedule_control(class, class->window_count - 1);
 }
 
