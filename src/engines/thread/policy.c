@@ -133,10 +133,11 @@ static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window
     return true;
 }
 
-static uint64_t upper_quartile(const struct hw_policy_samples *samples)
+/* Of an even number the upper one. */
+static uint64_t upper_median(const struct hw_policy_samples *samples)
 {
     struct sorted sorted = sort(samples);
-    return sorted.cost_ns[sorted.count * 3 / 4];
+    return sorted.cost_ns[sorted.count / 2];
 }
 
 static bool has_periods(const struct hw_policy_class *class)
@@ -144,12 +145,12 @@ static bool has_periods(const struct hw_policy_class *class)
     return class->on_period.count >= LEAST_PERIODS && class->off_period.count >= LEAST_PERIODS;
 }
 
-/* Sends alone: the thread makes the program's rounds shorter, whatever it costs in them here. In nearly all
- * of them: of rounds that differ some few are always short. */
+/* Sends alone: the thread makes the program's rounds shorter, whatever it costs in them here. Where rounds
+ * differ by themselves some few are always short: so not the lower median of both. */
 static bool helps_receivers(const struct hw_policy_class *class)
 {
     return has_periods(class) &&
-           (double)upper_quartile(&class->on_period) < PERIOD_FACTOR * (double)median(&class->off_period);
+           (double)upper_median(&class->on_period) < PERIOD_FACTOR * (double)median(&class->off_period);
 }
 
 /* Or it is not known yet. */
