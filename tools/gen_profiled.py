@@ -28,7 +28,13 @@ SEND_PAIR = re.compile(r"(?:I?[Ss]endrecv)(?:_c)?$")
 RECEIVE_PAIR = re.compile(r"I?(?:[Nn]eighbor_)?(?:[Aa]llgather|[Aa]lltoall)(?:_init)?(?:_c)?$")
 #: collectives of which every rank of the communicator is a part
 COLLECTIVE = re.compile(
-    r"I?(?:All(?:gather|reduce|toall)|Barrier|Bcast|Exscan|Gather|Reduce(?!_local)|Scan|Scatter)"
+    r"I?(?:[Aa]ll(?:gather|reduce|toall)|[Bb]arrier|[Bb]cast|[Ee]xscan|[Gg]ather|"
+    r"[Rr]educe(?!_local)|[Ss]can|[Ss]catter)"
+)
+#: ... of which those are, completed by a wait, that do not end when the last rank has come
+NOT_UNTIL_LAST = re.compile(
+    r"I(?:exscan|gather|reduce(?!_scatter)|scan)|"
+    r"(?:Exscan|Gatherv?|Reduce|Scan)_init(?:_c)?$"
 )
 NOT_COUNTED = re.compile(r"(?:Init|Init_thread|Finalize|Session_init|Session_finalize|Abort)$")
 
@@ -94,8 +100,10 @@ def communicator(prototype: Prototype) -> str | None:
 
 def partners(prototype: Prototype) -> str | None:
     """Whom the call gives something to, from whom it takes, and the tag; None: that is not told."""
-    if re.match(r"I?(Bcast|Scatter)", prototype.name):
+    if re.match(r"I?([Bb]cast|[Ss]catter)", prototype.name):
         return "HW_DELAY_IF_ROOT, hw_profiled_source(root), -1"
+    if NOT_UNTIL_LAST.match(prototype.name):
+        return "HW_DELAY_ALL, HW_DELAY_ANYBODY, -1"
     if COLLECTIVE.match(prototype.name):
         return "HW_DELAY_ALL, HW_DELAY_ALL, -1"
     plain = {p.name for p in prototype.parameters if p.type == "int" and not p.array}

@@ -15,9 +15,9 @@ struct gap {
 struct exchange {
     const struct hw_profile_site *site; /* NULL: free */
     struct hw_delay_partner partner;
-    uint64_t waits, wait_ns, shared_ns;
+    uint64_t waits, wait_ns, shared_ns, unknown_ns;
     /* What the thread did before it gave or took something, since it last did. */
-    uint64_t looks;
+    uint64_t looks, lost;
     uint64_t before_gap_ns, before_wait_ns;
     struct {
         int cause;
@@ -159,21 +159,51 @@ static int key_of(const struct hw_delay_partner *partner)
     return (partner->rank & 0x1fffffff) * 2 + (partner->way == HW_DELAY_FROM);
 }
 
-/* When the thread last gave to this partner, or took from it; after the whole world was together. */
-static struct hw_delay_mark last_seen(const struct hw_delays *mine, const struct hw_delay_partner *partner)
+static unsigned set_of(int key)
 {
-    int key = key_of(partner);
-    unsigned slot = (unsigned)key % HW_DELAY_SEEN_COUNT, now = mine->now.event_count;
-    bool is_later = now - mine->seen[slot].mark.event_count < now - mine->together.event_count;
-    return mine->seen[slot].key == key && is_later ? mine->seen[slot].mark : mine->together;
+    return (unsigned)((uint64_t)(unsigned)key * UINT64_C(0x9E3779B97F4A7C15) >> 32) % HW_DELAY_SEEN_SET_COUNT;
+}
+
+/* A mark that is not is as good as none: the whole world was together since. */
+static bool is_later(const struct hw_delays *mine, const struct hw_delay_mark *mark)
+{
+    unsigned now = mine->now.event_count;
+    return now - mark->event_count < now - mine->together.event_count;
+}
+
+/* When the thread last gave to this partner, or took from it; after the whole world was together. False if
+ * that is not known: only where all of a set are later may another partner have taken its place. */
+static bool last_seen(const struct hw_delays *mine, const struct hw_delay_partner *partner,
+                      struct hw_delay_mark *last)
+{
+    int key = key_of(partner), later_count = 0;
+    const struct hw_delay_seen *set = &mine->seen[set_of(key)];
+    *last = mine->together;
+    for (int i = 0; i < HW_DELAY_SEEN_WAY_COUNT; i++) {
+        if (!is_later(mine, &set->marks[i]))
+            continue;
+        later_count++;
+        if (set->keys[i] == key) {
+            *last = set->marks[i];
+            return true;
+        }
+    }
+    return later_count < HW_DELAY_SEEN_WAY_COUNT;
 }
 
 static void see(struct hw_delays *mine, const struct hw_delay_partner *partner)
 {
     int key = key_of(partner);
-    unsigned slot = (unsigned)key % HW_DELAY_SEEN_COUNT;
-    mine->seen[slot].key = key;
-    mine->seen[slot].mark = mine->now;
+    struct hw_delay_seen *set = &mine->seen[set_of(key)];
+    /* If all are in use, some place or other: the one unused for longest would never be found again where
+     * partners come in turn. */
+    unsigned at = (mine->now.event_count * 0x9E3779B1U >> 16) % HW_DELAY_SEEN_WAY_COUNT;
+    for (unsigned i = HW_DELAY_SEEN_WAY_COUNT; i-- > 0;)
+        at = is_later(mine, &set->marks[i]) ? at : i;
+    for (unsigned i = 0; i < HW_DELAY_SEEN_WAY_COUNT; i++)
+        at = set->keys[i] == key && is_later(mine, &set->marks[i]) ? i : at;
+    set->keys[at] = key;
+    set->marks[at] = mine->now;
 }
 
 /* Something was given to this partner, or is about to be taken from it. */
@@ -182,12 +212,17 @@ static void look(struct hw_delays *mine, const struct hw_profile_site *site,
 {
     if (!mine->looks_left)
         return;
-    const struct hw_delay_mark then = last_seen(mine, partner);
+    struct hw_delay_mark then;
+    bool is_known = last_seen(mine, partner, &then);
     if (then.event_count == mine->now.event_count)
         return;
     struct exchange *exchange = find_exchange(site, partner);
-    exchange->looks++;
-    add_since(mine, exchange, &then);
+    if (is_known) {
+        exchange->looks++;
+        add_since(mine, exchange, &then);
+    } else {
+        exchange->lost++;
+    }
     see(mine, partner);
 }
 
@@ -247,13 +282,19 @@ static void take(struct hw_delays *mine, const struct hw_profile_site *site, uin
     }
     if (waited_ns <= HW_DELAY_LEAST_NS)
         return;
-    see_wait(mine, find_exchange(site, one), waited_ns);
+    struct exchange *all = find_exchange(site, one);
+    bool is_unknown = door->is_unknown;
+    see_wait(mine, all, waited_ns);
     for (int i = 0; i < door->count; i++) {
-        if (one == &not_known)
-            find_exchange(site, &door->partners[i])->shared_ns += waited_ns;
+        if (one == &not_known) {
+            struct exchange *its = find_exchange(site, &door->partners[i]);
+            its->shared_ns += waited_ns;
+            is_unknown |= its == &table->exchanges[TABLE_COUNT];
+        }
         if (door->partners[i].way != HW_DELAY_TO)
             see(mine, &door->partners[i]);
     }
+    all->unknown_ns += is_unknown ? waited_ns : 0;
 }
 
 static void add_partner(struct hw_delay_door *door, const struct hw_delay_partner *partner)
@@ -307,7 +348,8 @@ void hw_delays_add(struct hw_delays *mine, const struct hw_delay_call *call, con
     if (!call->is_post)
         hw_delays_door_add(&door, who, call->comm);
     take(mine, site, call->took_ns, &door);
-    if (who->takes == HW_DELAY_ALL && hw_comms_is_world(call->comm) && is_for_all(call->function))
+    if (!call->is_post && who->takes == HW_DELAY_ALL && hw_comms_is_world(call->comm) &&
+        is_for_all(call->function))
         mine->together = mine->now;
     pass(mine, call);
 }
@@ -351,7 +393,9 @@ static void write_exchange(FILE *file, int id)
     write_number(file, "waits", exchange->waits);
     write_number(file, "wait_ns", exchange->wait_ns);
     write_number(file, "shared_ns", exchange->shared_ns);
+    write_number(file, "unknown_ns", exchange->unknown_ns);
     write_number(file, "looks", exchange->looks);
+    write_number(file, "lost", exchange->lost);
     write_number(file, "before_gap_ns", exchange->before_gap_ns);
     write_number(file, "before_wait_ns", exchange->before_wait_ns);
     for (int i = 0; i < CAUSE_COUNT && exchange->before[i].ns; i++) {
@@ -378,7 +422,7 @@ void hw_delays_write(FILE *file)
     fputs("\n  ],\n  \"exchanges\": [\n", file);
     for (int i = 0; i <= TABLE_COUNT; i++) {
         const struct exchange *one = &table->exchanges[i];
-        if (!one->waits && !one->shared_ns && !one->looks)
+        if (!one->waits && !one->shared_ns && !one->looks && !one->lost)
             continue;
         fputs(before, file);
         write_exchange(file, i);

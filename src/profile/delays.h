@@ -44,7 +44,7 @@ struct hw_delay_who {
 };
 #define HW_DELAY_NO_WHO ((struct hw_delay_who){0, HW_DELAY_NOBODY, HW_DELAY_ANYBODY, -1})
 
-enum { HW_DELAY_EVENT_COUNT = 16, HW_DELAY_SEEN_COUNT = 64 };
+enum { HW_DELAY_EVENT_COUNT = 16, HW_DELAY_SEEN_SET_COUNT = 16, HW_DELAY_SEEN_WAY_COUNT = 8 };
 
 /* A moment of a thread: the events it has had by then, and the time in them. */
 struct hw_delay_mark {
@@ -66,11 +66,12 @@ struct hw_delays {
         uint64_t ns;
         int cause; /* an exchange, or -1 less the index of a gap */
     } events[HW_DELAY_EVENT_COUNT];
-    /* When it last gave a partner something, or took it, each way by itself. */
-    struct {
-        int key;
-        struct hw_delay_mark mark;
-    } seen[HW_DELAY_SEEN_COUNT];
+    /* When it last gave a partner something, or took it, each way by itself; in the set of the partner's
+     * hash. */
+    struct hw_delay_seen {
+        int keys[HW_DELAY_SEEN_WAY_COUNT];
+        struct hw_delay_mark marks[HW_DELAY_SEEN_WAY_COUNT];
+    } seen[HW_DELAY_SEEN_SET_COUNT];
 };
 
 /* One call of the thread that owns `mine`, in the order they are made. */

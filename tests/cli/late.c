@@ -81,6 +81,20 @@ static void collective(MPI_Comm backwards)
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, backwards); /* site: allreduce */
 }
 
+/* The same, posted first and waited for then. */
+static void nonblocking(MPI_Comm backwards)
+{
+    int one = 1, sum = 0;
+    MPI_Request request;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        come_late("nonblocking");
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, backwards, &request); /* site: iallreduce */
+    if (rank != 1)
+        say("nonblocking");
+    MPI_Wait(&request, MPI_STATUS_IGNORE); /* site: wait for all */
+}
+
 int main(int argc, char **argv)
 {
     int tokens[2] = {0, 0};
@@ -92,6 +106,7 @@ int main(int argc, char **argv)
     chain(tokens);
     several(tokens);
     collective(backwards);
+    nonblocking(backwards);
     MPI_Comm_free(&backwards);
     MPI_Finalize();
     if (rank == 0)

@@ -183,6 +183,56 @@ def test_one_of_several_partners() -> None:
     assert not cause.steps and "ranks 1, 2; which is not shown" in cause.why_not
 
 
+@pytest.mark.parametrize("beside", ["any source", "a communicator", "no record"])
+def test_partners_that_are_not_known(beside: str) -> None:
+    """Who was late in part is not named where it may have been another."""
+    zero, one = Recorded(0), Recorded(1)
+    own = zero.gap("Barrier a", "Waitall halo", 0.1)
+    zero.wait("Waitall halo", 1.0, **({"unknown_ns": S} if beside == "any source" else {}))
+    zero.gives("Waitall halo", [own], shared_ns=S, **{"from": 1})
+    if beside == "a communicator":
+        zero.gives("Waitall halo", [], shared_ns=S, communicator=0)
+    elif beside == "no record":
+        zero.gives("Waitall halo", [], shared_ns=S, **{"from": 2})
+    one.gives("Isend halo", [one.gap("Barrier a", "Isend halo", 1.0)], to=0)
+    run = run_of(zero, one)
+    cause = of(run, "Waitall")
+    assert not cause.steps and "for rank 1 or others; which is not shown" in cause.why_not
+    assert "computing" not in causes.sentence(cause)
+
+
+def test_sums_that_lack_a_part_blame_nobody() -> None:
+    zero, one = Recorded(0, 2), Recorded(1, 2)
+    zero.wait("Recv halo", 1.0, before=[], looks=10, **{"from": 1})
+    one.gives("Send halo", [one.gap("Barrier a", "Send halo", 1.0)], to=0, looks=10)
+    cause = of(run_of(zero, one), "Recv")
+    assert cause.root and cause.root.rank == 1
+    zero.profile["exchanges"][0]["lost"] = 5
+    cause = of(run_of(zero, one), "Recv")
+    assert not cause.root and "does not account" in cause.why_not
+
+
+def test_last_in_a_nonblocking_collective() -> None:
+    """Posts tell who computed, doors who waited, at whatever call site."""
+    found = [Recorded(rank) for rank in range(3)]
+    for rank, one in enumerate(found):
+        gap = one.gap("Barrier a", "Iallreduce norm", 1.5 if rank == 1 else 0.5)
+        one.gives("Iallreduce norm", [gap], communicator=0)
+        door = "Wait other" if rank == 2 else "Wait norm"
+        one.wait(door, 0.001 if rank == 1 else 1.0, communicator=0)
+    cause = of(run_of(*found), "Wait of norm")
+    assert cause.rank == 0 and cause.root and cause.root.rank == 1
+    assert cause.root.more_s == pytest.approx(1.0)
+
+
+def test_root_of_a_nonblocking_broadcast() -> None:
+    zero, one = Recorded(0, 2), Recorded(1, 2)
+    zero.gives("Ibcast grid", [zero.gap("Barrier a", "Ibcast grid", 1.1)], communicator=0)
+    one.wait("Wait grid", 1.0, **{"from": 0})
+    cause = of(run_of(zero, one), "Wait", 1)
+    assert cause.root and cause.root.rank == 0
+
+
 def test_root_of_a_broadcast() -> None:
     zero, one = Recorded(0, 2), Recorded(1, 2)
     zero.gives("Bcast grid", [zero.gap("Barrier a", "Bcast grid", 1.1)], communicator=0)
@@ -299,6 +349,9 @@ def test_names_the_late_rank(profiled: tuple[Run, str], tmp_path: Path) -> None:
     assert several.root.gap and f"late.c:{line_of('to several')})" in several.root.gap[1].place
     together = at(run, "allreduce")
     assert together.root and together.root.rank == 1 and together.rank in (0, 2)
+    posted = at(run, "wait for all")
+    assert posted.root and posted.root.rank == 1 and posted.rank in (0, 2)
+    assert posted.root.gap and f"late.c:{line_of('iallreduce')})" in posted.root.gap[1].place
     assert "Who was late" in said and "for rank 2, which was computing between" in said
     written = page.write([run, run])
     assert "Who was late" in written and "in the end for rank 2, computing" in written

@@ -224,3 +224,22 @@ def test_what_is_refused(tmp_path: Path, more: str, extra: dict[str, str], compl
 def test_a_request_read_only_may_pass(tmp_path: Path) -> None:
     more = "int MPI_Peek(int n, const MPI_Request r[]); int MPI_Ready(MPI_Request r);"
     assert generate(tmp_path, more=more, passed='"Peek", "Ready"') == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Iallreduce", "HW_DELAY_ALL, HW_DELAY_ALL, -1"),
+        ("Ibarrier", "HW_DELAY_ALL, HW_DELAY_ALL, -1"),
+        ("Ireduce_scatter_block_c", "HW_DELAY_ALL, HW_DELAY_ALL, -1"),
+        ("Alltoallv_init", "HW_DELAY_ALL, HW_DELAY_ALL, -1"),
+        ("Ibcast", "HW_DELAY_IF_ROOT, hw_profiled_source(root), -1"),
+        ("Iscatterv_c", "HW_DELAY_IF_ROOT, hw_profiled_source(root), -1"),
+        ("Gather", "HW_DELAY_ALL, HW_DELAY_ALL, -1"),
+        ("Igatherv", "HW_DELAY_ALL, HW_DELAY_ANYBODY, -1"),
+        ("Reduce_init_c", "HW_DELAY_ALL, HW_DELAY_ANYBODY, -1"),
+        ("Reduce_local", None),
+    ],
+)
+def test_whom_collectives_are_about(name: str, expected: str | None) -> None:
+    assert gen_profiled.partners(mpi_header.Prototype("int", name, ())) == expected

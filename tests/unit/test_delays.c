@@ -12,26 +12,29 @@
 
 #include <cmocka.h>
 
-enum { WORLD = 1, BACKWARDS = 2, SIZE = 4, OWN = 1 };
+enum { WORLD = 1, BACKWARDS = 2, GRID = 3, SIZE = 4, GRID_SIZE = 512, OWN = 1 };
 
 static const char *const names[] = {"Send", "Recv", "Allreduce", "Bcast", "Waitall"};
 enum name { SEND, RECV, ALLREDUCE, BCAST, WAITALL };
 
-static struct hw_profile_comm *world, *backwards;
+static struct hw_profile_comm *world, *backwards, *grid;
 static struct hw_delays mine;
 static uint64_t now_ns;
 
 static int start(void **state)
 {
     (void)state;
-    int ranks[SIZE] = {0, 1, 2, 3}, reversed[SIZE] = {3, 2, 1, 0};
+    int ranks[SIZE] = {0, 1, 2, 3}, reversed[SIZE] = {3, 2, 1, 0}, many[GRID_SIZE];
+    for (int i = 0; i < GRID_SIZE; i++)
+        many[i] = i;
     if (!hw_sites_open() || !hw_comms_open() || !hw_delays_open())
         return -1;
     world = hw_comms_add(WORLD, "MPI_COMM_WORLD", SIZE, ranks);
     backwards = hw_comms_add(BACKWARDS, "backwards", SIZE, reversed);
+    grid = hw_comms_add(GRID, "grid", GRID_SIZE, many);
     hw_comms_set_own(WORLD, OWN, false);
     hw_comms_set_own(BACKWARDS, SIZE - 1 - OWN, false);
-    world->calls = backwards->calls = 1;
+    world->calls = backwards->calls = grid->calls = 1;
     return 0;
 }
 
@@ -69,6 +72,12 @@ static void send(uintptr_t place, uint64_t after_us, uint64_t took_us, int dest)
 {
     const struct hw_delay_who who = with(dest, HW_DELAY_NOBODY, 5);
     call(SEND, place, after_us, took_us, &who);
+}
+
+static void send_in_grid(uintptr_t place, uint64_t after_us, int dest)
+{
+    const struct hw_delay_who who = {GRID, dest, HW_DELAY_NOBODY, 5};
+    call_on(grid, SEND, place, after_us, 1, &who);
 }
 
 static void receive(uintptr_t place, uint64_t after_us, uint64_t took_us, int source)
@@ -163,7 +172,7 @@ static void ranks_are_those_of_the_world(void **state)
     assert_written(RECV, 0x400, "\"from\": 3,");
     who.takes = SIZE; /* no such rank */
     call_on(backwards, RECV, 0x401, 1, 500, &who);
-    assert_written(RECV, 0x401, "\"waits\": 1, \"wait_ns\": 500000}");
+    assert_written(RECV, 0x401, "\"waits\": 1, \"wait_ns\": 500000, \"unknown_ns\": 500000}");
 }
 
 static void the_world_together_begins_anew(void **state)
@@ -219,6 +228,92 @@ static void doors_of_one_partner_and_of_several(void **state)
     assert_written(WAITALL, 0x702, "\"from\": 3, \"tag\": 7, \"shared_ns\": 800000");
 }
 
+static void doors_with_a_partner_that_is_not_known(void **state)
+{
+    (void)state;
+    begin();
+    const struct hw_delay_who any = with(HW_DELAY_NOBODY, HW_DELAY_ANYBODY, 7);
+    struct hw_delay_who one = {GRID, HW_DELAY_NOBODY, 2, 7};
+    struct hw_delay_door door = {0}, many = {0};
+    hw_delays_door_add(&door, &one, grid);
+    hw_delays_door_add(&door, &any, world);
+    struct hw_delay_call made = {(void *)0x801,      names[WAITALL], 8,    now_ns + 1000,
+                                 800 * HW_NS_PER_US, world,          false};
+    hw_delays_door(&mine, &made, made.took_ns, &door);
+    assert_written(WAITALL, 0x801, ", \"waits\": 1, \"wait_ns\": 800000, \"unknown_ns\": 800000}");
+    assert_written(WAITALL, 0x801, "\"from\": 2, \"tag\": 7, \"shared_ns\": 800000");
+    for (one.takes = 1; one.takes <= HW_DELAY_PARTNER_COUNT; one.takes++)
+        hw_delays_door_add(&many, &one, grid);
+    made.site = (void *)0x802;
+    hw_delays_door(&mine, &made, made.took_ns, &many);
+    assert_written(WAITALL, 0x802, ", \"waits\": 1, \"wait_ns\": 800000}");
+    hw_delays_door_add(&many, &one, grid); /* no room for it */
+    made.site = (void *)0x803;
+    hw_delays_door(&mine, &made, made.took_ns, &many);
+    assert_written(WAITALL, 0x803, ", \"waits\": 1, \"wait_ns\": 800000, \"unknown_ns\": 800000}");
+}
+
+/* As north and south of a grid: in turn, without a collective of the world. */
+static void partners_any_distance_apart_are_told_apart(void **state)
+{
+    (void)state;
+    enum { ROUND_COUNT = 100 };
+    static const int partners[] = {33, 65, 97, 161, 289};
+    begin();
+    send_in_grid(0x900, 1, 0);
+    for (int round = 0; round < ROUND_COUNT; round++)
+        for (uintptr_t i = 0; i < 5; i++)
+            send_in_grid(0x901 + i, i ? 1 : 1000, partners[i]);
+    for (uintptr_t i = 0; i < 5; i++)
+        assert_written(SEND, 0x901 + i, "\"looks\": 100, \"before_gap_ns\": 100000000, \"before\"");
+}
+
+static uint64_t number_in(const char *line, const char *name)
+{
+    const char *end = strchr(line, '\n'), *found = strstr(line, name);
+    return found && found < end ? strtoull(found + strlen(name), NULL, 10) : 0;
+}
+
+/* More than are kept: what is not known is counted as that, and no time twice. */
+static void partners_beyond_the_kept_are_counted_as_lost(void **state)
+{
+    (void)state;
+    enum { PARTNER_COUNT = 300, ROUND_COUNT = 3 };
+    begin();
+    send_in_grid(0xa00, 1, 0);
+    for (int round = 0; round < ROUND_COUNT; round++)
+        for (int dest = 1; dest <= PARTNER_COUNT; dest++)
+            send_in_grid(0xa01, 1000, dest);
+    char *text = NULL, site[32];
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    hw_delays_write(file);
+    fclose(file);
+    int length_of_site = snprintf(site, sizeof site, "\"site\": %u,",
+                                  hw_sites_index(hw_sites_find((void *)0xa01, names[SEND], 8)));
+    uint64_t lost = 0, count = 0;
+    for (const char *at = text; (at = strstr(at, site)); at += length_of_site) {
+        count++;
+        lost += number_in(at, "\"lost\": ");
+        assert_int_equal(number_in(at, "\"looks\": ") + number_in(at, "\"lost\": "), ROUND_COUNT);
+        assert_in_range(number_in(at, "\"before_gap_ns\": "), 0,
+                        (uint64_t)PARTNER_COUNT * ROUND_COUNT * HW_NS_PER_MS);
+    }
+    free(text);
+    assert_int_equal(count, PARTNER_COUNT);
+    assert_in_range(lost, 1, (ROUND_COUNT - 1) * PARTNER_COUNT + PARTNER_COUNT - 1);
+    const struct hw_delay_who all = with(HW_DELAY_ALL, HW_DELAY_ALL, -1);
+    call(ALLREDUCE, 0xa02, 700, 900, &all); /* after which all is known again */
+    for (int dest = 1; dest <= 4; dest++)
+        send_in_grid(0xa03, dest == 1 ? 40 : 1, dest);
+    for (int dest = 1; dest <= 4; dest++) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "\"to\": %d, \"tag\": 5, \"looks\": 1, \"before_gap_ns\": 40000,",
+                 dest);
+        assert_written(SEND, 0xa03, expected);
+    }
+}
+
 static void many_partners_are_bounded(void **state)
 {
     (void)state;
@@ -248,6 +343,9 @@ int main(void)
         cmocka_unit_test(the_world_together_begins_anew),
         cmocka_unit_test(who_waits_for_a_root),
         cmocka_unit_test(doors_of_one_partner_and_of_several),
+        cmocka_unit_test(doors_with_a_partner_that_is_not_known),
+        cmocka_unit_test(partners_any_distance_apart_are_told_apart),
+        cmocka_unit_test(partners_beyond_the_kept_are_counted_as_lost),
         cmocka_unit_test(many_partners_are_bounded),
     };
     return cmocka_run_group_tests(tests, start, NULL);

@@ -22,6 +22,8 @@ from headway.report.runs import Run, profile_of, sites_of
 ENOUGH = 0.5
 #: a wait for all of a communicator is for the rank that waited there less than this part of it
 LAST_SHARE = 0.5
+#: partners, and exchanges, that are not known are no matter up to this part of a sum
+UNKNOWN_SHARE = 0.1
 #: waits shorter than this part of the run are not worth a line
 WORTH = 0.01
 #: chains longer than this are cut
@@ -30,6 +32,9 @@ MOST_STEPS = 16
 UNTIL_LAST = ("Barrier", "All", "Reduce_scatter", "Iall", "Ibarrier", "Ireduce_scatter")
 #: collectives in which all wait for what the root has
 ROOTED = ("Bcast", "Scatter", "Ibcast", "Iscatter")
+#: calls that complete requests, and those that posted collectives
+DOORS = ("Wait", "Test")
+POSTS = ("I", "Start")
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,9 @@ class Exchange:
     tags: set[int | None] = field(default_factory=set)
     wait_s: float = 0.0
     shared_s: float = 0.0  #: time in which this partner was one of several
+    unknown_s: float = 0.0  #: of wait_s, where some partner is not known
+    looks: float = 0.0
+    lost: float = 0.0  #: looks that found nothing to count from
     computed_s: float = 0.0  #: before it gave or took, since it last did
     waited_s: float = 0.0
     gaps: dict[Gap, float] = field(default_factory=lambda: defaultdict(float))  #: of computed_s
@@ -73,6 +81,9 @@ class Exchange:
         self.tags |= other.tags
         self.wait_s += other.wait_s
         self.shared_s += other.shared_s
+        self.unknown_s += other.unknown_s
+        self.looks += other.looks
+        self.lost += other.lost
         self.computed_s += other.computed_s
         self.waited_s += other.waited_s
 
@@ -191,10 +202,12 @@ class Rank:
         for name, key in (
             ("wait_s", "wait_ns"),
             ("shared_s", "shared_ns"),
+            ("unknown_s", "unknown_ns"),
             ("computed_s", "before_gap_ns"),
             ("waited_s", "before_wait_ns"),
         ):
             setattr(found, name, max(number(one, key), 0.0) * NS)
+        found.looks, found.lost = max(number(one, "looks"), 0.0), max(number(one, "lost"), 0.0)
         return found
 
     def with_partner(self, way: str, rank: int, like: Exchange) -> list[Exchange]:
@@ -203,8 +216,13 @@ class Rank:
         return [one for one in found if one.way == way and one.may_match(like)]
 
     def with_all(self, like: Exchange, rank: int) -> list[Exchange]:
-        """Exchanges at the same call site with a communicator this rank is in."""
-        found = (one for one in self.exchanges.values() if one.spot == like.spot)
+        """Exchanges at the same call site with a communicator this rank is in; of one that
+        completes requests those at the sites that may have posted them."""
+        if like.spot.function.startswith(DOORS):
+            every = self.exchanges.values()
+            found = (one for one in every if one.spot.function.startswith(POSTS))
+        else:
+            found = (one for one in self.exchanges.values() if one.spot == like.spot)
         return [one for one in found if rank in one.members and like.members in ((), one.members)]
 
 
@@ -312,40 +330,48 @@ class Causes:
             return Found(exchange.partner, "", account, exchange)
         if exchange.group is not None:
             return self.last_of(rank, exchange)
-        several = [
+        shared = [
             one
             for one in self.ranks[rank].exchanges.values()
-            if one.spot == exchange.spot and one.shared_s > 0 and one.partner in self.ranks
+            if one.spot == exchange.spot and one.shared_s > 0
         ]
+        several = [one for one in shared if one.partner in self.ranks]
         if not several:
             return nobody("for whom is not recorded")
+        names = sorted({one.partner for one in several if one.partner is not None})
+        listed = f"rank{'s' if len(names) > 1 else ''} {', '.join(map(str, names))}"
+        unknown_s = max(
+            [exchange.unknown_s, *(one.shared_s for one in shared if one not in several)]
+        )
+        if unknown_s > UNKNOWN_SHARE * exchange.wait_s:
+            return nobody(f"for {listed} or others; which is not shown")
         accounts = [
             (self.account(rank, one.partner, one), one)
             for one in several
             if one.partner is not None
         ]
         account, late = max(accounts, key=lambda pair: pair[0].seconds)
-        names = sorted({one.partner for one in several if one.partner is not None})
         if account.seconds < ENOUGH * exchange.wait_s:
-            listed = ", ".join(map(str, names))
-            return nobody(f"for one or several of ranks {listed}; which is not shown")
+            return nobody(f"for one or several of {listed}; which is not shown")
         how = f"the late one of {len(names)} partners there" if len(names) > 1 else ""
         return Found(late.partner, how, account, late)
 
     def last_of(self, rank: int, exchange: Exchange) -> Found:
         """Of a communicator the rank that came last: it waited least."""
-        if not exchange.spot.function.startswith(
-            UNTIL_LAST
-        ) and not exchange.spot.function.startswith(("Wait", "Test")):
+        is_door = exchange.spot.function.startswith(DOORS)
+        if not is_door and not exchange.spot.function.startswith(UNTIL_LAST):
             return nobody("for others of its communicator; which is not shown")
         members = exchange.members
         if not members or not all(one in self.ranks for one in members):
             return nobody("for others of its communicator, not all of which left a record")
         waited = {
             one: sum(
-                same.wait_s
+                same.wait_s + same.shared_s
                 for same in self.ranks[one].exchanges.values()
-                if same.spot == exchange.spot and same.members == members
+                if same.members == members
+                and (
+                    same.spot.function.startswith(DOORS) if is_door else same.spot == exchange.spot
+                )
             )
             for one in members
         }
@@ -374,6 +400,8 @@ class Causes:
             own = ours.with_partner(exchange.way, partner, exchange)
             if exchange.spot.function.startswith(ROOTED):
                 own = [one for one in own if one.spot == exchange.spot]
+        if any(one.lost > UNKNOWN_SHARE * one.looks for one in (*theirs, *own)):
+            return Account(0.0, 0.0)
         return Account(
             max(sum(o.computed_s for o in theirs) - sum(o.computed_s for o in own), 0.0),
             max(sum(o.waited_s for o in theirs) - sum(o.waited_s for o in own), 0.0),
