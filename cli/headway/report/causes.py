@@ -219,8 +219,9 @@ class Rank:
         """Exchanges at the same call site with a communicator this rank is in; of one that
         completes requests those at the sites that may have posted them."""
         if like.spot.function.startswith(DOORS):
+            posted = POSTS if like.group is not None else ROOTED
             every = self.exchanges.values()
-            found = (one for one in every if one.spot.function.startswith(POSTS))
+            found = (one for one in every if one.spot.function.startswith(posted))
         else:
             found = (one for one in self.exchanges.values() if one.spot == like.spot)
         return [one for one in found if rank in one.members and like.members in ((), one.members)]
