@@ -23,6 +23,11 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 #: The MPIs every machine of ours must have; the others run where ./dev setup installed them.
 REQUIRED = ("mpich4", "ompi4")
 
+#: Of each, the first that is there stands for the others where only the family, or the launcher,
+#: makes a difference.
+FAMILIES = (("mpich5", "mpich4", "impi"), ("ompi5", "ompi4"))
+LAUNCHERS = (("mpich5", "mpich4", "impi"), ("ompi5",), ("ompi4",))
+
 
 def pytest_configure() -> None:
     """A test run that is told to end takes its jobs along, as on an interrupt from the keyboard."""
@@ -70,6 +75,27 @@ def libraries() -> None:
 @pytest.fixture
 def is_full(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--full"))
+
+
+def skip_unless_first(request: pytest.FixtureRequest, groups: tuple[tuple[str, ...], ...]) -> None:
+    if request.config.getoption("--full"):
+        return
+    name = request.getfixturevalue("mpi").name
+    names = chosen_mpis(request.config)
+    group = next(group for group in groups if name in group)
+    first = next(other for other in group if other in names)
+    if name != first:
+        pytest.skip(f"only with --full; {first} stands for it")
+
+
+@pytest.fixture
+def one_of_a_family(request: pytest.FixtureRequest) -> None:
+    skip_unless_first(request, FAMILIES)
+
+
+@pytest.fixture
+def one_of_a_launcher(request: pytest.FixtureRequest) -> None:
+    skip_unless_first(request, LAUNCHERS)
 
 
 @pytest.fixture(scope="session")

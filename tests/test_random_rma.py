@@ -14,8 +14,8 @@ SOURCES = sorted((support.PROGRAMS / "random_rma").glob("*.c"))
 DEFAULT_SEEDS = 10
 FULL_SEEDS = 150
 
-#: Open MPI never yields a core, which makes more processes than cores slow: fewer.
-OMPI_SHARE = 5
+#: These never yield a core, which makes more processes than cores slow: fewer.
+SHARES = {"mpich4": 2, "ompi4": 5, "ompi5": 5}
 
 #: Two user processes a node, between nodes.
 SPREAD_FAILURES = {
@@ -36,8 +36,7 @@ def test_same_bytes(
         pytest.skip(f"{mpi.title} keeps its own windows, which lose operations, plain too")
     users = SETTINGS[ghosts]
     seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else DEFAULT_SEEDS)
-    if mpi.flavour == "ompi":
-        seeds = max(1, seeds // OMPI_SHARE)
+    seeds = max(1, seeds // SHARES.get(mpi.name, 1))
     first = request.config.getoption("--seed-base")
     argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first), str(seeds)]
     timeout_s = 60 + 10.0 * seeds
@@ -96,7 +95,7 @@ def test_same_bytes_between_nodes(
         pytest.skip(f"{mpi.title} {SPREAD_FAILURES[mpi.name]}, plain too")
     if mpi.flavour == "ompi" and not is_full:
         pytest.skip("only with --full: six processes on few cores take it most of a minute")
-    seeds = FULL_SEEDS // OMPI_SHARE if is_full else 2
+    seeds = FULL_SEEDS // SHARES["ompi5"] if is_full else 2
     first = request.config.getoption("--seed-base")
     argv = [
         str(support.compile_program(mpi, "random_rma", SOURCES)),

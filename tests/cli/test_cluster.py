@@ -118,6 +118,7 @@ def test_processes_are_pinned() -> None:
     assert seen == cluster.options.cores(1).split()
 
 
+@pytest.mark.usefixtures("one_of_a_launcher")
 def test_timeout_ends_everything(mpi: Mpi) -> None:
     with Cluster(2) as cluster:
         done = cluster.run(mpi, ["/bin/sleep", "1000"], timeout=3)
@@ -240,6 +241,7 @@ def has_forced_engine(node: LocalNode, mpi: Mpi, env: dict[str, str] | None) -> 
     return "HEADWAY_ENGINE thread" in line or "HEADWAY_ENGINE=thread" in line
 
 
+@pytest.mark.usefixtures("one_of_a_launcher")
 def test_stand_in_says_so(mpi: Mpi, hello: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Cluster) -> None:
         raise ClusterUnavailable("no cluster can be made here: refused", "be root")
