@@ -30,7 +30,7 @@ struct hw_profile_request {
     struct hw_profile_request *next;
     struct hw_profile_site *site;
     struct hw_profile_comm *comm;
-    struct hw_delay_who who;
+    struct hw_delay_who who; /* in ranks of the world */
     const struct hw_profile_thread *thread;
     uint64_t bytes;
     uint64_t posted_ns;
@@ -294,7 +294,8 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
 {
     hw_profile_lock();
     struct hw_profile_site *site = count_call(call);
-    delay_post(call, is_persistent ? &HW_DELAY_NO_WHO : &call->who, call->comm, call->took_ns);
+    const struct hw_delay_who who = hw_delays_in_world(&call->who);
+    delay_post(call, is_persistent ? &HW_DELAY_NO_WHO : &who, call->comm, call->took_ns);
     struct hw_profile_request *request = take(handle);
     if (!request)
         request = new_request();
@@ -302,7 +303,7 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
         request->handle = handle;
         request->site = site;
         request->comm = call->comm;
-        request->who = call->who;
+        request->who = who;
         request->bytes = call->bytes;
         request->function = call->function;
         request->is_unsized = call->is_unsized;

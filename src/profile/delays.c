@@ -241,29 +241,35 @@ static bool is_for_all(const char *function)
     }
 }
 
-static struct hw_delay_partner partner_of(const struct hw_delay_who *who, int rank, enum hw_delay_way way)
+/* A rank that is not known is anybody. */
+static int in_world(const struct hw_delay_who *who, int rank)
 {
-    rank = hw_comms_world_rank(who->handle, rank);
-    if (rank < 0)
-        return not_known;
-    return (struct hw_delay_partner){way, rank, who->tag < 0 ? NO_TAG : who->tag, NULL};
+    int found = rank < 0 ? rank : hw_comms_world_rank(who->handle, rank);
+    return rank >= 0 && found < 0 ? HW_DELAY_ANYBODY : found;
 }
 
-static bool is_root(const struct hw_delay_who *who)
+struct hw_delay_who hw_delays_in_world(const struct hw_delay_who *who)
 {
-    return who->gives == HW_DELAY_IF_ROOT && hw_comms_own_rank(who->handle) == who->takes;
+    if (!who->handle)
+        return *who;
+    struct hw_delay_who found = {.gives = in_world(who, who->gives),
+                                 .takes = in_world(who, who->takes),
+                                 .tag = who->tag < 0 ? NO_TAG : who->tag};
+    if (who->gives == HW_DELAY_IF_ROOT) {
+        bool is_root = who->takes >= 0 && hw_comms_own_rank(who->handle) == who->takes;
+        found.gives = is_root ? HW_DELAY_ALL : HW_DELAY_NOBODY;
+        found.takes = is_root ? HW_DELAY_ANYBODY : found.takes;
+    }
+    return found;
 }
 
 static void give(struct hw_delays *mine, const struct hw_profile_site *site, const struct hw_delay_who *who,
                  struct hw_profile_comm *comm)
 {
-    struct hw_delay_partner partner = {HW_DELAY_WITH_ALL, -1, NO_TAG, comm};
-    if (who->gives >= 0)
-        partner = partner_of(who, who->gives, HW_DELAY_TO);
-    else if (who->gives != HW_DELAY_ALL && !is_root(who))
-        return;
-    if (partner.way != HW_DELAY_UNKNOWN)
-        look(mine, site, &partner);
+    const struct hw_delay_partner all = {HW_DELAY_WITH_ALL, -1, NO_TAG, comm};
+    const struct hw_delay_partner one = {HW_DELAY_TO, who->gives, who->tag, NULL};
+    if (who->gives >= 0 || who->gives == HW_DELAY_ALL)
+        look(mine, site, who->gives >= 0 ? &one : &all);
 }
 
 /* Time in a call that was one for some partners, or for any of them; none, if it was short. */
@@ -302,7 +308,7 @@ static void add_partner(struct hw_delay_door *door, const struct hw_delay_partne
     for (int i = 0; i < door->count; i++)
         if (is_same(&door->partners[i], partner))
             return;
-    if (partner->way == HW_DELAY_UNKNOWN || door->count == HW_DELAY_PARTNER_COUNT)
+    if (door->count == HW_DELAY_PARTNER_COUNT)
         door->is_unknown = true;
     else
         door->partners[door->count++] = *partner;
@@ -311,19 +317,18 @@ static void add_partner(struct hw_delay_door *door, const struct hw_delay_partne
 void hw_delays_door_add(struct hw_delay_door *door, const struct hw_delay_who *who,
                         struct hw_profile_comm *comm)
 {
-    if (who->takes == HW_DELAY_ALL) {
-        const struct hw_delay_partner all = {HW_DELAY_WITH_ALL, -1, NO_TAG, comm};
+    const struct hw_delay_who whom = hw_delays_in_world(who);
+    const struct hw_delay_partner all = {HW_DELAY_WITH_ALL, -1, NO_TAG, comm};
+    const struct hw_delay_partner from = {HW_DELAY_FROM, whom.takes, whom.tag, NULL};
+    const struct hw_delay_partner to = {HW_DELAY_TO, whom.gives, whom.tag, NULL};
+    if (whom.takes == HW_DELAY_ALL)
         add_partner(door, &all);
-    } else if (who->takes == HW_DELAY_ANYBODY || is_root(who)) {
-        door->is_unknown = true;
-    } else if (who->takes >= 0) {
-        const struct hw_delay_partner from = partner_of(who, who->takes, HW_DELAY_FROM);
+    else if (whom.takes >= 0)
         add_partner(door, &from);
-    }
-    if (who->gives >= 0) {
-        const struct hw_delay_partner to = partner_of(who, who->gives, HW_DELAY_TO);
+    if (whom.gives >= 0)
         add_partner(door, &to);
-    }
+    if (whom.takes == HW_DELAY_ANYBODY || whom.gives == HW_DELAY_ANYBODY)
+        door->is_unknown = true;
 }
 
 static const struct hw_profile_site *see_before(struct hw_delays *mine, const struct hw_delay_call *call)
@@ -343,12 +348,13 @@ static void pass(struct hw_delays *mine, const struct hw_delay_call *call)
 void hw_delays_add(struct hw_delays *mine, const struct hw_delay_call *call, const struct hw_delay_who *who)
 {
     const struct hw_profile_site *site = see_before(mine, call);
+    const struct hw_delay_who whom = hw_delays_in_world(who);
     struct hw_delay_door door = {.is_unknown = call->is_post};
-    give(mine, site, who, call->comm);
+    give(mine, site, &whom, call->comm);
     if (!call->is_post)
-        hw_delays_door_add(&door, who, call->comm);
+        hw_delays_door_add(&door, &whom, call->comm);
     take(mine, site, call->took_ns, &door);
-    if (!call->is_post && who->takes == HW_DELAY_ALL && hw_comms_is_world(call->comm) &&
+    if (!call->is_post && whom.takes == HW_DELAY_ALL && hw_comms_is_world(call->comm) &&
         is_for_all(call->function))
         mine->together = mine->now;
     pass(mine, call);

@@ -35,10 +35,10 @@ enum {
     HW_DELAY_NOBODY = -1,
     HW_DELAY_ALL = -2,
     HW_DELAY_IF_ROOT = -3, /* gives to all, if it is the root, which it takes from */
-    HW_DELAY_ANYBODY = -4, /* takes from somebody; it is not known from whom */
+    HW_DELAY_ANYBODY = -4, /* somebody; it is not known who */
 };
 struct hw_delay_who {
-    uint64_t handle; /* of the communicator */
+    uint64_t handle; /* of the communicator; 0: the ranks are the world's */
     int gives, takes;
     int tag; /* negative: none, or any */
 };
@@ -108,7 +108,12 @@ static inline void hw_delays_pass(struct hw_delays *mine, const void *site, cons
 /* Makes the tables. False if there is no memory. */
 bool hw_delays_open(void);
 
-/* The gap before the call, what it gives, the wait in it; hw_delays_pass. Under the lock, as all below. */
+/* The same in ranks of the world, which are known while the communicator lives: for what is completed later.
+ * What it takes is told by a door, so the root of a collective takes from somebody. Under the lock, as all
+ * below. */
+struct hw_delay_who hw_delays_in_world(const struct hw_delay_who *who);
+
+/* The gap before the call, what it gives, the wait in it; hw_delays_pass. */
 void hw_delays_add(struct hw_delays *mine, const struct hw_delay_call *call, const struct hw_delay_who *who);
 
 /* The same of a door that completed requests: hw_delays_door_add for each of them first. `waited_ns`: in it

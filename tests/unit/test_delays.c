@@ -175,6 +175,37 @@ static void ranks_are_those_of_the_world(void **state)
     assert_written(RECV, 0x401, "\"waits\": 1, \"wait_ns\": 500000, \"unknown_ns\": 500000}");
 }
 
+/* MPI-4.1 section 7.4.3: what is pending when a communicator is freed is completed as if it were not, and by
+ * then another may have its handle. */
+static void ranks_outlive_their_communicator(void **state)
+{
+    (void)state;
+    enum { FREED = 4, BOTH_PARTNERS = 2 };
+    int ranks[SIZE] = {3, 2, 1, 0}, others[SIZE] = {0, 1, 2, 3};
+    hw_comms_add(FREED, "freed", SIZE, ranks);
+    hw_comms_set_own(FREED, SIZE - 1 - OWN, false);
+    const struct hw_delay_who posted = {FREED, 1, 0, 7}, bcast = {FREED, HW_DELAY_IF_ROOT, 3, -1};
+    const struct hw_delay_who root = {FREED, HW_DELAY_IF_ROOT, SIZE - 1 - OWN, -1};
+    const struct hw_delay_who kept = hw_delays_in_world(&posted), from_root = hw_delays_in_world(&bcast);
+    const struct hw_delay_who as_root = hw_delays_in_world(&root);
+    hw_comms_forget(FREED);
+    hw_comms_add(FREED, "next", SIZE, others);
+    struct hw_delay_door door = {0};
+    hw_delays_door_add(&door, &kept, world);
+    assert_int_equal(door.count, BOTH_PARTNERS);
+    assert_int_equal(door.partners[0].way, HW_DELAY_FROM);
+    assert_int_equal(door.partners[0].rank, 3);
+    assert_int_equal(door.partners[1].way, HW_DELAY_TO);
+    assert_int_equal(door.partners[1].rank, 2);
+    hw_delays_door_add(&door, &from_root, world);
+    assert_int_equal(door.count, BOTH_PARTNERS + 1);
+    assert_int_equal(door.partners[2].rank, 0);
+    assert_false(door.is_unknown);
+    hw_delays_door_add(&door, &as_root, world); /* for whom a root waits is not told */
+    assert_int_equal(door.count, BOTH_PARTNERS + 1);
+    assert_true(door.is_unknown);
+}
+
 static void the_world_together_begins_anew(void **state)
 {
     (void)state;
@@ -340,6 +371,7 @@ int main(void)
         cmocka_unit_test(computing_is_put_down_to_what_it_delayed),
         cmocka_unit_test(waits_are_passed_on),
         cmocka_unit_test(ranks_are_those_of_the_world),
+        cmocka_unit_test(ranks_outlive_their_communicator),
         cmocka_unit_test(the_world_together_begins_anew),
         cmocka_unit_test(who_waits_for_a_root),
         cmocka_unit_test(doors_of_one_partner_and_of_several),
