@@ -157,10 +157,8 @@ void hw_profile_note(uint64_t from_ns, const char *function, const void *site, u
 
 void hw_thread_delayed(struct hw_profile_thread *mine, struct hw_profile_note note, struct hw_delay_who who)
 {
-    const struct hw_delay_call call = {note.site,    note.function, note.bytes, note.began_ns,
-                                       note.took_ns, note.comm,     false};
     hw_profile_lock();
-    hw_delays_add(&mine->delays, &call, &who);
+    hw_delays_add(&mine->delays, &note, &who);
     hw_profile_unlock();
 }
 
@@ -199,21 +197,14 @@ static struct hw_profile_site *count_call(const struct hw_profile_call *call)
     return count(&one);
 }
 
-static struct hw_delay_call delay_of(const struct hw_profile_call *call)
-{
-    return (struct hw_delay_call){call->site,    call->function, call->bytes, call->began_ns,
-                                  call->took_ns, call->comm,     false};
-}
-
 static __attribute__((noinline)) void add_post(const struct hw_profile_call *call,
                                                const struct hw_delay_who *who, struct hw_profile_comm *comm,
                                                uint64_t took_ns)
 {
-    struct hw_delay_call one = delay_of(call);
+    struct hw_profile_note one = note_of(call);
     one.took_ns = took_ns;
     one.comm = comm;
-    one.is_post = true;
-    hw_delays_add(&hw_profile_mine->delays, &one, who);
+    hw_delays_post(&hw_profile_mine->delays, &one, who);
 }
 
 /* A post, or (took_ns is 0) part of one. Under lock. */
@@ -480,7 +471,7 @@ static inline void free_held(struct hw_profile_call *call)
 static __attribute__((noinline)) void add_door(const struct hw_profile_call *call, uint64_t waited_ns)
 {
     struct hw_delay_door door = {0};
-    const struct hw_delay_call one = delay_of(call);
+    const struct hw_profile_note one = note_of(call);
     for (int i = 0; i < call->held_count; i++)
         if (call->held[i].is_complete)
             hw_delays_door_add(&door, &call->held[i].request->who, call->held[i].request->comm);

@@ -331,7 +331,7 @@ void hw_delays_door_add(struct hw_delay_door *door, const struct hw_delay_who *w
         door->is_unknown = true;
 }
 
-static const struct hw_profile_site *see_before(struct hw_delays *mine, const struct hw_delay_call *call)
+static const struct hw_profile_site *see_before(struct hw_delays *mine, const struct hw_profile_note *call)
 {
     const struct hw_profile_site *site = hw_sites_find(call->site, call->function, call->bytes);
     mine->looks_left -= mine->looks_left > 0;
@@ -340,27 +340,36 @@ static const struct hw_profile_site *see_before(struct hw_delays *mine, const st
     return site;
 }
 
-static void pass(struct hw_delays *mine, const struct hw_delay_call *call)
+static void pass(struct hw_delays *mine, const struct hw_profile_note *call)
 {
     hw_delays_pass(mine, call->site, call->function, call->bytes, call->began_ns + call->took_ns);
 }
 
-void hw_delays_add(struct hw_delays *mine, const struct hw_delay_call *call, const struct hw_delay_who *who)
+void hw_delays_add(struct hw_delays *mine, const struct hw_profile_note *call, const struct hw_delay_who *who)
 {
     const struct hw_profile_site *site = see_before(mine, call);
     const struct hw_delay_who whom = hw_delays_in_world(who);
-    struct hw_delay_door door = {.is_unknown = call->is_post};
+    struct hw_delay_door door = {0};
     give(mine, site, &whom, call->comm);
-    if (!call->is_post)
-        hw_delays_door_add(&door, &whom, call->comm);
+    hw_delays_door_add(&door, &whom, call->comm);
     take(mine, site, call->took_ns, &door);
-    if (!call->is_post && whom.takes == HW_DELAY_ALL && hw_comms_is_world(call->comm) &&
-        is_for_all(call->function))
+    if (whom.takes == HW_DELAY_ALL && hw_comms_is_world(call->comm) && is_for_all(call->function))
         mine->together = mine->now;
     pass(mine, call);
 }
 
-void hw_delays_door(struct hw_delays *mine, const struct hw_delay_call *call, uint64_t waited_ns,
+void hw_delays_post(struct hw_delays *mine, const struct hw_profile_note *call,
+                    const struct hw_delay_who *who)
+{
+    const struct hw_profile_site *site = see_before(mine, call);
+    const struct hw_delay_who whom = hw_delays_in_world(who);
+    const struct hw_delay_door door = {.is_unknown = true};
+    give(mine, site, &whom, call->comm);
+    take(mine, site, call->took_ns, &door);
+    pass(mine, call);
+}
+
+void hw_delays_door(struct hw_delays *mine, const struct hw_profile_note *call, uint64_t waited_ns,
                     const struct hw_delay_door *door)
 {
     take(mine, see_before(mine, call), waited_ns, door);

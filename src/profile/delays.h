@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "profile/comms.h"
+#include "profile/note.h"
 #include "profile/sites.h"
 
 #include <stdbool.h>
@@ -74,15 +75,6 @@ struct hw_delays {
     } seen[HW_DELAY_SEEN_SET_COUNT];
 };
 
-/* One call of the thread that owns `mine`, in the order they are made. */
-struct hw_delay_call {
-    const void *site;
-    const char *function;
-    uint64_t bytes, began_ns, took_ns;
-    struct hw_profile_comm *comm;
-    bool is_post; /* what it takes is waited for later */
-};
-
 /* Whether hw_delays_add would do anything; if not, hw_delays_pass is all there is to do. */
 static inline bool hw_delays_is_news(const struct hw_delays *mine, uint64_t call_began_ns, uint64_t took_ns,
                                      bool has_partner)
@@ -113,11 +105,16 @@ bool hw_delays_open(void);
  * below. */
 struct hw_delay_who hw_delays_in_world(const struct hw_delay_who *who);
 
-/* The gap before the call, what it gives, the wait in it; hw_delays_pass. */
-void hw_delays_add(struct hw_delays *mine, const struct hw_delay_call *call, const struct hw_delay_who *who);
+/* Calls of the thread that owns `mine`, in the order they are made: the gap before the call, what it gives,
+ * the wait in it; hw_delays_pass. */
+void hw_delays_add(struct hw_delays *mine, const struct hw_profile_note *call,
+                   const struct hw_delay_who *who);
 
-/* The same of a door that completed requests: hw_delays_door_add for each of them first. `waited_ns`: in it
- * and in tests that end in it. */
+/* Likewise of a post: what it takes is waited for later. */
+void hw_delays_post(struct hw_delays *mine, const struct hw_profile_note *call,
+                    const struct hw_delay_who *who);
+
+/* Whom a door that completes requests was for. It begins as zeros. */
 enum hw_delay_way { HW_DELAY_TO, HW_DELAY_FROM, HW_DELAY_WITH_ALL, HW_DELAY_UNKNOWN };
 struct hw_delay_partner {
     enum hw_delay_way way;
@@ -131,9 +128,13 @@ struct hw_delay_door {
     bool is_unknown; /* some request's partner is not known, or there is no room for it */
     struct hw_delay_partner partners[HW_DELAY_PARTNER_COUNT];
 };
+
+/* One more request that it completed. */
 void hw_delays_door_add(struct hw_delay_door *door, const struct hw_delay_who *who,
                         struct hw_profile_comm *comm);
-void hw_delays_door(struct hw_delays *mine, const struct hw_delay_call *call, uint64_t waited_ns,
+
+/* As hw_delays_add, of a door. `waited_ns`: in it and in tests that end in it. */
+void hw_delays_door(struct hw_delays *mine, const struct hw_profile_note *call, uint64_t waited_ns,
                     const struct hw_delay_door *door);
 
 /* Writes two members of the profile, with their commas. */

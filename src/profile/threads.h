@@ -12,6 +12,7 @@
 #include "profile/callers.h"
 #include "profile/comms.h"
 #include "profile/delays.h"
+#include "profile/note.h"
 #include "profile/slices.h"
 
 #include <stdbool.h>
@@ -20,14 +21,6 @@
 /* Added up from so many on, after a call that took no longer than the one before: after one that waited,
  * others may be waiting for what the thread does next. */
 enum { HW_NOTE_ENOUGH = 24, HW_NOTE_COUNT = 48 };
-
-/* One call that leaves nothing pending. */
-struct hw_profile_note {
-    const void *site;
-    const char *function;
-    struct hw_profile_comm *comm; /* NULL: the call names none */
-    uint64_t bytes, began_ns, took_ns;
-};
 
 struct hw_profile_thread {
     atomic_uint_fast64_t mpi_ns; /* of its owners so far; the owner writes, anybody reads (relaxed) */
@@ -39,8 +32,8 @@ struct hw_profile_thread {
     unsigned note_limit;     /* HW_NOTE_ENOUGH, or 1; the owner's */
     struct hw_delays delays; /* the owner's */
     struct hw_comms_cache comms;
-    struct hw_profile_thread *next, *next_free; /* under the lock */
-    struct hw_profile_note notes[HW_NOTE_COUNT];
+    struct hw_profile_thread *next, *next_free;  /* under the lock */
+    struct hw_profile_note notes[HW_NOTE_COUNT]; /* calls that leave nothing pending */
 };
 
 /* Of the calling thread; NULL until hw_threads_begin. */

@@ -48,8 +48,12 @@ static void begin(void)
 static void call_on(struct hw_profile_comm *comm, enum name name, uintptr_t place, uint64_t after_us,
                     uint64_t took_us, const struct hw_delay_who *who)
 {
-    struct hw_delay_call one = {(const void *)place,    names[name], 8,    now_ns + after_us * HW_NS_PER_US,
-                                took_us * HW_NS_PER_US, comm,        false};
+    const struct hw_profile_note one = {.site = (const void *)place,
+                                        .function = names[name],
+                                        .comm = comm,
+                                        .bytes = 8,
+                                        .began_ns = now_ns + after_us * HW_NS_PER_US,
+                                        .took_ns = took_us * HW_NS_PER_US};
     now_ns = one.began_ns + one.took_ns;
     if (hw_delays_is_news(&mine, one.began_ns, one.took_ns, hw_delays_has_partner(who->gives, who->takes)))
         hw_delays_add(&mine, &one, who);
@@ -86,14 +90,33 @@ static void receive(uintptr_t place, uint64_t after_us, uint64_t took_us, int so
     call(RECV, place, after_us, took_us, &who);
 }
 
-/* What is written of the exchanges of a call site; the caller frees it. */
-static char *written(enum name name, uintptr_t place)
+/* 800 us, always at the same time. */
+static void wait_at_door(uintptr_t place, const struct hw_delay_door *door)
 {
-    char *text = NULL, *found = calloc(1, 4096), site[32];
+    const struct hw_profile_note one = {.site = (const void *)place,
+                                        .function = names[WAITALL],
+                                        .comm = world,
+                                        .bytes = 8,
+                                        .began_ns = now_ns + 1000,
+                                        .took_ns = 800 * HW_NS_PER_US};
+    hw_delays_door(&mine, &one, one.took_ns, door);
+}
+
+/* All that is written; the caller frees it. */
+static char *all_written(void)
+{
+    char *text = NULL;
     size_t length = 0;
     FILE *file = open_memstream(&text, &length);
     hw_delays_write(file);
     fclose(file);
+    return text;
+}
+
+/* Of that the exchanges of a call site; the caller frees it. */
+static char *written(enum name name, uintptr_t place)
+{
+    char *text = all_written(), *found = calloc(1, 4096), site[32];
     snprintf(site, sizeof site, "\"site\": %u,",
              hw_sites_index(hw_sites_find((void *)place, names[name], 8)));
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
@@ -247,13 +270,10 @@ static void doors_of_one_partner_and_of_several(void **state)
     hw_delays_door_add(&door, &from, world);
     hw_delays_door_add(&door, &edge, world); /* MPI_PROC_NULL */
     send(0x700, 1, 1, 0);
-    struct hw_delay_call one = {(void *)0x701,      names[WAITALL], 8,    now_ns + 1000,
-                                800 * HW_NS_PER_US, world,          false};
-    hw_delays_door(&mine, &one, one.took_ns, &door);
+    wait_at_door(0x701, &door);
     assert_written(WAITALL, 0x701, "\"from\": 2, \"tag\": 7, \"waits\": 1, \"wait_ns\": 800000}");
     hw_delays_door_add(&door, &other, world);
-    one.site = (void *)0x702;
-    hw_delays_door(&mine, &one, one.took_ns, &door);
+    wait_at_door(0x702, &door);
     assert_written(WAITALL, 0x702, ", \"waits\": 1, \"wait_ns\": 800000}");
     assert_written(WAITALL, 0x702, "\"from\": 2, \"tag\": 7, \"shared_ns\": 800000");
     assert_written(WAITALL, 0x702, "\"from\": 3, \"tag\": 7, \"shared_ns\": 800000");
@@ -268,19 +288,15 @@ static void doors_with_a_partner_that_is_not_known(void **state)
     struct hw_delay_door door = {0}, many = {0};
     hw_delays_door_add(&door, &one, grid);
     hw_delays_door_add(&door, &any, world);
-    struct hw_delay_call made = {(void *)0x801,      names[WAITALL], 8,    now_ns + 1000,
-                                 800 * HW_NS_PER_US, world,          false};
-    hw_delays_door(&mine, &made, made.took_ns, &door);
+    wait_at_door(0x801, &door);
     assert_written(WAITALL, 0x801, ", \"waits\": 1, \"wait_ns\": 800000, \"unknown_ns\": 800000}");
     assert_written(WAITALL, 0x801, "\"from\": 2, \"tag\": 7, \"shared_ns\": 800000");
     for (one.takes = 1; one.takes <= HW_DELAY_PARTNER_COUNT; one.takes++)
         hw_delays_door_add(&many, &one, grid);
-    made.site = (void *)0x802;
-    hw_delays_door(&mine, &made, made.took_ns, &many);
+    wait_at_door(0x802, &many);
     assert_written(WAITALL, 0x802, ", \"waits\": 1, \"wait_ns\": 800000}");
     hw_delays_door_add(&many, &one, grid); /* no room for it */
-    made.site = (void *)0x803;
-    hw_delays_door(&mine, &made, made.took_ns, &many);
+    wait_at_door(0x803, &many);
     assert_written(WAITALL, 0x803, ", \"waits\": 1, \"wait_ns\": 800000, \"unknown_ns\": 800000}");
 }
 
@@ -315,11 +331,7 @@ static void partners_beyond_the_kept_are_counted_as_lost(void **state)
     for (int round = 0; round < ROUND_COUNT; round++)
         for (int dest = 1; dest <= PARTNER_COUNT; dest++)
             send_in_grid(0xa01, 1000, dest);
-    char *text = NULL, site[32];
-    size_t length = 0;
-    FILE *file = open_memstream(&text, &length);
-    hw_delays_write(file);
-    fclose(file);
+    char *text = all_written(), site[32];
     int length_of_site = snprintf(site, sizeof site, "\"site\": %u,",
                                   hw_sites_index(hw_sites_find((void *)0xa01, names[SEND], 8)));
     uint64_t lost = 0, count = 0;
@@ -351,11 +363,7 @@ static void many_partners_are_bounded(void **state)
     begin();
     for (uintptr_t i = 0; i < 3000; i++)
         receive(0x10000 + i, 100, 100, (int)(i % SIZE));
-    char *text = NULL;
-    size_t length = 0;
-    FILE *file = open_memstream(&text, &length);
-    hw_delays_write(file);
-    fclose(file);
+    char *text = all_written();
     int lines = 0;
     for (const char *at = text; (at = strstr(at, "\"id\"")); at++)
         lines++;
