@@ -29,8 +29,8 @@ enum hw_status hw_arena_open(int fd, int64_t first, int64_t bytes);
 
 extern HW_HIDDEN bool hw_arena_is_open; /* written by hw_arena_open alone */
 
-/* Memory for `bytes` (> 0), aligned to a power of two, at least to 64. NULL: the caller asks somebody else.
- */
+/* Memory for `bytes` (> 0), aligned to a power of two, at least to 64. NULL: there is none here; the caller
+ * asks somebody else. */
 void *hw_arena_take(size_t bytes, size_t alignment);
 
 /* Likewise, and all of it zero, as memory that an MPI maps for a window is. */

@@ -16,13 +16,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Of one process in the file: 2^50 bytes, and so a thousand processes a node before its length is at an end.
- */
+/* Of one process in the file: 2^50 bytes. A file may be long enough for a thousand processes of a node. */
 #define PART_BYTES (INT64_C(1) << 50)
 enum { PROCESSES_MAX = 1024 };
 
-/* What the processes of the node tell each other. */
-struct word {
+/* What a process of the node tells the others of itself. */
+struct peer {
     struct sockaddr_un address; /* of a socket that is nowhere in the file system */
     uint32_t length;
     uint32_t is_willing;
@@ -70,7 +69,7 @@ static bool is_willing(void)
            is_overcommitted() && !hw_real_has_device();
 }
 
-static int open_socket(struct word *own)
+static int open_socket(struct peer *own)
 {
     socklen_t length = sizeof own->address;
     own->address.sun_family = AF_UNIX;
@@ -91,7 +90,7 @@ union descriptor_room {
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-static bool send_file(int fd, struct word *to)
+static bool send_file(int fd, struct peer *to)
 {
     union descriptor_room room = {0};
     char nothing = 0;
@@ -133,12 +132,12 @@ static void receive_file(int fd)
 }
 
 /* By the first process of the node: the file, and all others have it in their sockets' queues. */
-static bool make_file(int fd, struct word *words, int count)
+static bool make_file(int fd, struct peer *peers, int count)
 {
     file = memfd_create("headway", MFD_CLOEXEC);
     bool is_made = file >= 0 && ftruncate(file, (off_t)(PART_BYTES * count)) == 0;
     for (int i = 1; i < count && is_made; i++)
-        is_made = send_file(fd, &words[i]);
+        is_made = send_file(fd, &peers[i]);
     return is_made;
 }
 
@@ -148,14 +147,12 @@ static bool have_all(bool has_one)
     return hw_bottom.Allreduce(&own, &all, 1, HW_INT, HW_MIN, hw_world.node) == MPI_SUCCESS && all;
 }
 
-static bool share_file(int fd, struct word *words, int rank, int count)
+static bool share_file(int fd, struct peer *peers, int rank, int count)
 {
-    bool is_willing_node = true;
     for (int i = 0; i < count; i++)
-        is_willing_node = is_willing_node && words[i].is_willing;
-    if (!is_willing_node)
-        return false;
-    if (rank == 0 && make_file(fd, words, count))
+        if (!peers[i].is_willing)
+            return false;
+    if (rank == 0 && make_file(fd, peers, count))
         identity = identify(file);
     if (hw_bottom.Bcast(&identity, sizeof identity, HW_BYTE, 0, hw_world.node) != MPI_SUCCESS ||
         identity.inode == 0)
@@ -168,19 +165,19 @@ static bool share_file(int fd, struct word *words, int rank, int count)
 void hw_rma_node_memory_open(void)
 {
     int rank, count;
-    struct word own = {0};
+    struct peer own = {0};
     hw_bottom.Comm_rank(hw_world.node, &rank);
     hw_bottom.Comm_size(hw_world.node, &count);
     if (count > PROCESSES_MAX)
         return;
-    struct word *words = calloc((size_t)count, sizeof *words);
+    struct peer *peers = calloc((size_t)count, sizeof *peers);
     int fd = open_socket(&own);
     own.is_willing = fd >= 0 && is_willing();
-    bool is_shared = have_all(words != NULL) && words != NULL &&
-                     hw_bottom.Allgather(&own, sizeof own, HW_BYTE, words, sizeof own, HW_BYTE,
+    bool is_shared = have_all(peers != NULL) && peers != NULL &&
+                     hw_bottom.Allgather(&own, sizeof own, HW_BYTE, peers, sizeof own, HW_BYTE,
                                          hw_world.node) == MPI_SUCCESS &&
-                     share_file(fd, words, rank, count);
-    free(words);
+                     share_file(fd, peers, rank, count);
+    free(peers);
     if (fd >= 0)
         close(fd);
     if (is_shared && !hw_world_is_ghost())

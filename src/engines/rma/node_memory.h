@@ -31,8 +31,11 @@ static inline struct hw_rma_piece hw_rma_piece_of(int64_t place, int64_t bytes, 
  * there is not where an option or the machine is against it, alike at all processes of the node. */
 void hw_rma_node_memory_open(void);
 
-/* The pieces one behind the other, and `spare` bytes of zeros behind the last. NULL: not possible. */
+/* The pieces one behind the other, and `spare` bytes of zeros behind the last. NULL: not possible, also where
+ * they are empty and nothing is spare. */
 char *hw_rma_node_memory_map(const struct hw_rma_piece *pieces, int count, size_t spare);
+
+/* With the same pieces and spare bytes. Nothing if `memory` is NULL. */
 void hw_rma_node_memory_unmap(char *memory, const struct hw_rma_piece *pieces, int count, size_t spare);
 
 #endif

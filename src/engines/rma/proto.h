@@ -43,9 +43,8 @@ struct hw_rma_command {
     int32_t lock;         /* enum hw_rma_lock */
     int32_t member_count; /* of user processes; 0: all of the world, and no list follows */
     int32_t hint_bytes;
-    int32_t
-        piece_count; /* of memory, one for each member on the ghost's node; 0: memory is still to be made */
-    int32_t unused;
+    int32_t piece_count; /* one for each member on the ghost's node; 0: memory is still to be made */
+    int32_t unused;      /* no padding that nobody wrote is sent */
 };
 static_assert(sizeof(struct hw_rma_command) == 40, "both sides read it as bytes");
 

@@ -31,6 +31,7 @@ static inline bool hw_rma_is_on(void)
  * raised. Otherwise *rc is what the program gets. */
 enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                       void *baseptr, MPI_Win *win, int *rc);
+/* Likewise; declined too where some process's memory is none of ours (hw_arena_find). */
 enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                     MPI_Comm comm, MPI_Win *win, int *rc);
 int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win);

@@ -391,13 +391,12 @@ static enum hw_status make(struct plan *plan, enum hw_status status, MPI_Info in
     HW_COUNT(windows_redirected);
     window->base = plan->base;
     hw_rma_window_set_info(window, info);
-    if (plan->is_in_pieces)
-        hw_atomic_add_relaxed(&live_in_pieces, 1);
-    else
-        hw_bottom.Win_set_errhandler(window->shared, HW_ERRORS_RETURN);
     if (plan->is_in_pieces) {
+        hw_atomic_add_relaxed(&live_in_pieces, 1);
         window->taken = plan->taken;
         plan->taken = NULL;
+    } else {
+        hw_bottom.Win_set_errhandler(window->shared, HW_ERRORS_RETURN);
     }
     *win = window->win;
     return HW_OK;
