@@ -1,10 +1,11 @@
 #include "shm/arena.h"
 
+#include "shm/file_identity.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A run is a mapping for small pieces: units of a cache line. */
@@ -31,8 +32,7 @@ struct mapping {
 
 static struct {
     int fd;
-    dev_t device; /* of the file: a program may close descriptors that it does not know */
-    ino_t inode;
+    struct hw_file_identity identity;
     int64_t next, end;
     struct mapping *mappings; /* by address */
     size_t count, capacity, kept_bytes;
@@ -42,12 +42,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards all of it */
 
 bool hw_arena_is_open;
 
-static bool is_file_there(void)
-{
-    struct stat status;
-    return arena.fd >= 0 && fstat(arena.fd, &status) == 0 && status.st_dev == arena.device &&
-           status.st_ino == arena.inode;
-}
+static bool is_file_there(void) { return hw_file_is(arena.fd, arena.identity); }
 
 static void before_fork(void) { pthread_mutex_lock(&mutex); }
 
@@ -67,12 +62,10 @@ static void after_fork_in_child(void)
 
 enum hw_status hw_arena_open(int fd, int64_t first, int64_t bytes)
 {
-    struct stat status;
-    if (fstat(fd, &status) != 0 || pthread_atfork(before_fork, after_fork, after_fork_in_child) != 0)
+    arena.identity = hw_file_identify(fd);
+    if (!hw_file_is(fd, arena.identity) || pthread_atfork(before_fork, after_fork, after_fork_in_child) != 0)
         return HW_NOMEM;
     arena.fd = fd;
-    arena.device = status.st_dev;
-    arena.inode = status.st_ino;
     arena.next = first;
     arena.end = first + bytes;
     hw_arena_is_open = true;

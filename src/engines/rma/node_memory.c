@@ -4,6 +4,7 @@
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/software_rma.h"
+#include "shm/file_identity.h"
 #include "world/world.h"
 
 #include <stdio.h>
@@ -12,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -27,20 +27,8 @@ struct peer {
     uint32_t is_willing;
 };
 
-struct identity {
-    uint64_t device, inode; /* 0: there is no file */
-};
-
 static int file = -1;
-static struct identity identity;
-
-static struct identity identify(int fd)
-{
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0)
-        return (struct identity){0};
-    return (struct identity){.device = status.st_dev, .inode = status.st_ino};
-}
+static struct hw_file_identity identity;
 
 /* Where the kernel promises memory only if it has it, it kills for pages of a shared file that it has not. */
 static bool is_overcommitted(void)
@@ -123,8 +111,7 @@ static void receive_file(int fd)
         if (head == NULL || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(sizeof(int)))
             continue;
         memcpy(&file, CMSG_DATA(head), sizeof file);
-        struct identity found = identify(file);
-        if (memcmp(&found, &identity, sizeof found) != 0) { /* anybody may send */
+        if (!hw_file_is(file, identity)) { /* anybody may send */
             close(file);
             file = -1;
         }
@@ -153,7 +140,7 @@ static bool share_file(int fd, struct peer *peers, int rank, int count)
         if (!peers[i].is_willing)
             return false;
     if (rank == 0 && make_file(fd, peers, count))
-        identity = identify(file);
+        identity = hw_file_identify(file);
     if (hw_bottom.Bcast(&identity, sizeof identity, HW_BYTE, 0, hw_world.node) != MPI_SUCCESS ||
         identity.inode == 0)
         return false;
@@ -198,8 +185,7 @@ static size_t length_of(const struct hw_rma_piece *pieces, int count, size_t spa
 char *hw_rma_node_memory_map(const struct hw_rma_piece *pieces, int count, size_t spare)
 {
     size_t bytes = length_of(pieces, count, spare);
-    struct identity found = identify(file); /* a program may close descriptors that it does not know */
-    if (bytes == 0 || memcmp(&found, &identity, sizeof found) != 0)
+    if (bytes == 0 || !hw_file_is(file, identity))
         return NULL;
     char *memory =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
