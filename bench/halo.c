@@ -22,6 +22,7 @@ static struct {
 
 enum { SOUTH, NORTH, WEST, EAST, SIDES };
 enum { REQUESTS = 2 * SIDES };
+enum { COMPUTE_SAMPLES = 5 };
 
 struct solver {
     MPI_Comm grid;
@@ -296,24 +297,7 @@ static void answer_write(struct bench_json *json, struct solver *solver)
 }
 
 /* The interior update alone, nothing pending: what the computation costs undisturbed. Collective. */
-static void compute_measure(struct bench_json *json, struct solver *solver)
-{
-    static const char *const name[] = {"compute_alone_s"};
-    enum { REPEATS = 5 };
-    struct bench_phases phases;
-    bench_phases_init(&phases, 1, name, REPEATS);
-    interior_update(solver);
-    for (int i = 0; i < REPEATS; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double start_s = bench_now_s();
-        interior_update(solver);
-        phases.samples[0][i] = bench_now_s() - start_s;
-    }
-    bench_json_open(json, "compute", '{');
-    bench_json_phases(json, &phases);
-    bench_json_close(json, '}');
-    bench_phases_free(&phases);
-}
+static void interior_run(void *solver) { interior_update(solver); }
 
 static void options_check(const struct bench *bench)
 {
@@ -359,7 +343,7 @@ int main(int argc, char **argv)
     bench_json_integer(&json, "rows", options.rows);
     bench_json_integer(&json, "steps", options.steps);
     bench_json_integer(&json, "bytes", halo_bytes(&solver));
-    compute_measure(&json, &solver);
+    bench_alone_measure(&json, "compute", "compute_alone_s", 1, COMPUTE_SAMPLES, interior_run, &solver);
     struct bench_phases phases;
     bench_phases_init(&phases, PHASES, phase_names, (int)options.steps);
     double *timeline = bench_allocate((size_t)options.steps * MARKS * sizeof(double));

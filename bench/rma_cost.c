@@ -22,6 +22,9 @@ static MPI_Info info;
 
 enum { FREE, SAMPLE, PHASES };
 
+static const char *const whats[] = {"window", "lock", "put", "fence", "lock_all"};
+enum { WHATS = sizeof whats / sizeof whats[0] };
+
 static void window_make(int64_t bytes, MPI_Win *win)
 {
     char *base;
@@ -90,15 +93,6 @@ static void members_make(void)
         MPI_Info_set(info, "epoch_type", options.epoch_type);
 }
 
-static bool is_known(const char *what)
-{
-    static const char *const known[] = {"window", "lock", "put", "fence", "lock_all"};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(what, known[i]) == 0)
-            return true;
-    return false;
-}
-
 int main(int argc, char **argv)
 {
     options.sizes = bench_list_make("8,1m");
@@ -115,7 +109,7 @@ int main(int argc, char **argv)
     struct bench bench;
     struct bench_json json;
     bench_start(&bench, "rma_cost", argc, argv, table);
-    if (!is_known(options.what))
+    if (bench_name_find(whats, WHATS, options.what) == WHATS)
         bench_refuse(&bench, "--what is window, lock, put, fence or lock_all, not %s", options.what);
     if (strcmp(options.order, "world") != 0 && strcmp(options.order, "reversed") != 0)
         bench_refuse(&bench, "--order is world or reversed, not %s", options.order);

@@ -24,6 +24,7 @@ enum { LEAST_ROUNDS = 3 };
 
 static const char *const operations[] = {
     "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"};
+enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
 static bool is_created(void) { return strcmp(options.window, "create") == 0; }
 
@@ -141,14 +142,6 @@ static void point_measure(const struct bench *bench, int64_t bytes, struct bench
     free(exchange.result);
 }
 
-static bool is_known(const char *operation)
-{
-    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
-        if (strcmp(operation, operations[i]) == 0)
-            return true;
-    return false;
-}
-
 int main(int argc, char **argv)
 {
     options.sizes = bench_list_make("8,1k,64k");
@@ -170,7 +163,7 @@ int main(int argc, char **argv)
     bench_start(&bench, "rma_overlap", argc, argv, table);
     if (bench.ranks < 2)
         bench_refuse(&bench, "at least 2 ranks are needed");
-    if (!is_known(options.operation))
+    if (bench_name_find(operations, OPERATIONS, options.operation) == OPERATIONS)
         bench_refuse(&bench, "--operation %s is not one; --help lists them", options.operation);
     if (!is_created() && strcmp(options.window, "allocate") != 0)
         bench_refuse(&bench, "--window %s is not one; --help lists them", options.window);

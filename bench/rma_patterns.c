@@ -321,12 +321,10 @@ static void targets_find(struct exchange *x)
     }
 }
 
+/* OPERATIONS: there is none of that name. */
 static enum operation operation_find(const char *name)
 {
-    int operation = NONE;
-    while (operation < OPERATIONS && strcmp(name, operation_names[operation]) != 0)
-        operation++;
-    return operation;
+    return (enum operation)bench_name_find(operation_names, OPERATIONS, name);
 }
 
 static void options_check(const struct bench *bench)

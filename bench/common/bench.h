@@ -45,6 +45,9 @@ int64_t bench_list_at(const struct bench_list *list, int at);
 /* Whether LIST has one value, or one for each of POINTS points, and none of them is below LEAST. */
 bool bench_list_fits(const struct bench_list *list, int points, int64_t least);
 
+/* Where NAME is in NAMES[COUNT]; COUNT if it is not. */
+int bench_name_find(const char *const *names, int count, const char *name);
+
 /* ---- start and end --------------------------------------------------------------------------- */
 
 struct bench {
@@ -138,6 +141,11 @@ void bench_json_summary(struct bench_json *json, const char *key, struct bench_s
 /* Collective over MPI_COMM_WORLD. Writes, for the last phase, the summary of the slowest rank of each
  * iteration, and under "by_rank" the summary of every phase on every rank. */
 void bench_json_phases(struct bench_json *json, const struct bench_phases *phases);
+
+/* Collective. How long RUN takes by itself, each time after a barrier: ITERATIONS samples after WARMUP
+ * untimed ones, written as the object KEY with the one phase NAME. */
+void bench_alone_measure(struct bench_json *json, const char *key, const char *name, int warmup,
+                         int iterations, void (*run)(void *context), void *context);
 
 /* Closes the object and prints it as one line on standard output. */
 void bench_json_end(struct bench_json *json);

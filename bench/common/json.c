@@ -162,6 +162,24 @@ void bench_json_phases(struct bench_json *json, const struct bench_phases *phase
     free(all);
 }
 
+void bench_alone_measure(struct bench_json *json, const char *key, const char *name, int warmup,
+                         int iterations, void (*run)(void *context), void *context)
+{
+    struct bench_phases phases;
+    bench_phases_init(&phases, 1, &name, iterations);
+    for (int i = -warmup; i < iterations; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        double start_s = bench_now_s();
+        run(context);
+        if (i >= 0)
+            phases.samples[0][i] = bench_now_s() - start_s;
+    }
+    bench_json_open(json, key, '{');
+    bench_json_phases(json, &phases);
+    bench_json_close(json, '}');
+    bench_phases_free(&phases);
+}
+
 void bench_json_end(struct bench_json *json)
 {
     bench_json_close(json, '}');

@@ -61,6 +61,14 @@ bool bench_list_fits(const struct bench_list *list, int points, int64_t least)
     return list->count == 1 || list->count == points;
 }
 
+int bench_name_find(const char *const *names, int count, const char *name)
+{
+    int at = 0;
+    while (at < count && strcmp(name, names[at]) != 0)
+        at++;
+    return at;
+}
+
 static bool value_parse(const struct bench_option *option, const char *text)
 {
     char *end;

@@ -1,55 +1,23 @@
 /* Measures one window of overlap. */
 #include "window.h"
 
-#include <string.h>
-
 enum { POST, COMPUTE, WAIT, CPU, TOTAL, PHASES };
 static const char *const phase_names[PHASES] = {"post_s", "compute_s", "wait_s", "cpu_s", "total_s"};
 
-static void transfer_measure(const struct bench_window *window, struct bench_json *json)
+static void work_run(void *context)
 {
-    static const char *const name[] = {"transfer_alone_s"};
-    struct bench_phases phases;
-    bench_phases_init(&phases, 1, name, window->iterations);
-    for (int i = -window->warmup; i < window->iterations; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double start_s = bench_now_s();
-        window->transfer(window->context);
-        if (i >= 0)
-            phases.samples[0][i] = bench_now_s() - start_s;
-    }
-    bench_json_open(json, "transfer", '{');
-    bench_json_phases(json, &phases);
-    bench_json_close(json, '}');
-    bench_phases_free(&phases);
-}
-
-static void work_measure(const struct bench_window *window, struct bench_json *json)
-{
-    static const char *const name[] = {"compute_alone_s"};
-    struct bench_phases phases;
-    int iterations = window->iterations > 10 ? 10 : window->iterations;
-    bench_phases_init(&phases, 1, name, iterations);
-    for (int i = -1; i < iterations; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double start_s = bench_now_s();
-        bench_work(window->work_units);
-        if (i >= 0)
-            phases.samples[0][i] = bench_now_s() - start_s;
-    }
-    bench_json_open(json, "compute", '{');
-    bench_json_phases(json, &phases);
-    bench_json_close(json, '}');
-    bench_phases_free(&phases);
+    const struct bench_window *window = context;
+    bench_work(window->work_units);
 }
 
 enum bench_completion bench_completion_parse(const struct bench *bench, const char *name)
 {
     static const char *const names[] = {"all", "each", "test", "reduce"};
-    for (int i = BENCH_ALL; i <= BENCH_REDUCE; i++)
-        if (strcmp(name, names[i]) == 0)
-            return (enum bench_completion)i;
-    bench_refuse(bench, "--completion is one of all each test reduce");
+    enum { COUNT = sizeof names / sizeof names[0] };
+    int found = bench_name_find(names, COUNT, name);
+    if (found == COUNT)
+        bench_refuse(bench, "--completion is one of all each test reduce");
+    return (enum bench_completion)found;
 }
 
 static void requests_complete(enum bench_completion completion, int count, MPI_Request *requests)
@@ -98,9 +66,12 @@ static void window_iterate(const struct bench_window *window, struct bench_phase
 
 void bench_window_measure(const struct bench_window *window, struct bench_json *json)
 {
-    transfer_measure(window, json);
-    work_measure(window, json);
+    enum { WORK_ITERATIONS_MAX = 10 };
+    int work_iterations = window->iterations < WORK_ITERATIONS_MAX ? window->iterations : WORK_ITERATIONS_MAX;
     struct bench_phases phases;
+    bench_alone_measure(json, "transfer", "transfer_alone_s", window->warmup, window->iterations,
+                        window->transfer, window->context);
+    bench_alone_measure(json, "compute", "compute_alone_s", 1, work_iterations, work_run, (void *)window);
     bench_phases_init(&phases, PHASES, phase_names, window->iterations);
     for (int i = -window->warmup; i < window->iterations; i++)
         window_iterate(window, &phases, i);
