@@ -159,36 +159,60 @@ static bool is_place_right(const struct exchange *x, int64_t which, double facto
     return is_right;
 }
 
+static bool does(const struct exchange *x, enum operation operation)
+{
+    return x->before == operation || x->after == operation;
+}
+
+/* Each sender's, as often as it was added. */
+static bool are_sums_right(const struct exchange *x, bool *is_sender)
+{
+    int times = (x->before == ACCUMULATE) + (x->after == ACCUMULATE);
+    double added = (double)times * (double)(x->steps_done * x->operations);
+    for (int rank = 0; rank < x->bench->ranks; rank++)
+        is_sender[rank] = x->is_aimed_at[x->bench->rank] && rank != x->bench->rank;
+    return is_place_right(x, SUMMED, added, is_sender);
+}
+
+static bool are_puts_right(const struct exchange *x, bool *is_sender)
+{
+    int me = x->bench->rank, ranks = x->bench->ranks;
+    bool is_right = true;
+    for (int sender = 0; sender < ranks; sender++) {
+        for (int rank = 0; rank < ranks; rank++)
+            is_sender[rank] = x->is_aimed_at[me] && sender != me && rank == sender;
+        for (int turn = 0; turn < x->operations; turn++)
+            is_right = is_right && is_place_right(x, WRITTEN + sender * x->operations + turn, 1.0, is_sender);
+    }
+    return is_right;
+}
+
+static bool are_gets_right(const struct exchange *x)
+{
+    const double *found = x->received;
+    bool is_right = true;
+    for (int turn = 0; turn < x->operations; turn++)
+        for (int aim = 0; aim < x->targets; aim++) {
+            for (int i = 0; i < x->count; i++)
+                is_right = is_right && found[i] == entry(x->target[aim], i + 1);
+            found += x->count;
+        }
+    return is_right;
+}
+
 /* Whether everything this rank read last, and everything in its memory, is what it has to be. */
 static bool is_right(const struct exchange *x)
 {
-    int me = x->bench->rank, ranks = x->bench->ranks;
-    bool is_so = true, *is_sender = bench_allocate((size_t)ranks * sizeof *is_sender);
-    for (int rank = 0; rank < ranks; rank++)
-        is_sender[rank] = x->is_aimed_at[me] && rank != me;
-    double added = (double)((x->before == ACCUMULATE) + (x->after == ACCUMULATE)) *
-                   (double)(x->steps_done * x->operations);
-    is_so = is_place_right(x, SUMMED, added, is_sender);
-    for (int sender = 0; (x->before == PUT || x->after == PUT) && sender < ranks; sender++) {
-        bool is_this = x->is_aimed_at[me] && sender != me;
-        for (int rank = 0; rank < ranks; rank++)
-            is_sender[rank] = is_this && rank == sender;
-        for (int turn = 0; turn < x->operations; turn++)
-            is_so = is_so && is_place_right(x, WRITTEN + sender * x->operations + turn, 1.0, is_sender);
-    }
-    for (int aim = 0; (x->before == GET || x->after == GET) && aim < x->targets; aim++)
-        for (int turn = 0; turn < x->operations; turn++)
-            for (int i = 0; i < x->count; i++)
-                is_so = is_so && x->received[((int64_t)turn * x->targets + aim) * x->count + i] ==
-                                     entry(x->target[aim], i + 1);
+    bool *is_sender = bench_allocate((size_t)x->bench->ranks * sizeof *is_sender);
+    bool is_so = are_sums_right(x, is_sender) && (!does(x, PUT) || are_puts_right(x, is_sender)) &&
+                 (!does(x, GET) || are_gets_right(x));
     free(is_sender);
     return is_so;
 }
 
 static int64_t places(const struct exchange *x)
 {
-    bool has_put = x->before == PUT || x->after == PUT;
-    return WRITTEN + (has_put ? (int64_t)x->bench->ranks * x->operations : 0);
+    return WRITTEN + (does(x, PUT) ? (int64_t)x->bench->ranks * x->operations : 0);
 }
 
 /* The digest of all ranks' memory and products, 0 where something is wrong. Nobody is in an iteration. */
