@@ -154,8 +154,9 @@ def compile_program(
 ) -> Path:
     """Compiles with this MPI's wrapper, again only when a source is newer; returns the program."""
     out = BUILD / mpi.name / name
-    headers = [h for folder in {s.parent for s in sources} for h in folder.glob("*.h")]
-    newest = max(path.stat().st_mtime for path in (*sources, *headers))
+    beside = [path for folder in {s.parent for s in sources} for path in folder.iterdir()]
+    included = [path for path in beside if path.suffix in (".h", ".inc")]
+    newest = max(path.stat().st_mtime for path in (*sources, *included))
     if out.exists() and out.stat().st_mtime > newest:
         return out
     out.parent.mkdir(parents=True, exist_ok=True)
