@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import build
+from damage import damage
 from headway.mpis import Mpi
 from headway.report import causes, page, runs, text
 from headway.report.causes import Cause, Causes
@@ -287,21 +288,10 @@ def test_older_records_say_nothing() -> None:
     assert causes.lines(run_of(*mixed), 9)
 
 
-def damage(value: object, source: random.Random) -> object:
-    """The same with something else in places."""
-    if source.random() < 0.1:
-        return source.choice([None, [], {}, "x", -1, 1e308, True, [[1, 2]], {"a": None}, 0, 21])
-    if isinstance(value, dict):
-        return {k: damage(v, source) for k, v in value.items() if source.random() > 0.05}
-    if isinstance(value, list):
-        return [damage(item, source) for item in value]
-    return value
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_damaged_records_are_no_surprise(seed: int) -> None:
     source = random.Random(seed)
-    records = [damage(one.record, source) for one in chain()]
+    records = [damage(one.record, source, share=0.1, more=(0, 21)) for one in chain()]
     run = Run("made", [one for one in records if isinstance(one, dict)])
     causes.lines(run, 9)
     causes.compared([run, run])

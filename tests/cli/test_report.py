@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from damage import damage
 from headway.report import export, page, paraver, places, runs, text
 from rich.console import Console
 
@@ -418,21 +419,10 @@ def test_nothing_to_read(headway: Headway, tmp_path: Path) -> None:
     assert done.returncode == 2 and "no/such/place.html" in done.stderr
 
 
-def damage(value: object, random: random.Random) -> object:
-    """The same document with something else in places."""
-    if random.random() < 0.08:
-        return random.choice([None, [], {}, "x", -1, 1e308, True, [[1, 2]], {"a": None}])
-    if isinstance(value, dict):
-        return {k: damage(v, random) for k, v in value.items() if random.random() > 0.05}
-    if isinstance(value, list):
-        return [damage(item, random) for item in value]
-    return value
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_damaged_records_are_no_surprise(seed: int, tmp_path: Path) -> None:
     source = random.Random(seed)
-    found = [damage(record(rank), source) for rank in range(3)]
+    found = [damage(record(rank), source, share=0.08) for rank in range(3)]
     if not any(isinstance(one, dict) and one for one in found):
         found.append(record(0))
     run = runs.load(save(tmp_path / "a", *found))
