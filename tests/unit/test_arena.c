@@ -135,23 +135,7 @@ static void test_used_again(void **state)
     assert_true(hw_arena_give(second));
 }
 
-enum { SLOTS = 300, STEPS = 40000 };
-
-struct slot {
-    unsigned char *memory;
-    size_t bytes;
-    unsigned char mark;
-};
-
-static bool is_whole(const struct slot *slot)
-{
-    for (size_t i = 0; i < slot->bytes; i += 61)
-        if (slot->memory[i] != slot->mark)
-            return false;
-    return slot->memory[slot->bytes - 1] == slot->mark;
-}
-
-/* Pieces of all sizes come and go; each holds what was written to it until it goes. */
+/* Whether or not it was somebody's before. */
 static void test_zeroed(void **state)
 {
     (void)state;
@@ -169,6 +153,23 @@ static void test_zeroed(void **state)
         }
 }
 
+enum { SLOTS = 300, STEPS = 40000 };
+
+struct slot {
+    unsigned char *memory;
+    size_t bytes;
+    unsigned char mark;
+};
+
+static bool is_whole(const struct slot *slot)
+{
+    for (size_t i = 0; i < slot->bytes; i += 61)
+        if (slot->memory[i] != slot->mark)
+            return false;
+    return slot->memory[slot->bytes - 1] == slot->mark;
+}
+
+/* Pieces of all sizes come and go; each holds what was written to it until it goes. */
 static void *come_and_go(void *argument)
 {
     struct slot slots[SLOTS] = {0};
