@@ -10,26 +10,26 @@ enum { COUNT = 100, WINDOWS = 3 };
 
 static int right, left;
 
-/* Everybody adds to everybody who has memory, and puts to the right. `own` has COUNT ints, or is not there.
- */
-static void use(MPI_Win win, int *own, const char *what, int scale)
+/* Everybody adds to everybody who has memory, and puts to the right. `own` has COUNT ints, or is not there:
+ * at rank 0, unless it is in. */
+static void use(MPI_Win win, int *own, const char *what, bool is_first_in)
 {
     int one = 1, got = -1;
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, win);
     for (int target = 0; target < check_size; target++)
-        if (scale != 0 || target != 0)
+        if (is_first_in || target != 0)
             MPI_Accumulate(&one, 1, MPI_INT, target, 3, 1, MPI_INT, MPI_SUM, win);
     MPI_Win_flush_all(win);
-    if (scale != 0 || right != 0)
+    if (is_first_in || right != 0)
         MPI_Put(&check_rank, 1, MPI_INT, right, COUNT - 1, 1, MPI_INT, win);
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_fence(0, win);
-    if (scale != 0 || right != 0)
+    if (is_first_in || right != 0)
         MPI_Get(&got, 1, MPI_INT, right, COUNT - 1, 1, MPI_INT, win);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-    CHECK(got == (scale != 0 || right != 0 ? check_rank : -1));
+    CHECK(got == (is_first_in || right != 0 ? check_rank : -1));
     if (own)
         CHECK(own[3] == check_size && own[COUNT - 1] == left);
     check_report(what, own ? check_digest(own, COUNT * sizeof *own) : 0);
@@ -59,7 +59,7 @@ static void try_parts(void)
     for (int i = 0; i < WINDOWS; i++)
         wins[i] = make(memory + i * 1300 + 7, COUNT);
     for (int i = 0; i < WINDOWS; i++)
-        use(wins[i], memory + i * 1300 + 7, "part", 1);
+        use(wins[i], memory + i * 1300 + 7, "part", true);
     MPI_Win_free(&wins[1]);
     MPI_Win_free(&wins[0]);
     MPI_Win_free(&wins[2]);
@@ -72,9 +72,9 @@ static void try_overlapping(void)
 {
     int *memory = allocate(COUNT * sizeof(int));
     MPI_Win first = make(memory, COUNT), second = make(memory, COUNT);
-    use(first, memory, "first", 1);
+    use(first, memory, "first", true);
     memset(memory, 0, COUNT * sizeof(int));
-    use(second, memory, "second", 1);
+    use(second, memory, "second", true);
     MPI_Win_free(&second);
     MPI_Win_free(&first);
     MPI_Free_mem(memory);
@@ -87,7 +87,7 @@ static void try_over_window(void)
     MPI_Win_allocate(4 * COUNT * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &outer);
     memset(memory, 0, 4 * COUNT * sizeof(int));
     MPI_Win inner = make(memory + COUNT, COUNT);
-    use(inner, memory + COUNT, "over-window", 1);
+    use(inner, memory + COUNT, "over-window", true);
     MPI_Win_free(&inner);
     MPI_Win_free(&outer);
 }
@@ -96,7 +96,7 @@ static void try_none_at_first(void)
 {
     int *memory = check_rank == 0 ? NULL : allocate(COUNT * sizeof(int));
     MPI_Win win = make(memory, memory ? COUNT : 0);
-    use(win, memory, "none", 0);
+    use(win, memory, "none", false);
     MPI_Win_free(&win);
     if (memory)
         MPI_Free_mem(memory);
@@ -108,7 +108,7 @@ static void try_mixed(void)
     static int of_program[COUNT];
     int *memory = check_rank == check_size - 1 ? of_program : allocate(COUNT * sizeof(int));
     MPI_Win win = make(memory, COUNT);
-    use(win, memory, "mixed", 1);
+    use(win, memory, "mixed", true);
     MPI_Win_free(&win);
     if (memory != of_program)
         MPI_Free_mem(memory);
@@ -162,7 +162,7 @@ static void try_nested(void)
     MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, free_window, &keyval, NULL);
     MPI_Win outer = make(memory, COUNT), inner = make(memory, COUNT);
     MPI_Win_set_attr(outer, keyval, &inner);
-    use(inner, memory, "nested", 1);
+    use(inner, memory, "nested", true);
     MPI_Win_free(&outer);
     CHECK(inner == MPI_WIN_NULL);
     MPI_Win_free_keyval(&keyval);
@@ -190,7 +190,7 @@ static void try_callback(void)
     MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, free_memory, &keyval, NULL);
     MPI_Win win = make(memory, COUNT);
     MPI_Win_set_attr(win, keyval, memory);
-    use(win, memory, "callback", 1);
+    use(win, memory, "callback", true);
     MPI_Win_free(&win);
     CHECK(freed_count == 1);
     MPI_Win_free_keyval(&keyval);
@@ -207,7 +207,7 @@ static void try_alignment(void)
     memset(memory, 0, COUNT * sizeof(int));
     MPI_Info_free(&info);
     MPI_Win win = make(memory, COUNT);
-    use(win, memory, "aligned", 1);
+    use(win, memory, "aligned", true);
     MPI_Win_free(&win);
     MPI_Free_mem(memory);
 }
@@ -225,7 +225,7 @@ static void try_fork(void)
         _exit(is_right ? 0 : 1);
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
-    use(win, memory, "fork", 1);
+    use(win, memory, "fork", true);
     MPI_Win_free(&win);
     MPI_Free_mem(memory);
 }
