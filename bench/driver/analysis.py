@@ -251,7 +251,7 @@ def rows_make(launches: list[dict]) -> list[dict]:
 
 
 #: programs whose peers are compared at every size, because what they wait for is computation
-ONE_SIDED = ("rma_patterns",)
+PEERS_AT_EVERY_SIZE = ("rma_patterns",)
 #: what the library may take of a process, in bytes
 MEMORY_LIMIT = 300 * 1024
 
@@ -299,7 +299,7 @@ def losses(rows: list[dict], limit: float = 1.02, peers_from: int = 256 * 1024) 
                 name.startswith("peer:")
                 and theirs is not None
                 and theirs < 0.99 * ratio
-                and (point[5] >= peers_from or point[4] in ONE_SIDED)
+                and (point[5] >= peers_from or point[4] in PEERS_AT_EVERY_SIZE)
             ):
                 found.append(f"{where}: {name} is ahead, {theirs:.3f} against {ratio:.3f} x plain")
     return found
