@@ -47,10 +47,29 @@ class Spot:
     def __str__(self) -> str:
         return f"MPI_{self.function} of {self.place}"
 
+    @property
+    def is_door(self) -> bool:
+        return self.function.startswith(DOORS)
+
+    @property
+    def is_rooted(self) -> bool:
+        return self.function.startswith(ROOTED)
+
 
 NOWHERE = Spot("others", "?")
 #: where a rank computed: from leaving one call to entering another
 Gap = tuple[Spot, Spot]
+
+
+#: what an exchange sums up, and what the record calls it
+SECONDS = {
+    "wait_s": "wait_ns",
+    "shared_s": "shared_ns",
+    "unknown_s": "unknown_ns",
+    "computed_s": "before_gap_ns",
+    "waited_s": "before_wait_ns",
+}
+COUNTS = ("looks", "lost")
 
 
 @dataclass
@@ -79,13 +98,8 @@ class Exchange:
 
     def add(self, other: Exchange) -> None:
         self.tags |= other.tags
-        self.wait_s += other.wait_s
-        self.shared_s += other.shared_s
-        self.unknown_s += other.unknown_s
-        self.looks += other.looks
-        self.lost += other.lost
-        self.computed_s += other.computed_s
-        self.waited_s += other.waited_s
+        for name in (*SECONDS, *COUNTS):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def may_match(self, other: Exchange) -> bool:
         """Whether messages of the two may be the same; a tag that is not known may be any."""
@@ -199,15 +213,10 @@ class Rank:
             found.group = groups[at]
             found.members = members_of(groups[at][2])
         found.tags = {index_of(one, "tag") if index_of(one, "tag") >= 0 else None}
-        for name, key in (
-            ("wait_s", "wait_ns"),
-            ("shared_s", "shared_ns"),
-            ("unknown_s", "unknown_ns"),
-            ("computed_s", "before_gap_ns"),
-            ("waited_s", "before_wait_ns"),
-        ):
+        for name, key in SECONDS.items():
             setattr(found, name, max(number(one, key), 0.0) * NS)
-        found.looks, found.lost = max(number(one, "looks"), 0.0), max(number(one, "lost"), 0.0)
+        for name in COUNTS:
+            setattr(found, name, max(number(one, name), 0.0))
         return found
 
     def with_partner(self, way: str, rank: int, like: Exchange) -> list[Exchange]:
@@ -218,7 +227,7 @@ class Rank:
     def with_all(self, like: Exchange, rank: int) -> list[Exchange]:
         """Exchanges at the same call site with a communicator this rank is in; of one that
         completes requests those at the sites that may have posted them."""
-        if like.spot.function.startswith(DOORS):
+        if like.spot.is_door:
             posted = POSTS if like.group is not None else ROOTED
             every = self.exchanges.values()
             found = (one for one in every if one.spot.function.startswith(posted))
@@ -359,7 +368,7 @@ class Causes:
 
     def last_of(self, rank: int, exchange: Exchange) -> Found:
         """Of a communicator the rank that came last: it waited least."""
-        is_door = exchange.spot.function.startswith(DOORS)
+        is_door = exchange.spot.is_door
         if not is_door and not exchange.spot.function.startswith(UNTIL_LAST):
             return nobody("for others of its communicator; which is not shown")
         members = exchange.members
@@ -370,9 +379,7 @@ class Causes:
                 same.wait_s + same.shared_s
                 for same in self.ranks[one].exchanges.values()
                 if same.members == members
-                and (
-                    same.spot.function.startswith(DOORS) if is_door else same.spot == exchange.spot
-                )
+                and (same.spot.is_door if is_door else same.spot == exchange.spot)
             )
             for one in members
         }
@@ -385,9 +392,7 @@ class Causes:
     def towards(self, partner: int, rank: int, exchange: Exchange) -> list[Exchange]:
         """The exchanges of `partner` that are the other side of this wait of `rank`."""
         theirs = self.ranks[partner]
-        if exchange.group is not None:
-            return theirs.with_all(exchange, rank)
-        if exchange.spot.function.startswith(ROOTED):
+        if exchange.group is not None or exchange.spot.is_rooted:
             return theirs.with_all(exchange, rank)
         if exchange.way == "to":  # it was to take
             return theirs.with_partner("from", rank, exchange)
@@ -399,7 +404,7 @@ class Causes:
             own = ours.with_all(exchange, partner)
         else:
             own = ours.with_partner(exchange.way, partner, exchange)
-            if exchange.spot.function.startswith(ROOTED):
+            if exchange.spot.is_rooted:
                 own = [one for one in own if one.spot == exchange.spot]
         if any(one.lost > UNKNOWN_SHARE * one.looks for one in (*theirs, *own)):
             return Account(0.0, 0.0)
