@@ -92,7 +92,7 @@ def chain() -> list[Recorded]:
 
 
 def of(run: Run, function: str, rank: int | None = None) -> Cause:
-    (cause,) = (c for c in Causes(run).found() if function in str(c.spot))
+    (cause,) = (c for c in Causes(run).longest() if function in str(c.spot))
     assert rank is None or cause.rank == rank
     return cause
 
@@ -326,7 +326,7 @@ def profiled(headway: Headway, mpi: Mpi, is_full: bool, tmp_path: Path) -> tuple
 
 
 def at(run: Run, mark: str) -> Cause:
-    (cause,) = (c for c in Causes(run).found() if f"late.c:{line_of(mark)})" in c.spot.place)
+    (cause,) = (c for c in Causes(run).longest() if f"late.c:{line_of(mark)})" in c.spot.place)
     return cause
 
 

@@ -176,8 +176,14 @@ class Rank:
             (str(one.get("name", "")), int(number(one, "size")), str(one.get("ranks", "")))
             for one in entries_of(record)
         ]
-        gap_of: dict[int, Gap] = {}
         self.gaps: dict[Gap, float] = defaultdict(float)
+        self.exchanges: dict[tuple, Exchange] = {}
+        gap_of = self.read_gaps(profile, spots)
+        self.read_exchanges(profile, spots, groups, gap_of)
+
+    def read_gaps(self, profile: dict, spots: dict[int, Spot]) -> dict[int, Gap]:
+        """By their ids."""
+        gap_of: dict[int, Gap] = {}
         for one in items(profile, "gaps"):
             gap = (
                 spots.get(index_of(one, "from"), NOWHERE),
@@ -185,13 +191,22 @@ class Rank:
             )
             gap_of[index_of(one, "id")] = gap
             self.gaps[gap] += max(number(one, "ns"), 0.0) * NS
-        found = {
+        return gap_of
+
+    def read_exchanges(
+        self,
+        profile: dict,
+        spots: dict[int, Spot],
+        groups: list[tuple[str, int, str]],
+        gap_of: dict[int, Gap],
+    ) -> None:
+        """Those of one call site and partner as one, whatever their sizes."""
+        read = {
             index_of(one, "id"): (one, self.exchange(one, spots, groups))
             for one in items(profile, "exchanges")
         }
-        keys = {number: exchange.key for number, (_, exchange) in found.items()}
-        self.exchanges: dict[tuple, Exchange] = {}
-        for one, exchange in found.values():
+        keys = {ident: exchange.key for ident, (_, exchange) in read.items()}
+        for one, exchange in read.values():
             merged = self.exchanges.setdefault(exchange.key, exchange)
             if merged is not exchange:
                 merged.add(exchange)
@@ -249,7 +264,7 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Found:
+class Awaited:
     """For whom a rank waited; None and the reason where that is not shown."""
 
     partner: int | None
@@ -258,8 +273,8 @@ class Found:
     exchange: Exchange | None  #: with this partner
 
 
-def nobody(why: str) -> Found:
-    return Found(None, why, Account(0.0, 0.0), None)
+def nobody(why: str) -> Awaited:
+    return Awaited(None, why, Account(0.0, 0.0), None)
 
 
 class Causes:
@@ -280,19 +295,19 @@ class Causes:
         """False for records of a library that did not keep this."""
         return any("exchanges" in profile_of(record) for record in self.run.records)
 
-    def found(self) -> list[Cause]:
+    def longest(self) -> list[Cause]:
         """The longest wait of each call site, the longest first."""
-        longest: dict[Spot, tuple[float, int, Exchange]] = {}
+        waits: dict[Spot, tuple[float, int, Exchange]] = {}
         count: dict[Spot, set[int]] = defaultdict(set)
         for rank, record in self.ranks.items():
             for one in record.exchanges.values():
                 if one.wait_s <= WORTH * self.run.wall or one.spot == NOWHERE:
                     continue
                 count[one.spot].add(rank)
-                if one.wait_s > longest.get(one.spot, (0.0,))[0]:
-                    longest[one.spot] = (one.wait_s, rank, one)
+                if one.wait_s > waits.get(one.spot, (0.0,))[0]:
+                    waits[one.spot] = (one.wait_s, rank, one)
         causes = []
-        for spot, (seconds, rank, exchange) in longest.items():
+        for spot, (seconds, rank, exchange) in waits.items():
             steps, why_not = self.follow(rank, exchange)
             causes.append(Cause(rank, spot, seconds, len(count[spot]), tuple(steps), why_not))
         return sorted(causes, key=lambda one: -one.seconds)
@@ -302,44 +317,55 @@ class Causes:
         steps: list[Step] = []
         seen = {rank}
         while len(steps) < MOST_STEPS:
-            found = self.partner_of(rank, exchange)
-            if found.partner is None or found.exchange is None:
-                return steps, found.how
-            partner, account = found.partner, found.account
-            done = self.towards(partner, rank, found.exchange)
+            awaited = self.partner_of(rank, exchange)
+            if awaited.partner is None or awaited.exchange is None:
+                return steps, awaited.how
+            partner, account = awaited.partner, awaited.account
+            done = self.towards(partner, rank, awaited.exchange)
             if account.seconds < ENOUGH * exchange.wait_s:
-                steps.append(Step(partner, found.how))
+                steps.append(Step(partner, awaited.how))
                 return steps, (
                     "what it did before does not account for that: the messages themselves, or "
                     "what the records do not hold"
                 )
             if account.computed_s >= account.waited_s:
-                steps.append(self.computing(partner, found.how, done))
+                steps.append(self.computing(partner, awaited.how, done))
                 return steps, ""
-            waits: dict[tuple, float] = defaultdict(float)
-            for one in done:
-                for key, seconds in one.waits.items():
-                    waits[key] += seconds
-            if not waits:
-                steps.append(Step(partner, found.how))
+            longest = self.longest_before(partner, done)
+            if longest is None:
+                steps.append(Step(partner, awaited.how))
                 return steps, "it waited itself, but where is not recorded"
-            exchange = self.ranks[partner].exchanges[max(waits, key=lambda key: waits[key])]
-            steps.append(Step(partner, found.how, spot=exchange.spot, seconds=exchange.wait_s))
+            exchange = longest
+            steps.append(Step(partner, awaited.how, spot=exchange.spot, seconds=exchange.wait_s))
             if partner in seen:
                 return steps, "they waited for one another, and none computed longer"
             seen.add(partner)
             rank = partner
         return steps, "the chain goes on"
 
-    def partner_of(self, rank: int, exchange: Exchange) -> Found:
+    def longest_before(self, rank: int, done: Iterable[Exchange]) -> Exchange | None:
+        """Where a rank waited longest before these; None where that is not recorded."""
+        waits: dict[tuple, float] = defaultdict(float)
+        for one in done:
+            for key, seconds in one.waits.items():
+                waits[key] += seconds
+        if not waits:
+            return None
+        return self.ranks[rank].exchanges[max(waits, key=lambda key: waits[key])]
+
+    def partner_of(self, rank: int, exchange: Exchange) -> Awaited:
         """For whom a rank waited."""
         if exchange.partner is not None:
             if exchange.partner not in self.ranks:
                 return nobody(f"for rank {exchange.partner}, which left no record")
             account = self.account(rank, exchange.partner, exchange)
-            return Found(exchange.partner, "", account, exchange)
+            return Awaited(exchange.partner, "", account, exchange)
         if exchange.group is not None:
             return self.last_of(rank, exchange)
+        return self.late_of(rank, exchange)
+
+    def late_of(self, rank: int, exchange: Exchange) -> Awaited:
+        """Of several partners of one call site the one that did most longer."""
         shared = [
             one
             for one in self.ranks[rank].exchanges.values()
@@ -364,9 +390,9 @@ class Causes:
         if account.seconds < ENOUGH * exchange.wait_s:
             return nobody(f"for one or several of {listed}; which is not shown")
         how = f"the late one of {len(names)} partners there" if len(names) > 1 else ""
-        return Found(late.partner, how, account, late)
+        return Awaited(late.partner, how, account, late)
 
-    def last_of(self, rank: int, exchange: Exchange) -> Found:
+    def last_of(self, rank: int, exchange: Exchange) -> Awaited:
         """Of a communicator the rank that came last: it waited least."""
         is_door = exchange.spot.is_door
         if not is_door and not exchange.spot.function.startswith(UNTIL_LAST):
@@ -387,7 +413,7 @@ class Causes:
         if least == rank or waited[least] > LAST_SHARE * exchange.wait_s:
             return nobody("for others, of which not always the same came last")
         how = f"which came last: it waited there {waited[least]:.2f} s"
-        return Found(least, how, self.account(rank, least, exchange), exchange)
+        return Awaited(least, how, self.account(rank, least, exchange), exchange)
 
     def towards(self, partner: int, rank: int, exchange: Exchange) -> list[Exchange]:
         """The exchanges of `partner` that are the other side of this wait of `rank`."""
@@ -476,20 +502,20 @@ def short(cause: Cause) -> str:
     )
 
 
-def found(run: Run) -> list[Cause]:
+def causes_of(run: Run) -> list[Cause]:
     """The longest wait of each call site, the longest first; none in records that do not tell."""
     causes = Causes(run)
-    return causes.found() if causes.is_recorded else []
+    return causes.longest() if causes.is_recorded else []
 
 
 def lines(run: Run, most: int) -> list[str]:
     """What to say of a run: waits followed to the rank that was late, or to where that ends."""
-    return [sentence(cause) for cause in found(run)[:most]]
+    return [sentence(cause) for cause in causes_of(run)[:most]]
 
 
 def compared(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
     """Each call site's longest wait, run by run; the longest first."""
-    each = [{str(cause.spot): cause for cause in found(run)} for run in runs]
+    each = [{str(cause.spot): cause for cause in causes_of(run)} for run in runs]
     longest: dict[str, float] = {}
     for causes in each:
         for spot, cause in causes.items():
