@@ -11,8 +11,8 @@ enum {
     MAX_CONTROL_INTERVAL = 1024,
     OFF_CONTROL_RUN = 2,
     ON_CONTROL_RUN = 4,
-    LEAST_PERIODS = 2,
-    LEAST_ON_RUN = 2, /* an "on" control ends after as many if each was worse than doing without */
+    LEAST_PERIODS = 2, /* with the thread and without, before they say anything */
+    LEAST_ON_RUN = 2,  /* an "on" control ends after as many if each was worse than doing without */
 };
 
 /* What the thread must cost, as a multiple of doing without it, to be stopped, and then to be started again.
@@ -65,8 +65,11 @@ bool hw_policy_begin(struct hw_policy_class *class, uint64_t now_ns)
     }
     if (number < class->next_control || (class->is_slow && !class->stands_down))
         return !class->stands_down;
-    if (number == class->next_control) /* the other way is judged by what it brings now, not long ago */
-        class->stands_down ? forget(&class->on, &class->on_period) : forget(&class->off, &class->off_period);
+    /* The other way is judged by what it brings now, not long ago. */
+    if (number == class->next_control && class->stands_down)
+        forget(&class->on, &class->on_period);
+    else if (number == class->next_control)
+        forget(&class->off, &class->off_period);
     if (number + 1 >= class->next_control + control_run(class))
         schedule_control(class, number);
     return class->stands_down;
