@@ -57,14 +57,15 @@ struct hw_rma_window {
     int flavor;                  /* MPI_WIN_FLAVOR_*, as the program made it */
     void *base;                  /* of this process's memory, as the program knows it */
     MPI_Win shared;              /* the memory; null: it is in pieces */
-    struct hw_rma_piece *pieces; /* of the members on this node, in their order */
     int piece_count;             /* 0: not in pieces */
+    struct hw_rma_piece *pieces; /* of the members on this node, in their order */
     char *mapped;                /* they, where operations may be done near, and there are others' */
     void *taken;                 /* from the arena, for this window; or NULL */
     struct hw_rma_comms comms;
     int epoch_types; /* that the program promised to use: union of enum hw_rma_epoch_type */
     MPI_Comm users;  /* in the order of the program's communicator; null: no kind of epoch needs it */
     bool owns_users;
+    char confirmed;  /* where a Get puts what nobody reads (epoch.c) */
     MPI_Group group; /* of users */
     MPI_Info hints;  /* what the program may read back besides the real window's; or HW_INFO_NULL */
     uint64_t id;
@@ -72,7 +73,6 @@ struct hw_rma_window {
     int ghost_count;
     int *ghosts;                /* of all its nodes, ranks in hw_world.all */
     _Atomic uint32_t *has_puts; /* by ghost: since its last flush; relaxed */
-    char confirmed;             /* where a Get puts what nobody reads (epoch.c) */
     int *members;               /* by rank in the window: rank in hw_world.all; only where users is null */
     struct hw_rma_target *targets;
     struct hw_rma_spread *spread;       /* NULL: every operation on a target goes to its own ghost */
