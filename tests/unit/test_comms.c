@@ -1,5 +1,6 @@
 /* Description: figures by communicator: handles come and go, what is summed up stays under name and ranks. */
 #include "profile/comms.h"
+#include "written.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,11 +119,7 @@ static void written_as_json(void **state)
     struct hw_profile_comm *comm = add(40, "a \"name\"", 2, 3);
     comm->calls += 3;
     comm->bytes += 300;
-    char *text = NULL;
-    size_t length = 0;
-    FILE *file = open_memstream(&text, &length);
-    hw_comms_write(file);
-    fclose(file);
+    char *text = written_by(hw_comms_write);
     assert_string_equal(text,
                         "    {\"name\": \"a \\\"name\\\"\", \"size\": 2, \"ranks\": \"3-4\", \"calls\": 3, "
                         "\"bytes\": 300}");

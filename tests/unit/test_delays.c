@@ -2,6 +2,7 @@
 #include "profile/comms.h"
 #include "profile/delays.h"
 #include "profile/sites.h"
+#include "written.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,21 +103,10 @@ static void wait_at_door(uintptr_t place, const struct hw_delay_door *door)
     hw_delays_door(&mine, &one, one.took_ns, door);
 }
 
-/* All that is written; the caller frees it. */
-static char *all_written(void)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *file = open_memstream(&text, &length);
-    hw_delays_write(file);
-    fclose(file);
-    return text;
-}
-
-/* Of that the exchanges of a call site; the caller frees it. */
+/* What is written of the exchanges of a call site; the caller frees it. */
 static char *written(enum name name, uintptr_t place)
 {
-    char *text = all_written(), *found = calloc(1, 4096), site[32];
+    char *text = written_by(hw_delays_write), *found = calloc(1, 4096), site[32];
     snprintf(site, sizeof site, "\"site\": %u,",
              hw_sites_index(hw_sites_find((void *)place, names[name], 8)));
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
@@ -331,7 +321,7 @@ static void partners_beyond_the_kept_are_counted_as_lost(void **state)
     for (int round = 0; round < ROUND_COUNT; round++)
         for (int dest = 1; dest <= PARTNER_COUNT; dest++)
             send_in_grid(0xa01, 1000, dest);
-    char *text = all_written(), site[32];
+    char *text = written_by(hw_delays_write), site[32];
     int length_of_site = snprintf(site, sizeof site, "\"site\": %u,",
                                   hw_sites_index(hw_sites_find((void *)0xa01, names[SEND], 8)));
     uint64_t lost = 0, count = 0;
@@ -363,7 +353,7 @@ static void many_partners_are_bounded(void **state)
     begin();
     for (uintptr_t i = 0; i < 3000; i++)
         receive(0x10000 + i, 100, 100, (int)(i % SIZE));
-    char *text = all_written();
+    char *text = written_by(hw_delays_write);
     int lines = 0;
     for (const char *at = text; (at = strstr(at, "\"id\"")); at++)
         lines++;

@@ -1,6 +1,7 @@
 /* Description: phases that a program names: nesting, limits, and what the record says of them. */
 #include "profile/counters.h"
 #include "profile/phases.h"
+#include "written.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,15 +13,7 @@
 
 #include <cmocka.h>
 
-static char *written(void)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *file = open_memstream(&text, &length);
-    hw_phase_write(file);
-    fclose(file);
-    return text;
-}
+static char *written(void) { return written_by(hw_phase_write); }
 
 static void test_none(void **state)
 {

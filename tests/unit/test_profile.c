@@ -2,6 +2,7 @@
 #include "profile/calls.h"
 #include "profile/sites.h"
 #include "profile/wire_windows.h"
+#include "written.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -331,11 +332,7 @@ static void full_table_keeps_the_rest_together(void **state)
 static void record_is_written(void **state)
 {
     (void)state;
-    char *text = NULL;
-    size_t length = 0;
-    FILE *file = open_memstream(&text, &length);
-    hw_profile_write(file);
-    fclose(file);
+    char *text = written_by(hw_profile_write);
     assert_non_null(strstr(text, "\"mpi_s\": "));
     assert_non_null(strstr(text, "\"function\": \"Isend\", \"size_class\": 21"));
     assert_non_null(strstr(text, "\"module\": \"/"));
