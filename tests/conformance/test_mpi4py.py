@@ -36,8 +36,8 @@ EXCLUDED = {
     "test_package.*": "reads the package's metadata; no communication",
 }
 
-#: Left out besides at several ranks, unless --full: a process alone does the same, and they are half
-#: of the time.
+#: Left out besides at several ranks, unless --full: a process alone does the same, and they are
+#: half of the time.
 LOCAL = {
     "test_datatype.*": "makes datatypes; no communication",
     "test_msgspec.*": "what a buffer may be; messages to itself",
