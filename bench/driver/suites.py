@@ -365,6 +365,7 @@ _SUITES = (
         "casper2-fig3",
         "Posting and waiting without computation",
         (p2p("no work", (8, 256, *ALL_SIZES[:13]), 2, "none"),),
+        extra_modes=("multiple",),
     ),
     Suite(
         "casper2-fig4",
