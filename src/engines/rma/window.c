@@ -7,9 +7,8 @@
 #include "engines/rma/rma.h"
 #include "engines/rma/spread.h"
 #include "engines/rma/user.h"
+#include "engines/rma/window_plan.h"
 #include "profile/counters.h"
-#include "profile/record.h"
-#include "real/detect.h"
 #include "real/quirks.h"
 
 #include <stdlib.h>
@@ -17,51 +16,6 @@
 #include <unistd.h>
 
 enum { HINT_BYTES_MAX = 2048 };
-
-/* More pieces in one process would come near the mappings that the kernel allows it (65530). */
-enum { PIECES_MAX = 16384 };
-
-enum consent { WILLING, REFUSED, UNREACHABLE, TOO_MANY };
-
-/* What each process tells the others about its part. */
-struct offer {
-    int64_t size, disp_unit;
-    int64_t place; /* of its memory in the node's file; -1: not there */
-    uint64_t id;   /* that of rank 0 counts */
-    int32_t consent;
-    int32_t binding;     /* enum hw_option_ghost_binding; that of rank 0 counts */
-    int32_t epoch_types; /* the union counts */
-    int32_t page_bytes;
-};
-
-struct plan {
-    MPI_Comm comm; /* the program's */
-    MPI_Group group;
-    int rank, size;
-    int *members; /* ranks in hw_world.all */
-    bool is_whole;
-    int flavor;        /* MPI_WIN_FLAVOR_* */
-    void *base;        /* of this process's memory */
-    void *taken;       /* from the arena, for this window */
-    bool is_in_pieces; /* the memory is there already, and its ghosts can map it */
-    struct offer own, *offers;
-};
-
-static atomic_int live_in_pieces; /* windows of this process */
-
-static void end_plan(struct plan *plan)
-{
-    if (plan->group != HW_GROUP_NULL)
-        hw_bottom.Group_free(&plan->group);
-    free(plan->members);
-    free(plan->offers);
-}
-
-static enum hw_status decline(const char *reason)
-{
-    hw_record_declined(reason);
-    return HW_DECLINED;
-}
 
 static bool is_hint(MPI_Info info, const char *key, const char *wanted)
 {
@@ -72,126 +26,19 @@ static bool is_hint(MPI_Info info, const char *key, const char *wanted)
            strcmp(value, wanted) == 0;
 }
 
-/* Who takes part, as ranks in hw_world.all. */
-static enum hw_status find_members(struct plan *plan)
-{
-    MPI_Group all;
-    int result = MPI_UNEQUAL;
-    int *own = calloc((size_t)plan->size, sizeof *own);
-    plan->members = calloc((size_t)plan->size, sizeof *plan->members);
-    enum hw_status status = HW_NOMEM;
-    if (own && plan->members && hw_bottom.Comm_group(hw_world.all, &all) == MPI_SUCCESS) {
-        for (int i = 0; i < plan->size; i++)
-            own[i] = i;
-        hw_bottom.Group_translate_ranks(plan->group, plan->size, own, all, plan->members);
-        hw_bottom.Group_free(&all);
-        status = HW_OK;
-        for (int i = 0; i < plan->size; i++)
-            if (plan->members[i] == HW_UNDEFINED)
-                status = HW_DECLINED;
-    }
-    free(own);
-    if (status == HW_OK && plan->size == hw_world.user_count) {
-        MPI_Group users;
-        hw_bottom.Comm_group(hw_world.users, &users);
-        hw_bottom.Group_compare(plan->group, users, &result);
-        hw_bottom.Group_free(&users);
-    }
-    plan->is_whole = result == MPI_IDENT;
-    return status;
-}
-
-static bool is_one_node(const struct plan *plan)
-{
-    for (int i = 1; i < plan->size; i++)
-        if (hw_world.processes[plan->members[i]].node != hw_world.processes[plan->members[0]].node)
-            return false;
-    return true;
-}
-
-/* Decided from what all members know alike. */
-static enum hw_status judge(struct plan *plan)
-{
-    int is_inter;
-    if (hw_options.redirect == HW_OPTION_REDIRECT_OFF)
-        return decline("windows are not redirected: HEADWAY_REDIRECT=off");
-    if (!hw_real_is_window_sound())
-        return decline(
-            "Open MPI 4 loses one-sided operations on windows of any but its shared-memory component");
-    if (hw_bottom.Comm_test_inter(plan->comm, &is_inter) != MPI_SUCCESS || is_inter ||
-        hw_bottom.Comm_group(plan->comm, &plan->group) != MPI_SUCCESS)
-        return HW_DECLINED;
-    hw_bottom.Group_rank(plan->group, &plan->rank);
-    hw_bottom.Group_size(plan->group, &plan->size);
-    enum hw_status status = find_members(plan);
-    if (status == HW_DECLINED)
-        return decline("a window with processes that were started or connected later");
-    if (status != HW_OK)
-        return status;
-    if (hw_options.redirect != HW_OPTION_REDIRECT_AUTO)
-        return HW_OK;
-    if (plan->flavor == MPI_WIN_FLAVOR_ALLOCATE && is_one_node(plan) && hw_real_is_node_rma_direct())
-        return decline("a window within one node, where this MPI loads and stores directly");
-    if (plan->flavor == MPI_WIN_FLAVOR_CREATE && plan->size == 1)
-        return decline("a window of one process alone");
-    if (plan->flavor == MPI_WIN_FLAVOR_CREATE && is_one_node(plan) && !hw_real_is_accumulate_one_request())
-        return decline("a window within one node, where accumulates of Open MPI are slower through a ghost");
-    return HW_OK;
-}
-
-/* Whether one more window can be in pieces. What a ghost maps are the pieces of all windows of all processes
- * of its node. */
-static bool may_be_in_pieces(void)
-{
-    int users = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
-    return hw_arena_is_open && hw_atomic_load_relaxed(&live_in_pieces) < PIECES_MAX / users;
-}
-
-/* The consent of all, alike at all of them. */
-static enum hw_status judge_offers(struct plan *plan)
-{
-    static const char *const reasons[] = {
-        [REFUSED] = "a window whose hints ask for no redirection",
-        [UNREACHABLE] = "a window of MPI_Win_create with memory that no ghost can reach: "
-                        "not from MPI_Alloc_mem or MPI_Win_allocate",
-        [TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
-    };
-    plan->is_in_pieces = true;
-    for (int i = 0; i < plan->size; i++) {
-        if (plan->offers[i].consent != WILLING)
-            return decline(reasons[plan->offers[i].consent]);
-        plan->is_in_pieces = plan->is_in_pieces && plan->offers[i].place >= 0;
-    }
-    return HW_OK;
-}
-
-/* Everybody's part; this is also where the members wait for each other, before any ghost is asked. */
-static enum hw_status agree(struct plan *plan)
-{
-    static atomic_uint serial;
-    plan->own.id = ((uint64_t)hw_world.rank << 32) | hw_atomic_add_relaxed(&serial, 1);
-    plan->offers = calloc((size_t)plan->size, sizeof *plan->offers);
-    if (plan->offers == NULL)
-        return HW_NOMEM;
-    if (hw_bottom.Allgather(&plan->own, sizeof plan->own, HW_BYTE, plan->offers, sizeof plan->own, HW_BYTE,
-                            plan->comm) != MPI_SUCCESS)
-        return HW_MPI;
-    return judge_offers(plan);
-}
-
 static bool needs_gate(const struct hw_rma_window *window)
 {
     return window->rank == 0 && window->ghost_count > 1 &&
            (!window->comms.is_world || hw_rma_is_multithreaded);
 }
 
-static struct hw_rma_piece piece_of(const struct offer *offer)
+static struct hw_rma_piece piece_of(const struct hw_rma_offer *offer)
 {
     return hw_rma_piece_of(offer->place, offer->size, offer->page_bytes);
 }
 
 /* Of the members on a node, in their order; the caller frees it. NULL: no memory. */
-static struct hw_rma_piece *find_pieces(const struct plan *plan, int node, int *count)
+static struct hw_rma_piece *find_pieces(const struct hw_rma_plan *plan, int node, int *count)
 {
     struct hw_rma_piece *pieces = calloc((size_t)plan->size, sizeof *pieces);
     *count = 0;
@@ -201,7 +48,8 @@ static struct hw_rma_piece *find_pieces(const struct plan *plan, int node, int *
     return pieces;
 }
 
-static int tell_ghost(int ghost, struct hw_rma_command *command, const struct plan *plan, const char *hints)
+static int tell_ghost(int ghost, struct hw_rma_command *command, const struct hw_rma_plan *plan,
+                      const char *hints)
 {
     struct hw_rma_piece *pieces = NULL;
     int rc = MPI_SUCCESS;
@@ -222,7 +70,7 @@ static int tell_ghost(int ghost, struct hw_rma_command *command, const struct pl
     return rc;
 }
 
-static int tell_ghosts(const struct hw_rma_window *window, const struct plan *plan, const char *hints,
+static int tell_ghosts(const struct hw_rma_window *window, const struct hw_rma_plan *plan, const char *hints,
                        int hint_bytes)
 {
     struct hw_rma_command command = {.kind = HW_RMA_CREATE,
@@ -236,7 +84,7 @@ static int tell_ghosts(const struct hw_rma_window *window, const struct plan *pl
 }
 
 /* Where each target's memory lies and who serves it. */
-static bool place_targets(struct hw_rma_window *window, const struct plan *plan)
+static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan *plan)
 {
     MPI_Aint *node_bytes = calloc((size_t)hw_world.node_count, sizeof *node_bytes);
     window->targets = calloc((size_t)plan->size, sizeof *window->targets);
@@ -271,7 +119,7 @@ static bool place_targets(struct hw_rma_window *window, const struct plan *plan)
 }
 
 /* Together with the ghosts. Returns an MPI error code. */
-static int make_windows(struct hw_rma_window *window, struct plan *plan, MPI_Info hints)
+static int make_windows(struct hw_rma_window *window, struct hw_rma_plan *plan, MPI_Info hints)
 {
     int rc = MPI_SUCCESS;
     if (hw_rma_comms_make(plan->is_whole ? NULL : plan->members, plan->size, !plan->is_in_pieces,
@@ -289,7 +137,7 @@ static int make_windows(struct hw_rma_window *window, struct plan *plan, MPI_Inf
     return hw_bottom.Win_lock_all(MPI_MODE_NOCHECK, window->win);
 }
 
-static int make_with_ghosts(struct hw_rma_window *window, struct plan *plan, MPI_Info info)
+static int make_with_ghosts(struct hw_rma_window *window, struct hw_rma_plan *plan, MPI_Info info)
 {
     char text[HINT_BYTES_MAX];
     int hint_bytes = hw_rma_hints_pack(info, text, sizeof text);
@@ -309,7 +157,7 @@ static int make_with_ghosts(struct hw_rma_window *window, struct plan *plan, MPI
 
 /* Fences and PSCW need a communicator of the user processes. Where no thread may free another window at once,
  * the end of the window can do without (barrier). */
-static void choose_users(struct hw_rma_window *window, const struct plan *plan)
+static void choose_users(struct hw_rma_window *window, const struct hw_rma_plan *plan)
 {
     window->users = hw_world.users;
     if (plan->is_whole && !hw_rma_is_multithreaded)
@@ -320,7 +168,7 @@ static void choose_users(struct hw_rma_window *window, const struct plan *plan)
         window->users = HW_COMM_NULL;
 }
 
-static struct hw_rma_window *begin_window(struct plan *plan)
+static struct hw_rma_window *begin_window(struct hw_rma_plan *plan)
 {
     struct hw_rma_window *window = calloc(1, sizeof *window);
     if (window == NULL)
@@ -364,13 +212,14 @@ err_memory:
 
 /* What is the same for all windows, after `status` was judged: HW_DECLINED, or *rc is what the program gets.
  */
-static enum hw_status make(struct plan *plan, enum hw_status status, MPI_Info info, MPI_Win *win, int *rc)
+static enum hw_status make(struct hw_rma_plan *plan, enum hw_status status, MPI_Info info, MPI_Win *win,
+                           int *rc)
 {
     plan->own.epoch_types = hw_rma_epoch_types_read(info);
     plan->own.binding = (int32_t)hw_options.ghost_binding;
     plan->own.page_bytes = (int32_t)sysconf(_SC_PAGESIZE);
     if (status == HW_OK)
-        status = agree(plan);
+        status = hw_rma_plan_agree(plan);
     if (status == HW_DECLINED)
         return status;
     *rc = MPI_ERR_NO_MEM;
@@ -392,7 +241,7 @@ static enum hw_status make(struct plan *plan, enum hw_status status, MPI_Info in
     window->base = plan->base;
     hw_rma_window_set_info(window, info);
     if (plan->is_in_pieces) {
-        hw_atomic_add_relaxed(&live_in_pieces, 1);
+        hw_rma_plan_count_in_pieces(1);
         window->taken = plan->taken;
         plan->taken = NULL;
     } else {
@@ -409,10 +258,10 @@ static bool is_plausible(MPI_Aint size, MPI_Aint disp_unit)
 }
 
 /* For MPI_Win_allocate; what one member does not get all get from the MPI. */
-static void take_memory(struct plan *plan)
+static void take_memory(struct hw_rma_plan *plan)
 {
     plan->own.place = -1;
-    if (!may_be_in_pieces())
+    if (!hw_rma_plan_may_be_in_pieces())
         return;
     size_t size = (size_t)plan->own.size;
     if (size > 0)
@@ -426,20 +275,20 @@ static void take_memory(struct plan *plan)
 enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                       void *baseptr, MPI_Win *win, int *rc)
 {
-    struct plan plan = {.comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_ALLOCATE};
+    struct hw_rma_plan plan = {.comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_ALLOCATE};
     if (!is_plausible(size, disp_unit))
         return HW_DECLINED;
     plan.own.size = size;
     plan.own.disp_unit = disp_unit;
     if (is_hint(info, "async_config", "off") || is_hint(info, "alloc_shm", "true"))
-        plan.own.consent = REFUSED;
-    enum hw_status status = judge(&plan);
+        plan.own.consent = HW_RMA_REFUSED;
+    enum hw_status status = hw_rma_plan_judge(&plan);
     if (status == HW_OK)
         take_memory(&plan);
     status = make(&plan, status, info, win, rc);
     if (plan.taken)
         hw_arena_give(plan.taken);
-    end_plan(&plan);
+    hw_rma_plan_end(&plan);
     if (status == HW_OK && *rc == MPI_SUCCESS)
         memcpy(baseptr, &plan.base, sizeof plan.base);
     return status;
@@ -448,20 +297,21 @@ enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Inf
 enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                     MPI_Comm comm, MPI_Win *win, int *rc)
 {
-    struct plan plan = {.comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_CREATE, .base = base};
+    struct hw_rma_plan plan = {
+        .comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_CREATE, .base = base};
     if (!is_plausible(size, disp_unit))
         return HW_DECLINED;
     plan.own.size = size;
     plan.own.disp_unit = disp_unit;
     plan.own.place = size > 0 ? hw_arena_find(base, (size_t)size) : 0;
     if (is_hint(info, "async_config", "off"))
-        plan.own.consent = REFUSED;
+        plan.own.consent = HW_RMA_REFUSED;
     else if (!hw_arena_is_open || plan.own.place < 0)
-        plan.own.consent = UNREACHABLE;
-    else if (!may_be_in_pieces())
-        plan.own.consent = TOO_MANY;
-    enum hw_status status = make(&plan, judge(&plan), info, win, rc);
-    end_plan(&plan);
+        plan.own.consent = HW_RMA_UNREACHABLE;
+    else if (!hw_rma_plan_may_be_in_pieces())
+        plan.own.consent = HW_RMA_TOO_MANY;
+    enum hw_status status = make(&plan, hw_rma_plan_judge(&plan), info, win, rc);
+    hw_rma_plan_end(&plan);
     return status;
 }
 
@@ -493,7 +343,7 @@ static void end_window(struct hw_rma_window *window)
     if (window->taken)
         hw_arena_give(window->taken);
     if (window->piece_count > 0)
-        hw_atomic_sub_relaxed(&live_in_pieces, 1);
+        hw_rma_plan_count_in_pieces(-1);
     free(window->pieces);
     free(window->start_ranks);
     free(window->post_requests);

@@ -1,0 +1,135 @@
+#include "engines/rma/window_plan.h"
+
+#include "base/atomic.h"
+#include "base/options.h"
+#include "engines/rma/rma.h"
+#include "profile/record.h"
+#include "real/detect.h"
+
+#include <stdlib.h>
+
+/* More pieces in one process would come near the mappings that the kernel allows it (65530). */
+enum { PIECES_MAX = 16384 };
+
+static atomic_int live_in_pieces; /* windows of this process */
+
+void hw_rma_plan_end(struct hw_rma_plan *plan)
+{
+    if (plan->group != HW_GROUP_NULL)
+        hw_bottom.Group_free(&plan->group);
+    free(plan->members);
+    free(plan->offers);
+}
+
+static enum hw_status decline(const char *reason)
+{
+    hw_record_declined(reason);
+    return HW_DECLINED;
+}
+
+/* Who takes part, as ranks in hw_world.all. */
+static enum hw_status find_members(struct hw_rma_plan *plan)
+{
+    MPI_Group all;
+    int result = MPI_UNEQUAL;
+    int *own = calloc((size_t)plan->size, sizeof *own);
+    plan->members = calloc((size_t)plan->size, sizeof *plan->members);
+    enum hw_status status = HW_NOMEM;
+    if (own && plan->members && hw_bottom.Comm_group(hw_world.all, &all) == MPI_SUCCESS) {
+        for (int i = 0; i < plan->size; i++)
+            own[i] = i;
+        hw_bottom.Group_translate_ranks(plan->group, plan->size, own, all, plan->members);
+        hw_bottom.Group_free(&all);
+        status = HW_OK;
+        for (int i = 0; i < plan->size; i++)
+            if (plan->members[i] == HW_UNDEFINED)
+                status = HW_DECLINED;
+    }
+    free(own);
+    if (status == HW_OK && plan->size == hw_world.user_count) {
+        MPI_Group users;
+        hw_bottom.Comm_group(hw_world.users, &users);
+        hw_bottom.Group_compare(plan->group, users, &result);
+        hw_bottom.Group_free(&users);
+    }
+    plan->is_whole = result == MPI_IDENT;
+    return status;
+}
+
+static bool is_one_node(const struct hw_rma_plan *plan)
+{
+    for (int i = 1; i < plan->size; i++)
+        if (hw_world.processes[plan->members[i]].node != hw_world.processes[plan->members[0]].node)
+            return false;
+    return true;
+}
+
+enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan)
+{
+    int is_inter;
+    if (hw_options.redirect == HW_OPTION_REDIRECT_OFF)
+        return decline("windows are not redirected: HEADWAY_REDIRECT=off");
+    if (!hw_real_is_window_sound())
+        return decline(
+            "Open MPI 4 loses one-sided operations on windows of any but its shared-memory component");
+    if (hw_bottom.Comm_test_inter(plan->comm, &is_inter) != MPI_SUCCESS || is_inter ||
+        hw_bottom.Comm_group(plan->comm, &plan->group) != MPI_SUCCESS)
+        return HW_DECLINED;
+    hw_bottom.Group_rank(plan->group, &plan->rank);
+    hw_bottom.Group_size(plan->group, &plan->size);
+    enum hw_status status = find_members(plan);
+    if (status == HW_DECLINED)
+        return decline("a window with processes that were started or connected later");
+    if (status != HW_OK)
+        return status;
+    if (hw_options.redirect != HW_OPTION_REDIRECT_AUTO)
+        return HW_OK;
+    if (plan->flavor == MPI_WIN_FLAVOR_ALLOCATE && is_one_node(plan) && hw_real_is_node_rma_direct())
+        return decline("a window within one node, where this MPI loads and stores directly");
+    if (plan->flavor == MPI_WIN_FLAVOR_CREATE && plan->size == 1)
+        return decline("a window of one process alone");
+    if (plan->flavor == MPI_WIN_FLAVOR_CREATE && is_one_node(plan) && !hw_real_is_accumulate_one_request())
+        return decline("a window within one node, where accumulates of Open MPI are slower through a ghost");
+    return HW_OK;
+}
+
+/* Whether one more window can be in pieces. What a ghost maps are the pieces of all windows of all processes
+ * of its node. */
+bool hw_rma_plan_may_be_in_pieces(void)
+{
+    int users = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    return hw_arena_is_open && hw_atomic_load_relaxed(&live_in_pieces) < PIECES_MAX / users;
+}
+
+void hw_rma_plan_count_in_pieces(int change) { hw_atomic_add_relaxed(&live_in_pieces, change); }
+
+/* The consent of all, alike at all of them. */
+static enum hw_status judge_offers(struct hw_rma_plan *plan)
+{
+    static const char *const reasons[] = {
+        [HW_RMA_REFUSED] = "a window whose hints ask for no redirection",
+        [HW_RMA_UNREACHABLE] = "a window of MPI_Win_create with memory that no ghost can reach: "
+                               "not from MPI_Alloc_mem or MPI_Win_allocate",
+        [HW_RMA_TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
+    };
+    plan->is_in_pieces = true;
+    for (int i = 0; i < plan->size; i++) {
+        if (plan->offers[i].consent != HW_RMA_WILLING)
+            return decline(reasons[plan->offers[i].consent]);
+        plan->is_in_pieces = plan->is_in_pieces && plan->offers[i].place >= 0;
+    }
+    return HW_OK;
+}
+
+enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan)
+{
+    static atomic_uint serial;
+    plan->own.id = ((uint64_t)hw_world.rank << 32) | hw_atomic_add_relaxed(&serial, 1);
+    plan->offers = calloc((size_t)plan->size, sizeof *plan->offers);
+    if (plan->offers == NULL)
+        return HW_NOMEM;
+    if (hw_bottom.Allgather(&plan->own, sizeof plan->own, HW_BYTE, plan->offers, sizeof plan->own, HW_BYTE,
+                            plan->comm) != MPI_SUCCESS)
+        return HW_MPI;
+    return judge_offers(plan);
+}

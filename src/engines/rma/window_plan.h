@@ -1,0 +1,54 @@
+/* What the members of a window agree on before it is made with the ghosts: who they are, whether all of them
+ * want it served, and where the memory of each is (MPI-4.1 section 12.2). Any thread of a user process,
+ * inside a hook.
+ */
+#ifndef HW_ENGINES_RMA_WINDOW_PLAN_H
+#define HW_ENGINES_RMA_WINDOW_PLAN_H
+
+#include "base/status.h"
+#include "real/real.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hw_rma_consent { HW_RMA_WILLING, HW_RMA_REFUSED, HW_RMA_UNREACHABLE, HW_RMA_TOO_MANY };
+
+/* What each process tells the others about its part. */
+struct hw_rma_offer {
+    int64_t size, disp_unit;
+    int64_t place; /* of its memory in the node's file; -1: not there */
+    uint64_t id;   /* that of rank 0 counts */
+    int32_t consent;
+    int32_t binding;     /* enum hw_option_ghost_binding; that of rank 0 counts */
+    int32_t epoch_types; /* the union counts */
+    int32_t page_bytes;
+};
+
+struct hw_rma_plan {
+    MPI_Comm comm; /* the program's */
+    MPI_Group group;
+    int rank, size;
+    int *members; /* ranks in hw_world.all */
+    bool is_whole;
+    int flavor;        /* MPI_WIN_FLAVOR_* */
+    void *base;        /* of this process's memory */
+    void *taken;       /* from the arena, for this window */
+    bool is_in_pieces; /* the memory is there already, and its ghosts can map it */
+    struct hw_rma_offer own, *offers;
+};
+
+/* From what all members know alike: HW_OK, or HW_DECLINED after the reason was recorded. Fills in who takes
+ * part. */
+enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan);
+
+/* Everybody's part, in `offers`; this is also where the members wait for each other, before any ghost is
+ * asked. Alike at all of them. */
+enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan);
+
+void hw_rma_plan_end(struct hw_rma_plan *plan);
+
+/* Whether one more window of this process can be in pieces, and that there is one more (1) or less (-1). */
+bool hw_rma_plan_may_be_in_pieces(void);
+void hw_rma_plan_count_in_pieces(int change);
+
+#endif
