@@ -33,8 +33,10 @@ struct mapping {
 static struct {
     int fd;
     struct hw_file_identity identity;
-    int64_t next, end;
-    struct mapping *mappings; /* by address */
+    int64_t first, next, end;
+    struct hw_arena_range range; /* the addresses of `first` and of what follows it */
+    int64_t next_in_range;       /* while there is room; `next` is behind the range */
+    struct mapping *mappings;    /* by address */
     size_t count, capacity, kept_bytes;
 } arena = {.fd = -1};
 
@@ -66,7 +68,7 @@ enum hw_status hw_arena_open(int fd, int64_t first, int64_t bytes)
     if (!hw_file_is(fd, arena.identity) || pthread_atfork(before_fork, after_fork, after_fork_in_child) != 0)
         return HW_NOMEM;
     arena.fd = fd;
-    arena.next = first;
+    arena.first = arena.next = first;
     arena.end = first + bytes;
     hw_arena_is_open = true;
     return HW_OK;
@@ -118,34 +120,90 @@ static struct mapping *enter(struct mapping mapping)
     return &arena.mappings[place];
 }
 
+/* The address that goes with a place; NULL: any. */
+static char *address_of(int64_t place)
+{
+    size_t before = (size_t)(place - arena.first);
+    return before < arena.range.bytes ? arena.range.base + before : NULL;
+}
+
+static bool is_in_range(const char *address)
+{
+    return address >= arena.range.base && address < arena.range.base + arena.range.bytes;
+}
+
+/* Memory that nobody can access, and that costs nothing. At `address`, in place of what is there; NULL:
+ * anywhere. */
+static char *reserve_addresses(char *address, size_t bytes)
+{
+    return mmap(address, bytes, PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address ? MAP_FIXED : 0), -1, 0);
+}
+
+enum { MARGIN_BYTES = HW_ARENA_ALIGNMENT }; /* below and above the range */
+
+bool hw_arena_reserve(size_t bytes)
+{
+    char *memory = reserve_addresses(NULL, bytes + 2 * MARGIN_BYTES);
+    if (memory == MAP_FAILED)
+        return false;
+    arena.range = (struct hw_arena_range){.base = memory + MARGIN_BYTES, .bytes = bytes};
+    arena.next_in_range = arena.first;
+    arena.next = arena.first + (int64_t)bytes;
+    return true;
+}
+
+void hw_arena_unreserve(void)
+{
+    if (arena.range.bytes > 0)
+        munmap(arena.range.base - MARGIN_BYTES, arena.range.bytes + 2 * MARGIN_BYTES);
+    arena.range = (struct hw_arena_range){0};
+    arena.next = arena.first;
+}
+
+struct hw_arena_range hw_arena_range(void)
+{
+    pthread_mutex_lock(&mutex);
+    struct hw_arena_range range = arena.fd < 0 ? (struct hw_arena_range){0} : arena.range;
+    pthread_mutex_unlock(&mutex);
+    return range;
+}
+
 /* Private memory first: the kernel refuses it where malloc would be refused, but would give a shared file any
- * length, and kill for it later. */
+ * length, and kill for it later. Not in the range itself: where it was refused there would be a hole, which
+ * the kernel could give to somebody else. */
 static char *map_file(size_t bytes, int64_t place)
 {
+    char *wanted = address_of(place), *mapped = MAP_FAILED;
     char *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED)
         return NULL;
-    if (is_file_there() &&
-        mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, arena.fd, place) != MAP_FAILED)
-        return address;
-    munmap(address, bytes);
-    return NULL;
+    if (is_file_there())
+        mapped = mmap(wanted ? wanted : address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                      arena.fd, place);
+    if (wanted || mapped == MAP_FAILED)
+        munmap(address, bytes);
+    return mapped == MAP_FAILED ? NULL : mapped;
 }
 
 /* `bytes` are a multiple of HW_ARENA_ALIGNMENT. */
 static struct mapping *make_mapping(size_t bytes)
 {
-    if (arena.count >= MAPPINGS_MAX || bytes > (size_t)(arena.end - arena.next) || !reserve_entry())
+    size_t room = arena.range.bytes - (size_t)(arena.next_in_range - arena.first);
+    bool is_inside = arena.range.bytes > 0 && bytes <= room;
+    int64_t *next = is_inside ? &arena.next_in_range : &arena.next;
+    if (arena.count >= MAPPINGS_MAX || bytes > (size_t)(arena.end - *next) || !reserve_entry())
         return NULL;
-    char *address = map_file(bytes, arena.next);
+    char *address = map_file(bytes, *next);
     if (address == NULL)
         return NULL;
-    struct mapping mapping = {.address = address, .bytes = bytes, .place = arena.next, .is_used = true};
-    arena.next += (int64_t)bytes;
+    struct mapping mapping = {.address = address, .bytes = bytes, .place = *next, .is_used = true};
+    *next += (int64_t)bytes;
     return enter(mapping);
 }
 
-/* Out of the process, and its pages out of the file. */
+/* Out of the process, and its pages out of the file. In the range nobody else may get the addresses; if the
+ * kernel cannot reserve them (65530 mappings) they stay what they are, and nobody's. */
 static void drop(struct mapping *mapping)
 {
     if (!mapping->is_used)
@@ -154,7 +212,10 @@ static void drop(struct mapping *mapping)
         munlock(mapping->address, mapping->bytes); /* a program may lock all of its memory */
         madvise(mapping->address, mapping->bytes, MADV_REMOVE);
     }
-    munmap(mapping->address, mapping->bytes);
+    if (is_in_range(mapping->address))
+        (void)reserve_addresses(mapping->address, mapping->bytes);
+    else
+        munmap(mapping->address, mapping->bytes);
     free(mapping->run);
     size_t index = (size_t)(mapping - arena.mappings);
     arena.count--;

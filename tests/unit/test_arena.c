@@ -1,6 +1,6 @@
 /* Description: the arena behind MPI_Alloc_mem: pieces do not overlap and keep what is written, whatever is
- * taken and given back; others see them through the file; what is given back leaves the file; a child of
- * fork has its own. */
+ * taken and given back; others see them through the file; what is given back leaves the file; addresses are
+ * places while there is a range for them, and nobody else's; a child of fork has its own. */
 #include "shm/arena.h"
 
 #include <pthread.h>
@@ -15,8 +15,11 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+
 enum { FIRST = 3 * HW_ARENA_ALIGNMENT, KEPT_BYTES = 32 * 1024 * 1024 };
 #define PART_BYTES (INT64_C(1) << 40)
+#define RANGE_BYTES ((size_t)160 << 20)
 
 static int file;
 
@@ -25,7 +28,7 @@ static int set_up(void **state)
     (void)state;
     file = memfd_create("test", MFD_CLOEXEC);
     return file >= 0 && ftruncate(file, FIRST + PART_BYTES) == 0 &&
-                   hw_arena_open(file, FIRST, PART_BYTES) == HW_OK
+                   hw_arena_open(file, FIRST, PART_BYTES) == HW_OK && hw_arena_reserve(RANGE_BYTES)
                ? 0
                : -1;
 }
@@ -43,6 +46,74 @@ static unsigned char seen(int64_t place)
     unsigned char byte = 0;
     assert_int_equal(pread(file, &byte, 1, place), 1);
     return byte;
+}
+
+/* Whether nobody can read there. */
+static bool is_nobodys(const char *address)
+{
+    int sink = memfd_create("sink", MFD_CLOEXEC);
+    ssize_t written = write(sink, address, 1);
+    bool is_refused = written < 0 && errno == EFAULT;
+    close(sink);
+    return is_refused;
+}
+
+/* First: no place was used yet. */
+static void test_addresses_are_places(void **state)
+{
+    (void)state;
+    struct hw_arena_range range = hw_arena_range();
+    assert_int_equal(range.bytes, RANGE_BYTES);
+    assert_true(is_nobodys(range.base - 1) && is_nobodys(range.base));
+    assert_true(is_nobodys(range.base + range.bytes - 1) && is_nobodys(range.base + range.bytes));
+    const size_t sizes[] = {8, 100000, 300, 5000000, 70000000};
+    char *taken[5];
+    for (int i = 0; i < 5; i++) {
+        taken[i] = hw_arena_take(sizes[i], 1);
+        assert_non_null(taken[i]);
+        memset(taken[i], i + 1, sizes[i]);
+        assert_int_equal(taken[i] - range.base, hw_arena_find(taken[i], sizes[i]) - FIRST);
+        assert_int_equal(seen(FIRST + (taken[i] - range.base)), i + 1);
+    }
+    for (int i = 0; i < 5; i++)
+        assert_true(hw_arena_give(taken[i]));
+}
+
+/* Beyond what is kept: it leaves the file and the process, but its addresses stay reserved. */
+static void test_given_back_is_nobodys(void **state)
+{
+    (void)state;
+    size_t bytes = KEPT_BYTES + HW_ARENA_ALIGNMENT;
+    struct hw_arena_range range = hw_arena_range();
+    char *memory = hw_arena_take(bytes, 1);
+    assert_true(memory >= range.base && memory + bytes <= range.base + range.bytes);
+    memset(memory, 1, bytes);
+    assert_true(hw_arena_give(memory));
+    assert_true(is_nobodys(memory) && is_nobodys(memory + bytes - 1));
+    char *other = mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(other != MAP_FAILED);
+    assert_true(other + bytes <= range.base || other >= range.base + range.bytes);
+    munmap(other, bytes);
+    assert_null(hw_arena_take((size_t)PART_BYTES - RANGE_BYTES / 2, 1)); /* refused as malloc is */
+    assert_true(is_nobodys(memory));
+}
+
+/* What does not fit lies elsewhere, and what fits after it in the range again. */
+static void test_beyond_the_range(void **state)
+{
+    (void)state;
+    struct hw_arena_range range = hw_arena_range();
+    char *large = hw_arena_take(RANGE_BYTES, 1);
+    assert_non_null(large);
+    assert_true(large + RANGE_BYTES <= range.base || large >= range.base + range.bytes);
+    large[RANGE_BYTES - 1] = 5;
+    assert_int_equal(seen(hw_arena_find(large + RANGE_BYTES - 1, 1)), 5);
+    char *next = hw_arena_take(KEPT_BYTES + 1, 1);
+    assert_non_null(next);
+    assert_true(next >= range.base && next + KEPT_BYTES < range.base + range.bytes);
+    next[0] = 6;
+    assert_int_equal(seen(hw_arena_find(next, 1)), 6);
+    assert_true(hw_arena_give(next) && hw_arena_give(large));
 }
 
 static void test_seen_through_the_file(void **state)
@@ -220,7 +291,7 @@ static int use_as_child(unsigned char *small, unsigned char *large)
         return 1;
     memset(small, 9, 200);
     memset(large, 9, 200000);
-    if (hw_arena_take(100, 1) != NULL || hw_arena_find(large, 1) != -1)
+    if (hw_arena_take(100, 1) != NULL || hw_arena_find(large, 1) != -1 || hw_arena_range().bytes != 0)
         return 2;
     return hw_arena_give(large) && large[7] == 9 ? 0 : 3;
 }
@@ -262,6 +333,9 @@ static void test_descriptor_taken_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_addresses_are_places),
+        cmocka_unit_test(test_given_back_is_nobodys),
+        cmocka_unit_test(test_beyond_the_range),
         cmocka_unit_test(test_seen_through_the_file),
         cmocka_unit_test(test_aligned),
         cmocka_unit_test(test_not_ours),
