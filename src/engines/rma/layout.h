@@ -1,5 +1,5 @@
 /* Where the elements of a buffer lie, for any datatype: found by packing a buffer whose bytes say where they
- * are. Any thread; local. */
+ * are, after a datatype that spans much was taken apart. Any thread; local. */
 #ifndef HW_ENGINES_RMA_LAYOUT_H
 #define HW_ENGINES_RMA_LAYOUT_H
 
