@@ -26,24 +26,30 @@ static const char *const operations[] = {
     "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"};
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
-static bool is_created(void) { return strcmp(options.window, "create") == 0; }
+static const char *const windows[] = {"allocate", "create", "dynamic", "shared"};
+enum { WINDOWS = sizeof windows / sizeof windows[0] };
 
-static void operate(double *buffer, double *result, int count, MPI_Datatype type, int target, MPI_Win win)
+static bool is_window(const char *kind) { return strcmp(options.window, kind) == 0; }
+
+static bool is_on_memory(void) { return is_window("create") || is_window("dynamic"); }
+
+static void operate(double *buffer, double *result, int count, MPI_Datatype type, int target, MPI_Aint place,
+                    MPI_Win win)
 {
     const char *what = options.operation;
     if (strcmp(what, "put") == 0)
-        MPI_Put(buffer, count, MPI_DOUBLE, target, 0, 1, type, win);
+        MPI_Put(buffer, count, MPI_DOUBLE, target, place, 1, type, win);
     else if (strcmp(what, "get") == 0)
-        MPI_Get(buffer, count, MPI_DOUBLE, target, 0, 1, type, win);
+        MPI_Get(buffer, count, MPI_DOUBLE, target, place, 1, type, win);
     else if (strcmp(what, "accumulate") == 0)
-        MPI_Accumulate(buffer, count, MPI_DOUBLE, target, 0, 1, type, MPI_SUM, win);
+        MPI_Accumulate(buffer, count, MPI_DOUBLE, target, place, 1, type, MPI_SUM, win);
     else if (strcmp(what, "get_accumulate") == 0)
-        MPI_Get_accumulate(buffer, count, MPI_DOUBLE, result, count, MPI_DOUBLE, target, 0, 1, type, MPI_SUM,
-                           win);
+        MPI_Get_accumulate(buffer, count, MPI_DOUBLE, result, count, MPI_DOUBLE, target, place, 1, type,
+                           MPI_SUM, win);
     else if (strcmp(what, "fetch_and_op") == 0)
-        MPI_Fetch_and_op(buffer, result, MPI_DOUBLE, target, 0, MPI_SUM, win);
+        MPI_Fetch_and_op(buffer, result, MPI_DOUBLE, target, place, MPI_SUM, win);
     else
-        MPI_Compare_and_swap(buffer, &(int64_t){0}, result, MPI_INT64_T, target, 0, win);
+        MPI_Compare_and_swap(buffer, &(int64_t){0}, result, MPI_INT64_T, target, place, win);
     MPI_Win_flush(target, win);
 }
 
@@ -53,6 +59,7 @@ struct exchange {
     double *buffer, *result;
     int count;
     MPI_Datatype type;
+    MPI_Aint place; /* of the target's memory: its displacement, or its address */
     MPI_Win win;
 };
 
@@ -64,7 +71,8 @@ static double round_run(const struct exchange *exchange, int64_t units, double e
     if (exchange->bench->rank == 0) {
         MPI_Recv(NULL, 0, MPI_BYTE, target, TAG_BEGIN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         double start_s = bench_now_s();
-        operate(exchange->buffer, exchange->result, exchange->count, exchange->type, target, exchange->win);
+        operate(exchange->buffer, exchange->result, exchange->count, exchange->type, target, exchange->place,
+                exchange->win);
         taken_s = bench_now_s() - start_s;
         *wants_more = bench_now_s() < end_s;
         MPI_Send(wants_more, sizeof *wants_more, MPI_BYTE, target, TAG_END, MPI_COMM_WORLD);
@@ -112,6 +120,28 @@ static void work_measure(const struct exchange *exchange, int64_t bytes, int64_t
     bench_phases_free(&phases);
 }
 
+/* The window, and its memory in this process. */
+static double *window_make(struct exchange *exchange, MPI_Aint bytes)
+{
+    double *base = NULL;
+    exchange->place = 0;
+    if (is_on_memory())
+        MPI_Alloc_mem(bytes, MPI_INFO_NULL, &base);
+    if (is_window("create")) {
+        MPI_Win_create(base, bytes, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &exchange->win);
+    } else if (is_window("dynamic")) {
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &exchange->win);
+        MPI_Win_attach(exchange->win, base, bytes);
+        MPI_Get_address(base, &exchange->place);
+        MPI_Bcast(&exchange->place, 1, MPI_AINT, exchange->bench->ranks - 1, MPI_COMM_WORLD);
+    } else if (is_window("shared")) {
+        MPI_Win_allocate_shared(bytes, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &exchange->win);
+    } else {
+        MPI_Win_allocate(bytes, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &exchange->win);
+    }
+    return base;
+}
+
 static void point_measure(const struct bench *bench, int64_t bytes, struct bench_json *json)
 {
     double *base;
@@ -121,21 +151,16 @@ static void point_measure(const struct bench *bench, int64_t bytes, struct bench
                                 .count = (int)(bytes / (int64_t)sizeof(double))};
     exchange.type = bench_target_type(exchange.count, options.is_strided);
     memset(exchange.buffer, 0, (size_t)bytes);
-    if (is_created()) {
-        MPI_Alloc_mem((MPI_Aint)bytes * 8, MPI_INFO_NULL, &base);
-        MPI_Win_create(base, (MPI_Aint)bytes * 8, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD,
-                       &exchange.win);
-    } else {
-        MPI_Win_allocate((MPI_Aint)bytes * 8, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
-                         &exchange.win);
-    }
+    base = window_make(&exchange, (MPI_Aint)bytes * 8);
     memset(base, 0, (size_t)bytes * 8);
     MPI_Win_lock_all(0, exchange.win);
     for (int at = 0; at < options.work.count; at++)
         work_measure(&exchange, bytes, options.work.values[at], json);
     MPI_Win_unlock_all(exchange.win);
+    if (is_window("dynamic"))
+        MPI_Win_detach(exchange.win, base);
     MPI_Win_free(&exchange.win);
-    if (is_created())
+    if (is_on_memory())
         MPI_Free_mem(base);
     MPI_Type_free(&exchange.type);
     free(exchange.buffer);
@@ -155,7 +180,8 @@ int main(int argc, char **argv)
         {"operation", BENCH_TEXT, &options.operation,
          "put, get, accumulate, get_accumulate, fetch_and_op or compare_and_swap"},
         {"strided", BENCH_FLAG, &options.is_strided, "a box in a three-dimensional grid"},
-        {"window", BENCH_TEXT, &options.window, "allocate, or create: over memory of MPI_Alloc_mem"},
+        {"window", BENCH_TEXT, &options.window,
+         "allocate, create or dynamic: over memory of MPI_Alloc_mem, or shared: on one node"},
         {0},
     };
     struct bench bench;
@@ -165,7 +191,7 @@ int main(int argc, char **argv)
         bench_refuse(&bench, "at least 2 ranks are needed");
     if (bench_name_find(operations, OPERATIONS, options.operation) == OPERATIONS)
         bench_refuse(&bench, "--operation %s is not one; --help lists them", options.operation);
-    if (!is_created() && strcmp(options.window, "allocate") != 0)
+    if (bench_name_find(windows, WINDOWS, options.window) == WINDOWS)
         bench_refuse(&bench, "--window %s is not one; --help lists them", options.window);
     if (options.rounds < LEAST_ROUNDS)
         bench_refuse(&bench, "--rounds must be %d or more", LEAST_ROUNDS);

@@ -118,8 +118,11 @@ SINGLE_OPERATIONS = ("fetch_and_op", "compare_and_swap")
 ARRAY_OPERATIONS = ("put", "get", "accumulate", "get_accumulate")
 
 
-def one_sided(operation: str, *, is_strided: bool = False, is_created: bool = False) -> Case:
-    """Origin and target on two nodes of one core each, which a ghost shares."""
+def one_sided(
+    operation: str, *, is_strided: bool = False, window: str = "allocate", nodes: int = 2
+) -> Case:
+    """Origin and target on two nodes of one core each, which a ghost shares; or on two cores of
+    one node."""
     options = {
         "operation": operation,
         "work": ",".join(map(str, TARGET_WORK)),
@@ -132,9 +135,28 @@ def one_sided(operation: str, *, is_strided: bool = False, is_created: bool = Fa
         sizes = (KIB, 64 * KIB, MIB) if is_strided else (8, KIB, 64 * KIB, MIB)
     if is_strided:
         options["strided"] = ""
-    if is_created:
-        options["window"] = "create"
-    return Case(name, "rma_overlap", sizes, options, cores_per_node=1, timeout_s=12.0)
+    if window != "allocate":
+        options["window"] = window
+    if nodes == 1:
+        name = f"{name}, one node, {window}"
+    return Case(
+        name,
+        "rma_overlap",
+        sizes,
+        options,
+        nodes=nodes,
+        ranks_per_node=2 // nodes,
+        cores_per_node=2 // nodes,
+        timeout_s=12.0,
+    )
+
+
+def one_sided_on(window: str) -> tuple[Case, ...]:
+    """A choice of operations on windows over memory of MPI_Alloc_mem."""
+    return (
+        *(one_sided(name, window=window) for name in ("put", "get", "accumulate", "fetch_and_op")),
+        one_sided("accumulate", is_strided=True, window=window),
+    )
 
 
 def one_sided_cost(
@@ -425,12 +447,23 @@ _SUITES = (
     Suite(
         "rma-create",
         "The same on windows of MPI_Win_create over memory of MPI_Alloc_mem",
+        one_sided_on("create"),
+        ("1gbit",),
+        ("default",),
+        ("ghosts",),
+        launches=3,
+        excluded=NO_WINDOWS,
+    ),
+    Suite(
+        "rma-dynamic",
+        "The same on windows of MPI_Win_create_dynamic over memory of MPI_Alloc_mem, and within a "
+        "node on windows of MPI_Win_allocate_shared",
         (
+            *one_sided_on("dynamic"),
             *(
-                one_sided(name, is_created=True)
-                for name in ("put", "get", "accumulate", "fetch_and_op")
+                one_sided(name, window="shared", nodes=1)
+                for name in ("put", "accumulate", "fetch_and_op")
             ),
-            one_sided("accumulate", is_strided=True, is_created=True),
         ),
         ("1gbit",),
         ("default",),
