@@ -57,6 +57,15 @@ PROGRAMS = [
         label="created-over",
         is_for_family=True,
     ),
+    Program(
+        "dynamic",
+        counters=(
+            "windows_redirected",
+            "operations_redirected",
+            "operations_direct",
+            "locks_redirected",
+        ),
+    ),
     # Plain MPICH 4.0 and Intel MPI end with an error when a window is never freed.
     Program(
         "ghosts",
@@ -81,12 +90,16 @@ PROGRAMS = [
         "world",
         arguments=("{scratch}/world.data",),
         counters=(),
-        declined="a window of MPI_Win_allocate_shared or MPI_Win_create_dynamic",
+        declined="a window of MPI_Win_allocate_shared: its processes load and store directly",
     ),
 ]
 
 #: The programs that run between two nodes too.
-SPREAD = [program for program in PROGRAMS if program.id in ("ghosts", "completion_rma", "world")]
+SPREAD = [
+    program
+    for program in PROGRAMS
+    if program.id in ("ghosts", "dynamic", "completion_rma", "world")
+]
 SPREAD_MPIS = ("mpich5", "ompi5", "impi")
 
 
@@ -151,7 +164,7 @@ def test_two_nodes(mpi: Mpi, program: Program, is_full: bool, tmp_path: Path) ->
     """One user process and one ghost a node; both windows' memory and ghosts are far and near."""
     if mpi.name not in SPREAD_MPIS:
         pytest.skip(f"{mpi.title} fails or hangs in MPI_Finalize between nodes, seen plain too")
-    if program.name != "ghosts" and not is_full:
+    if program.name not in ("ghosts", "dynamic") and not is_full:
         pytest.skip("only with --full")
     records = tmp_path / "records"
     records.mkdir()

@@ -14,6 +14,8 @@ SOURCES = sorted((support.PROGRAMS / "random_rma").glob("*.c"))
 DEFAULT_SEEDS = 10
 FULL_SEEDS = 150
 
+DYNAMIC_SEEDS = 3
+
 #: These never yield a core, which makes more processes than cores slow: fewer.
 SHARES = {"mpich4": 2, "ompi4": 5, "ompi5": 5}
 
@@ -55,6 +57,34 @@ def test_same_bytes(
     for counter in ("windows_redirected", "operations_redirected", "locks_redirected"):
         assert headway.total(counter) > 0, f"{counter} is 0: no ghost was asked"
     assert headway.total("operations_spread") == 0  # unless asked for
+
+
+def test_dynamic(mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """Windows of MPI_Win_create_dynamic, at some members over memory that no ghost can reach."""
+    if mpi.name == "ompi4":
+        pytest.skip(f"{mpi.title} keeps its own windows")
+    if mpi.name != "mpich5" and not is_full:
+        pytest.skip("only with --full: test_ghosts.py has such windows on every MPI")
+    seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else DYNAMIC_SEEDS)
+    seeds = max(1, seeds // SHARES.get(mpi.name, 1))
+    first = request.config.getoption("--seed-base")
+    program = support.compile_program(mpi, "random_rma", SOURCES)
+    argv = [program, str(first), str(seeds), "--dynamic"]
+    timeout_s = 60 + 10.0 * seeds
+    plain = support.run_mpi(mpi, argv, ranks=3, timeout_s=timeout_s)
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    headway = support.run_mpi(
+        mpi,
+        argv,
+        ranks=4,
+        options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"},
+        records=tmp_path,
+        timeout_s=timeout_s,
+    )
+    check_seeds(plain, headway, f"{first} {seeds} --dynamic", "ghosts")
+    assert len(plain.lines) >= seeds * 3
+    for counter in ("windows_redirected", "operations_redirected", "operations_direct"):
+        assert headway.total(counter) > 0, f"{counter} is 0"
 
 
 #: HEADWAY_GHOST_BINDING, HEADWAY_GHOST_BALANCE

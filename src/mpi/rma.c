@@ -9,11 +9,12 @@
 
 /* True if the operation must not be made; *rc is what the program gets. `window`: NULL, not redirected. */
 static inline bool is_refused(enum hw_rma_class class, MPI_Count count, MPI_Datatype datatype,
-                              struct hw_rma_window *window, int *target_rank, MPI_Aint *target_disp, int *rc)
+                              struct hw_rma_window *window, MPI_Win *win, int *target_rank,
+                              MPI_Aint *target_disp, int *rc)
 {
     if (__builtin_expect(window == NULL, 1))
         return false;
-    *rc = hw_rma_redirect(window, target_rank, target_disp,
+    *rc = hw_rma_redirect(window, win, target_rank, target_disp,
                           &(struct hw_rma_shape){.class = class, .count = count, .datatype = datatype});
     return *rc != MPI_SUCCESS;
 }
@@ -21,16 +22,16 @@ static inline bool is_refused(enum hw_rma_class class, MPI_Count count, MPI_Data
 /* True if a Put or Get is over without the real call: done near, or refused. `request`: NULL, not
  * request-based. Otherwise the target has become its ghost, on a redirected window. */
 static inline bool is_settled(enum hw_rma_class class, struct hw_rma_part origin, struct hw_rma_part target,
-                              MPI_Win win, MPI_Request *request, int *target_rank, MPI_Aint *target_disp,
+                              MPI_Win *win, MPI_Request *request, int *target_rank, MPI_Aint *target_disp,
                               int *rc)
 {
-    struct hw_rma_window *window = hw_rma_find(win);
+    struct hw_rma_window *window = hw_rma_find(*win);
     if (__builtin_expect(window == NULL, 1))
         return false;
     bool is_near = class == HW_RMA_PUT
                        ? hw_rma_near_put(window, origin, *target_rank, *target_disp, target, request, rc)
                        : hw_rma_near_get(window, origin, *target_rank, *target_disp, target, request, rc);
-    return is_near || is_refused(class, origin.count, origin.type, window, target_rank, target_disp, rc);
+    return is_near || is_refused(class, target.count, target.type, window, win, target_rank, target_disp, rc);
 }
 
 /* Passes on what the real call returned. */
@@ -48,7 +49,7 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 {
     int rc;
     if (is_settled(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, win, NULL, &target_rank,
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, &win, NULL, &target_rank,
                    &target_disp, &rc))
         return rc;
     return hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -60,7 +61,7 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
 {
     int rc;
     if (is_settled(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, win, NULL, &target_rank,
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, &win, NULL, &target_rank,
                    &target_disp, &rc))
         return rc;
     return hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -69,13 +70,13 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
 
 /* An accumulate with all its arguments, on a redirected window: applied here, made in pieces, or HW_DECLINED
  * with its target turned into its ghost. */
-static enum hw_status try_accumulate(struct hw_rma_window *window, int *target_rank, MPI_Aint *target_disp,
-                                     const struct hw_rma_accumulate *call, int *rc)
+static enum hw_status try_accumulate(struct hw_rma_window *window, MPI_Win *win, int *target_rank,
+                                     MPI_Aint *target_disp, const struct hw_rma_accumulate *call, int *rc)
 {
     int target = *target_rank;
     if (hw_rma_near_accumulate(window, target, *target_disp, call, rc))
         return HW_OK;
-    *rc = hw_rma_redirect(window, target_rank, target_disp,
+    *rc = hw_rma_redirect(window, win, target_rank, target_disp,
                           &(struct hw_rma_shape){.class = HW_RMA_ACCUMULATE,
                                                  .count = call->target.count,
                                                  .datatype = call->target.type});
@@ -96,7 +97,7 @@ int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype 
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
                                      .target = {NULL, target_count, target_datatype},
                                      .op = op};
-    if (window && try_accumulate(window, &target_rank, &target_disp, &call, &rc) == HW_OK)
+    if (window && try_accumulate(window, &win, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
     return hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
@@ -114,7 +115,7 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                                      .target = {NULL, target_count, target_datatype},
                                      .op = op,
                                      .has_result = true};
-    if (window && try_accumulate(window, &target_rank, &target_disp, &call, &rc) == HW_OK)
+    if (window && try_accumulate(window, &win, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
     return hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                                   result_datatype, target_rank, target_disp, target_count, target_datatype,
@@ -133,7 +134,7 @@ int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype dat
                                      .has_result = true};
     if (window && hw_rma_near_accumulate(window, target_rank, target_disp, &call, &rc))
         return rc;
-    if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &win, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
@@ -146,7 +147,7 @@ int hw_compare_and_swap(const void *origin_addr, const void *compare_addr, void 
     if (window && hw_rma_near_compare_and_swap(window, target_rank, target_disp, origin_addr, compare_addr,
                                                result_addr, datatype, &rc))
         return rc;
-    if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &win, &target_rank, &target_disp, &rc))
         return rc;
     return hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
                                     target_disp, win);
@@ -158,7 +159,7 @@ int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin
 {
     int rc;
     if (is_settled(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, win, request, &target_rank,
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, &win, request, &target_rank,
                    &target_disp, &rc))
         return rc;
     return tracked(hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -172,7 +173,7 @@ int hw_rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datat
 {
     int rc;
     if (is_settled(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, win, request, &target_rank,
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, &win, request, &target_rank,
                    &target_disp, &rc))
         return rc;
     return tracked(hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -190,7 +191,7 @@ int hw_raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype
                                      .target = {NULL, target_count, target_datatype},
                                      .op = op,
                                      .request = request};
-    if (window == NULL || try_accumulate(window, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
+    if (window == NULL || try_accumulate(window, &win, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
         rc = hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                  target_count, target_datatype, op, win, request);
     return tracked(rc, origin_count, origin_datatype, request);
@@ -209,7 +210,7 @@ int hw_rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                                      .op = op,
                                      .has_result = true,
                                      .request = request};
-    if (window == NULL || try_accumulate(window, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
+    if (window == NULL || try_accumulate(window, &win, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
         rc = hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                                      result_datatype, target_rank, target_disp, target_count, target_datatype,
                                      op, win, request);

@@ -19,7 +19,7 @@ void hw_win_posted(MPI_Win *win)
 {
     (void)win;
     if (hw_rma_is_on())
-        hw_record_declined("a window of MPI_Win_allocate_shared or MPI_Win_create_dynamic");
+        hw_record_declined("a window of MPI_Win_allocate_shared: its processes load and store directly");
     expose();
 }
 
@@ -47,6 +47,21 @@ int hw_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     return rc;
 }
 
+/* Served or not: what it has attached besides needs the target's progress. */
+int hw_win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    int rc = MPI_SUCCESS;
+    if (hw_rma_is_on() && hw_rma_window_create_dynamic(info, comm, win, &rc) != HW_DECLINED) {
+        if (rc == MPI_SUCCESS && hw_engine_is_on())
+            hw_engine_active->exposed(1);
+        return rc;
+    }
+    rc = hw_real.Win_create_dynamic(info, comm, win);
+    if (rc == MPI_SUCCESS)
+        expose();
+    return rc;
+}
+
 /* While ghosts are in the collective call that frees a window they cannot take part in another, and the
  * program's attribute callbacks run inside of ours: a window that one of them frees waits until we are out.
  */
@@ -57,6 +72,8 @@ static _Thread_local struct {
 
 static int free_redirected(struct hw_rma_window *window, MPI_Win *win)
 {
+    if (window->dynamic && hw_engine_is_on())
+        hw_engine_active->exposed(-1);
     if (nested.is_freeing) {
         window->next_to_free = nested.first;
         nested.first = window;
@@ -67,7 +84,7 @@ static int free_redirected(struct hw_rma_window *window, MPI_Win *win)
     int rc = hw_rma_window_free(window, win);
     while (nested.first) {
         struct hw_rma_window *other = nested.first;
-        MPI_Win handle = other->win;
+        MPI_Win handle = other->handle;
         nested.first = other->next_to_free;
         hw_rma_window_free(other, &handle);
     }

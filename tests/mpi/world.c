@@ -158,6 +158,8 @@ static void try_transfers(const char *file_name)
     MPI_Win_free(&win);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_free(&win);
+    MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &win);
+    MPI_Win_free(&win);
     MPI_Alloc_mem(64, MPI_INFO_NULL, &memory);
     MPI_Free_mem(memory);
 }

@@ -9,13 +9,14 @@
 #include "engines/rma/rma.h"
 #include "engines/rma/spread.h"
 #include "engines/rma/user.h"
+#include "engines/rma/window_dynamic.h"
 #include "profile/counters.h"
 
 #include <stdlib.h>
 
 int hw_rma_raise(const struct hw_rma_window *window, int code)
 {
-    hw_real.Win_call_errhandler(window->win, code);
+    hw_real.Win_call_errhandler(window->handle, code);
     return code;
 }
 
@@ -23,6 +24,13 @@ int hw_rma_raise(const struct hw_rma_window *window, int code)
 static int raise_if(const struct hw_rma_window *window, int rc)
 {
     return rc == MPI_SUCCESS ? rc : hw_rma_raise(window, rc);
+}
+
+/* Local loads and stores meet the ghost's, and what came to this process itself. */
+static int synchronise(const struct hw_rma_window *window)
+{
+    int rc = hw_real.Win_sync(window->win);
+    return rc == MPI_SUCCESS && window->dynamic ? hw_real.Win_sync(window->handle) : rc;
 }
 
 static bool is_target(const struct hw_rma_window *window, int rank)
@@ -70,15 +78,17 @@ static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target
     return rc;
 }
 
-static int flush_target(struct hw_rma_window *window, struct hw_rma_target *target)
+static int flush_target(struct hw_rma_window *window, int rank)
 {
-    if (!hw_rma_is_dirty(window, target))
-        return MPI_SUCCESS;
-    int rc = window->spread ? flush_spread(window, target, false)
+    struct hw_rma_target *target = &window->targets[rank];
+    int rc = MPI_SUCCESS;
+    if (hw_rma_is_dirty(window, target)) {
+        rc = window->spread ? flush_spread(window, target, false)
                             : flush_ghost(window, target->ghost, target->bell, false);
-    if (rc == MPI_SUCCESS)
-        hw_atomic_store_relaxed(&target->dirty, 0);
-    return rc;
+        if (rc == MPI_SUCCESS)
+            hw_atomic_store_relaxed(&target->dirty, 0);
+    }
+    return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush(window, rank, false) : rc;
 }
 
 /* A flush of all targets: the node's ghosts are waited for. */
@@ -92,16 +102,23 @@ static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *windo
     return rc;
 }
 
-static int flush_everything(struct hw_rma_window *window)
+static int flush_ghosts(struct hw_rma_window *window)
 {
     if (!hw_rma_is_multithreaded && !hw_atomic_load_relaxed(&window->has_ops))
         return MPI_SUCCESS;
     int rc = MPI_SUCCESS;
     for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++)
         rc = confirm_puts(window, i);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    rc = wait_all(hw_real.Win_flush_all, window);
+    return rc == MPI_SUCCESS ? wait_all(hw_real.Win_flush_all, window) : rc;
+}
+
+static int flush_everything(struct hw_rma_window *window)
+{
+    if (!hw_rma_is_multithreaded && !hw_atomic_load_relaxed(&window->has_ops) && window->dynamic == NULL)
+        return MPI_SUCCESS;
+    int rc = flush_ghosts(window);
+    if (rc == MPI_SUCCESS && window->dynamic)
+        rc = hw_rma_dynamic_flush_all(window, false);
     if (rc != MPI_SUCCESS)
         return rc;
     uint32_t next = hw_atomic_load_relaxed(&window->generation) + 1;
@@ -185,7 +202,7 @@ int hw_rma_lock(struct hw_rma_window *window, int lock_type, int rank, int asser
     if (access != HW_RMA_ACCESS_NOCHECK)
         rc = raise_if(window, acquire(window, rank, is_shared ? HW_RMA_LOCK_SHARED : HW_RMA_LOCK_EXCLUSIVE));
     if (rc == MPI_SUCCESS && rank == window->rank)
-        rc = hw_real.Win_sync(window->win);
+        rc = synchronise(window);
     change_access(window, rank, HW_RMA_ACCESS_NONE, access);
     return rc;
 }
@@ -197,9 +214,9 @@ int hw_rma_unlock(struct hw_rma_window *window, int rank)
     uint32_t access = access_of(window, rank);
     if (access == HW_RMA_ACCESS_NONE || access > HW_RMA_ACCESS_NOCHECK)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    int rc = flush_target(window, &window->targets[rank]);
+    int rc = flush_target(window, rank);
     if (rc == MPI_SUCCESS && rank == window->rank)
-        rc = hw_real.Win_sync(window->win);
+        rc = synchronise(window);
     if (rc != MPI_SUCCESS)
         return rc;
     pthread_mutex_lock(&window->mutex);
@@ -236,7 +253,7 @@ int hw_rma_lock_all(struct hw_rma_window *window, int assertion)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     /* The program may load and store its own memory from here on; the others' locks can wait. */
     int rc = assertion & MPI_MODE_NOCHECK ? MPI_SUCCESS : hw_rma_open_target(window, window->rank);
-    return rc == MPI_SUCCESS ? hw_real.Win_sync(window->win) : rc;
+    return rc == MPI_SUCCESS ? synchronise(window) : rc;
 }
 
 int hw_rma_unlock_all(struct hw_rma_window *window)
@@ -245,7 +262,7 @@ int hw_rma_unlock_all(struct hw_rma_window *window)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = flush_everything(window);
     if (rc == MPI_SUCCESS)
-        rc = hw_real.Win_sync(window->win);
+        rc = synchronise(window);
     for (int rank = 0; rank < window->size && rc == MPI_SUCCESS; rank++)
         if (change_access(window, rank, HW_RMA_ACCESS_LOCK_ALL, HW_RMA_ACCESS_NONE))
             rc = raise_if(window, release(window, rank, HW_RMA_LOCK_SHARED));
@@ -270,7 +287,7 @@ int hw_rma_flush(struct hw_rma_window *window, int rank)
         return rank == HW_PROC_NULL ? MPI_SUCCESS : hw_rma_raise(window, MPI_ERR_RANK);
     if (!is_passive(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    return flush_target(window, &window->targets[rank]);
+    return flush_target(window, rank);
 }
 
 int hw_rma_flush_local(struct hw_rma_window *window, int rank)
@@ -280,10 +297,11 @@ int hw_rma_flush_local(struct hw_rma_window *window, int rank)
     if (!is_passive(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     struct hw_rma_target *target = &window->targets[rank];
-    if (!hw_rma_is_dirty(window, target))
-        return MPI_SUCCESS;
-    return window->spread ? flush_spread(window, target, true)
-                          : flush_ghost(window, target->ghost, target->bell, true);
+    int rc = MPI_SUCCESS;
+    if (hw_rma_is_dirty(window, target))
+        rc = window->spread ? flush_spread(window, target, true)
+                            : flush_ghost(window, target->ghost, target->bell, true);
+    return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush(window, rank, true) : rc;
 }
 
 int hw_rma_flush_all(struct hw_rma_window *window)
@@ -297,15 +315,15 @@ int hw_rma_flush_local_all(struct hw_rma_window *window)
 {
     if (!window->is_lock_all && window->lock_count == 0)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    if (!hw_rma_is_multithreaded && !hw_atomic_load_relaxed(&window->has_unready))
-        return MPI_SUCCESS;
-    int rc = wait_all(hw_real.Win_flush_local_all, window);
+    int rc = MPI_SUCCESS;
+    if (hw_rma_is_multithreaded || hw_atomic_load_relaxed(&window->has_unready))
+        rc = wait_all(hw_real.Win_flush_local_all, window);
     if (rc == MPI_SUCCESS)
         hw_atomic_store_relaxed(&window->has_unready, 0);
-    return rc;
+    return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush_all(window, true) : rc;
 }
 
-int hw_rma_sync(struct hw_rma_window *window) { return hw_real.Win_sync(window->win); }
+int hw_rma_sync(struct hw_rma_window *window) { return synchronise(window); }
 
 /* ---- active target ---- */
 
@@ -318,11 +336,11 @@ int hw_rma_fence(struct hw_rma_window *window, int assertion)
         return rc;
     rc = flush_everything(window);
     if (rc == MPI_SUCCESS)
-        rc = hw_real.Win_sync(window->win);
+        rc = synchronise(window);
     if (rc == MPI_SUCCESS)
         rc = raise_if(window, hw_bottom.Barrier(window->users));
     if (rc == MPI_SUCCESS)
-        rc = hw_real.Win_sync(window->win);
+        rc = synchronise(window);
     pthread_mutex_lock(&window->mutex);
     window->is_fence = !(assertion & MPI_MODE_NOSUCCEED);
     publish_open(window);
@@ -381,7 +399,7 @@ int hw_rma_post(struct hw_rma_window *window, MPI_Group group, int assertion)
         return hw_rma_raise(window, rc);
     window->post_requests = calloc((size_t)count + 1, sizeof(MPI_Request));
     window->post_count = count;
-    rc = window->post_requests ? hw_real.Win_sync(window->win) : MPI_ERR_NO_MEM;
+    rc = window->post_requests ? synchronise(window) : MPI_ERR_NO_MEM;
     for (int i = 0; rc == MPI_SUCCESS && i < count; i++)
         rc = hw_bottom.Irecv(NULL, 0, HW_BYTE, ranks[i], pscw_tag(window, HW_RMA_PSCW_COMPLETE),
                              window->users, &window->post_requests[i]);
@@ -418,7 +436,7 @@ int hw_rma_complete(struct hw_rma_window *window)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = MPI_SUCCESS;
     for (int i = 0; rc == MPI_SUCCESS && i < window->start_count; i++)
-        rc = flush_target(window, &window->targets[window->start_ranks[i]]);
+        rc = flush_target(window, window->start_ranks[i]);
     for (int i = 0; rc == MPI_SUCCESS && i < window->start_count; i++) {
         change_access(window, window->start_ranks[i], HW_RMA_ACCESS_STARTED, HW_RMA_ACCESS_NONE);
         rc = raise_if(window, signal(window, window->start_ranks[i], HW_RMA_PSCW_COMPLETE));
@@ -434,7 +452,7 @@ static int end_exposure(struct hw_rma_window *window)
     free(window->post_requests);
     window->post_requests = NULL;
     window->post_count = -1;
-    return hw_real.Win_sync(window->win);
+    return synchronise(window);
 }
 
 int hw_rma_wait(struct hw_rma_window *window)

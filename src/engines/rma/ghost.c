@@ -23,9 +23,11 @@ struct ghost_window {
     int member_count;
     struct hw_rma_comms comms;
     MPI_Win shared, win; /* shared: null where the memory is in pieces */
+    MPI_Win dynamic;     /* or null; nothing is attached here */
     struct hw_rma_piece *pieces;
     int piece_count;
     char *mapped;                     /* the pieces */
+    bool is_dynamic;                  /* the memory is the ranges of the node, which stay mapped */
     struct hw_rma_ghost_lock locks[]; /* by the target's rank in the program's communicator */
 };
 
@@ -97,17 +99,31 @@ static MPI_Aint map_pieces(struct ghost_window *window, void **base)
 }
 
 /* The ghost adds a page, so that the memory is never empty. */
+static MPI_Aint find_memory(struct ghost_window *window, void **base)
+{
+    if (window->is_dynamic) {
+        struct hw_rma_ranges ranges = hw_rma_node_memory_ranges();
+        *base = ranges.memory;
+        return (MPI_Aint)ranges.bytes;
+    }
+    return window->piece_count > 0 ? map_pieces(window, base) : find_segment(window, base);
+}
+
 static void make_windows(struct ghost_window *window, const int *members, MPI_Info hints)
 {
-    bool is_in_pieces = window->piece_count > 0;
+    bool is_there = window->piece_count > 0 || window->is_dynamic;
     void *base = NULL;
-    if (hw_rma_comms_make(members, window->member_count, !is_in_pieces, &window->comms) != HW_OK)
+    if (hw_rma_comms_make(members, window->member_count, !is_there, &window->comms) != HW_OK)
         give_up("cannot make the communicators of a window");
     window->shared = HW_WIN_NULL;
-    if (!is_in_pieces && hw_bottom.Win_allocate_shared(HW_RMA_ALIGNMENT, 1, HW_INFO_NULL, window->comms.node,
-                                                       &base, &window->shared) != MPI_SUCCESS)
+    if (!is_there && hw_bottom.Win_allocate_shared(HW_RMA_ALIGNMENT, 1, HW_INFO_NULL, window->comms.node,
+                                                   &base, &window->shared) != MPI_SUCCESS)
         give_up("cannot share the memory of a window");
-    MPI_Aint size = is_in_pieces ? map_pieces(window, &base) : find_segment(window, &base);
+    MPI_Aint size = find_memory(window, &base);
+    window->dynamic = HW_WIN_NULL;
+    if (window->is_dynamic &&
+        hw_bottom.Win_create_dynamic(hints, window->comms.window, &window->dynamic) != MPI_SUCCESS)
+        give_up("cannot make a dynamic window");
     if (hw_bottom.Win_create(base, size, 1, hints, window->comms.window, &window->win) != MPI_SUCCESS)
         give_up("cannot make a window");
 }
@@ -136,6 +152,7 @@ static void create(const struct hw_rma_command *command, int origin)
     window->member_count = count;
     window->pieces = pieces;
     window->piece_count = command->piece_count;
+    window->is_dynamic = command->is_dynamic != 0;
     hw_rma_ghost_wait_enter_mpi();
     make_windows(window, members, info);
     hw_rma_ghost_wait_leave_mpi();
@@ -155,6 +172,8 @@ static void destroy(uint64_t id)
         link = &(*link)->next;
     *link = window->next;
     hw_rma_ghost_wait_enter_mpi();
+    if (window->dynamic != HW_WIN_NULL)
+        hw_bottom.Win_free(&window->dynamic);
     hw_bottom.Win_free(&window->win);
     if (window->shared != HW_WIN_NULL)
         hw_bottom.Win_free(&window->shared);

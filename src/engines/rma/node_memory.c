@@ -20,6 +20,16 @@
 #define PART_BYTES (INT64_C(1) << 50)
 enum { PROCESSES_MAX = 1024 };
 
+/* Of the addresses of a process, at most: a hundred times what one takes in its life, or all ranges of a node
+ * in a quarter of what a process has on x86-64. A program that takes and gives back large memory uses it up,
+ * since no place is used twice. */
+#define RANGE_BYTES_MAX (INT64_C(1) << 43)
+#define RANGES_BYTES_MAX (INT64_C(1) << 45)
+
+/* Locked memory that a program may have besides, for its own purposes or the network's: too little for all of
+ * a process with an MPI. */
+#define LOCKED_BYTES_MIN (UINT64_C(256) << 20)
+
 /* What a process of the node tells the others of itself. */
 struct peer {
     struct sockaddr_un address; /* of a socket that is nowhere in the file system */
@@ -29,6 +39,8 @@ struct peer {
 
 static int file = -1;
 static struct hw_file_identity identity;
+static char no_range[64]; /* a window's memory must not be empty */
+static struct hw_rma_ranges ranges = {.memory = no_range, .bytes = sizeof no_range};
 
 /* Where the kernel promises memory only if it has it, it kills for pages of a shared file that it has not. */
 static bool is_overcommitted(void)
@@ -149,6 +161,49 @@ static bool share_file(int fd, struct peer *peers, int rank, int count)
     return have_all(file >= 0);
 }
 
+struct hw_rma_ranges hw_rma_node_memory_ranges(void) { return ranges; }
+
+/* By a ghost. A core file would have all of a shared mapping, holes too. */
+static bool map_ranges(int users, int64_t range_bytes)
+{
+    int64_t bytes = hw_rma_range_offset(users, range_bytes);
+    char *memory =
+        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bool is_mapped = memory != MAP_FAILED;
+    for (int i = 0; i < users && is_mapped; i++)
+        is_mapped = mmap(memory + hw_rma_range_offset(i, range_bytes), (size_t)range_bytes,
+                         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, PART_BYTES * i) != MAP_FAILED;
+    if (is_mapped) {
+        madvise(memory, (size_t)bytes, MADV_DONTDUMP);
+        ranges = (struct hw_rma_ranges){.memory = memory, .bytes = bytes};
+    } else if (memory != MAP_FAILED) {
+        munmap(memory, (size_t)bytes);
+    }
+    return is_mapped;
+}
+
+/* A program that locks all of its memory, under a limit that allows for that, would be refused with so many
+ * more addresses. */
+static bool may_reserve(void)
+{
+    struct rlimit locked;
+    return getrlimit(RLIMIT_MEMLOCK, &locked) == 0 &&
+           (locked.rlim_cur == RLIM_INFINITY || locked.rlim_cur < LOCKED_BYTES_MIN);
+}
+
+/* All of the node or nobody: what a ghost has not mapped no process may count on. */
+static void open_ranges(void)
+{
+    int users = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int64_t bytes = RANGE_BYTES_MAX;
+    while (bytes > RANGES_BYTES_MAX / users)
+        bytes /= 2;
+    bool has_range =
+        hw_world_is_ghost() ? map_ranges(users, bytes) : may_reserve() && hw_arena_reserve((size_t)bytes);
+    if (!have_all(has_range) && !hw_world_is_ghost())
+        hw_arena_unreserve();
+}
+
 void hw_rma_node_memory_open(void)
 {
     int rank, count;
@@ -169,6 +224,8 @@ void hw_rma_node_memory_open(void)
         close(fd);
     if (is_shared && !hw_world_is_ghost())
         hw_arena_open(file, PART_BYTES * rank, PART_BYTES);
+    if (is_shared)
+        open_ranges();
     if (!is_shared && file >= 0) {
         close(file);
         file = -1;

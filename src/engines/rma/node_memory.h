@@ -31,6 +31,25 @@ static inline struct hw_rma_piece hw_rma_piece_of(int64_t place, int64_t bytes, 
  * there is not where an option or the machine is against it, alike at all processes of the node. */
 void hw_rma_node_memory_open(void);
 
+/* The ranges of the arenas (shm/arena.h) of a node's user processes, in the order of hw_world.node, as every
+ * ghost has them mapped from its start to its end: for windows whose memory is known by its addresses alone
+ * (window_dynamic.h). Before them is a page of zeros. */
+struct hw_rma_ranges {
+    char *memory;
+    int64_t bytes; /* of all */
+};
+
+/* In ghosts; `bytes` is never 0. */
+struct hw_rma_ranges hw_rma_node_memory_ranges(void);
+
+enum { HW_RMA_RANGES_FIRST = HW_ARENA_ALIGNMENT };
+
+/* Where the range of a user process begins in them; all of a node are equally long. */
+static inline int64_t hw_rma_range_offset(int local_index, int64_t range_bytes)
+{
+    return HW_RMA_RANGES_FIRST + local_index * range_bytes;
+}
+
 /* The pieces one behind the other, and `spare` bytes of zeros behind the last. NULL: not possible, also where
  * they are empty and nothing is spare. */
 char *hw_rma_node_memory_map(const struct hw_rma_piece *pieces, int count, size_t spare);

@@ -2,6 +2,7 @@
 
 #include "engines/rma/layout.h"
 #include "engines/rma/spread.h"
+#include "engines/rma/window_dynamic.h"
 #include "profile/counters.h"
 #include "real/type_size.h"
 
@@ -12,29 +13,35 @@
 struct side {
     struct hw_rma_layout layout;
     bool is_there;
+    MPI_Aint shift;    /* of all places in the part's datatype */
     MPI_Datatype type; /* of the part */
 };
 
 enum { ORIGIN, RESULT, TARGET, SIDES };
 
+/* An owner of elements is a ghost, as a rank in the window; on a dynamic window enum hw_rma_dynamic_owner. */
 struct cut {
     struct hw_rma_window *window;
+    int target_rank;
     const struct hw_rma_target *target;
+    int first_owner, owner_count;
     MPI_Aint disp;
     const struct hw_rma_accumulate *call;
     MPI_Datatype element;
     MPI_Aint element_extent;
     MPI_Count element_size;
     struct side sides[SIDES];
-    MPI_Count from, to; /* elements of the ghost at hand (find_range) */
+    MPI_Count from, to; /* elements of the owner at hand (find_range) */
     int *lengths;       /* of runs, and where they begin */
     MPI_Aint *places;
 };
 
 static int owner_of(const struct cut *cut, MPI_Count index)
 {
-    const struct hw_rma_span *span = hw_rma_spread_span(cut->window, cut->target);
-    return hw_rma_span_ghost(span, cut->disp + hw_rma_layout_place(&cut->sides[TARGET].layout, index));
+    MPI_Aint place = cut->disp + hw_rma_layout_place(&cut->sides[TARGET].layout, index);
+    if (cut->window->dynamic)
+        return (int)hw_rma_dynamic_owner(cut->window, cut->target_rank, place);
+    return hw_rma_span_ghost(hw_rma_spread_span(cut->window, cut->target), place);
 }
 
 static bool is_dense(const struct cut *cut, const struct side *side)
@@ -53,39 +60,39 @@ static MPI_Count first_from(const struct cut *cut, MPI_Aint place)
     return index < count ? index : count;
 }
 
-/* The first element of a ghost and the one behind its last; others' may lie between. False: it has none. */
-static bool find_range(struct cut *cut, int ghost)
+/* The first element of an owner and the one behind its last; others' may lie between. False: it has none. */
+static bool find_range(struct cut *cut, int owner)
 {
-    const struct hw_rma_span *span = hw_rma_spread_span(cut->window, cut->target);
-    MPI_Aint segment = ghost - span->first;
     cut->from = 0;
     cut->to = cut->sides[TARGET].layout.count;
-    if (is_dense(cut, &cut->sides[TARGET])) {
+    if (cut->window->spread && is_dense(cut, &cut->sides[TARGET])) {
+        const struct hw_rma_span *span = hw_rma_spread_span(cut->window, cut->target);
+        MPI_Aint segment = owner - span->first;
         if (segment > 0)
             cut->from = first_from(cut, segment * span->segment_bytes);
         if (segment < span->count - 1)
             cut->to = first_from(cut, (segment + 1) * span->segment_bytes);
     }
-    while (cut->from < cut->to && owner_of(cut, cut->from) != ghost)
+    while (cut->from < cut->to && owner_of(cut, cut->from) != owner)
         cut->from++;
     return cut->from < cut->to;
 }
 
-/* The elements of one ghost, as a datatype over a buffer: runs of neighbours. */
-static int make_type(struct cut *cut, struct side *side, int ghost)
+/* The elements of one owner, as a datatype over a buffer: runs of neighbours. */
+static int make_type(struct cut *cut, struct side *side, int owner)
 {
     int runs = 0;
     MPI_Aint next = 0;
     bool is_one_run = is_dense(cut, side) && is_dense(cut, &cut->sides[TARGET]);
     if (is_one_run) {
         runs = 1;
-        cut->places[0] = hw_rma_layout_place(&side->layout, cut->from);
+        cut->places[0] = hw_rma_layout_place(&side->layout, cut->from) + side->shift;
         cut->lengths[0] = (int)(cut->to - cut->from);
     }
     for (MPI_Count i = cut->from; i < cut->to && !is_one_run; i++) {
-        if (owner_of(cut, i) != ghost)
+        if (owner_of(cut, i) != owner)
             continue;
-        MPI_Aint place = hw_rma_layout_place(&side->layout, i);
+        MPI_Aint place = hw_rma_layout_place(&side->layout, i) + side->shift;
         if (runs == 0 || place != next) {
             cut->lengths[runs] = 0;
             cut->places[runs++] = place;
@@ -104,7 +111,37 @@ static void free_types(struct cut *cut)
             hw_bottom.Type_free(&cut->sides[i].type);
 }
 
-static int call_real(const struct cut *cut, int ghost, MPI_Request *request)
+/* Where an owner's piece goes. */
+struct route {
+    MPI_Win win;
+    int rank;
+    MPI_Aint disp;
+};
+
+static struct route route_of(const struct cut *cut, int owner)
+{
+    const struct hw_rma_window *window = cut->window;
+    if (window->dynamic && owner == HW_RMA_OF_TARGET)
+        return (struct route){
+            .win = window->handle, .rank = hw_rma_dynamic_rank(window, cut->target_rank), .disp = cut->disp};
+    if (window->dynamic)
+        return (struct route){
+            .win = window->win, .rank = cut->target->ghost, .disp = cut->disp + cut->target->offset};
+    return (struct route){.win = window->win, .rank = owner, .disp = cut->disp};
+}
+
+/* A window with memory of its own takes no negative displacement, which a datatype of absolute addresses
+ * needs at the ghost: its places make up for that. */
+static void avoid_negative(struct cut *cut, struct route *to)
+{
+    cut->sides[TARGET].shift = 0;
+    if (to->win == cut->window->win && to->disp < 0) {
+        cut->sides[TARGET].shift = to->disp;
+        to->disp = 0;
+    }
+}
+
+static int call_real(const struct cut *cut, struct route to, MPI_Request *request)
 {
     const struct hw_rma_accumulate *call = cut->call;
     const struct side *origin = &cut->sides[ORIGIN], *result = &cut->sides[RESULT];
@@ -112,34 +149,36 @@ static int call_real(const struct cut *cut, int ghost, MPI_Request *request)
     MPI_Count count = origin->is_there ? 1 : call->origin.count;
     MPI_Datatype datatype = origin->is_there ? origin->type : call->origin.type;
     MPI_Datatype target = cut->sides[TARGET].type;
-    MPI_Win win = cut->window->win;
     if (!call->has_result && request)
-        return hw_real_raccumulate(call->origin.address, count, datatype, ghost, cut->disp, 1, target,
-                                   call->op, win, request);
+        return hw_real_raccumulate(call->origin.address, count, datatype, to.rank, to.disp, 1, target,
+                                   call->op, to.win, request);
     if (!call->has_result)
-        return hw_real_accumulate(call->origin.address, count, datatype, ghost, cut->disp, 1, target,
-                                  call->op, win);
+        return hw_real_accumulate(call->origin.address, count, datatype, to.rank, to.disp, 1, target,
+                                  call->op, to.win);
     if (request)
         return hw_real_rget_accumulate(call->origin.address, count, datatype, (void *)call->result.address, 1,
-                                       result->type, ghost, cut->disp, 1, target, call->op, win, request);
+                                       result->type, to.rank, to.disp, 1, target, call->op, to.win, request);
     return hw_real_get_accumulate(call->origin.address, count, datatype, (void *)call->result.address, 1,
-                                  result->type, ghost, cut->disp, 1, target, call->op, win);
+                                  result->type, to.rank, to.disp, 1, target, call->op, to.win);
 }
 
-static int make_piece(struct cut *cut, int ghost, MPI_Request *request)
+static int make_piece(struct cut *cut, int owner, MPI_Request *request)
 {
     int rc = MPI_SUCCESS;
-    find_range(cut, ghost);
+    struct route to = route_of(cut, owner);
+    avoid_negative(cut, &to);
+    find_range(cut, owner);
     for (int i = 0; i < SIDES; i++)
         cut->sides[i].type = HW_DATATYPE_NULL;
     for (int i = 0; i < SIDES && rc == MPI_SUCCESS; i++)
         if (cut->sides[i].is_there)
-            rc = make_type(cut, &cut->sides[i], ghost);
+            rc = make_type(cut, &cut->sides[i], owner);
     if (rc == MPI_SUCCESS) {
         MPI_Count bytes = 0;
         hw_bottom.Type_size_x(cut->sides[TARGET].type, &bytes);
-        hw_rma_spread_use(cut->window, cut->target, ghost, (uint64_t)bytes);
-        rc = call_real(cut, ghost, request);
+        if (cut->window->spread)
+            hw_rma_spread_use(cut->window, cut->target, owner, (uint64_t)bytes);
+        rc = call_real(cut, to, request);
     } else {
         hw_rma_raise(cut->window, rc);
     }
@@ -150,19 +189,20 @@ static int make_piece(struct cut *cut, int ghost, MPI_Request *request)
 /* All but the last without a request of their own: complete, as far as the request would tell, at once. */
 static int make_pieces(struct cut *cut)
 {
-    const struct hw_rma_span *span = hw_rma_spread_span(cut->window, cut->target);
     MPI_Request *request = cut->call->request;
     int last = -1, rc = MPI_SUCCESS;
-    for (int ghost = span->first; ghost < span->first + span->count && rc == MPI_SUCCESS; ghost++) {
-        if (!find_range(cut, ghost))
+    for (int i = 0; i < cut->owner_count && rc == MPI_SUCCESS; i++) {
+        int owner = cut->first_owner + i;
+        if (!find_range(cut, owner))
             continue;
         if (last >= 0) {
+            struct route to = route_of(cut, last);
             rc = make_piece(cut, last, NULL);
             if (rc == MPI_SUCCESS && request)
-                rc = cut->call->has_result ? hw_real.Win_flush(last, cut->window->win)
-                                           : hw_real.Win_flush_local(last, cut->window->win);
+                rc = cut->call->has_result ? hw_real.Win_flush(to.rank, to.win)
+                                           : hw_real.Win_flush_local(to.rank, to.win);
         }
-        last = ghost;
+        last = owner;
     }
     return rc == MPI_SUCCESS ? make_piece(cut, last, request) : rc;
 }
@@ -211,8 +251,16 @@ static enum hw_status lay_out(struct cut *cut)
 int hw_rma_pieces_make(struct hw_rma_window *window, int target_rank, MPI_Aint target_disp,
                        const struct hw_rma_accumulate *call)
 {
-    struct cut cut = {
-        .window = window, .target = &window->targets[target_rank], .disp = target_disp, .call = call};
+    struct cut cut = {.window = window,
+                      .target_rank = target_rank,
+                      .target = &window->targets[target_rank],
+                      .owner_count = HW_RMA_OWNERS,
+                      .disp = target_disp,
+                      .call = call};
+    if (window->spread) {
+        cut.first_owner = hw_rma_spread_span(window, cut.target)->first;
+        cut.owner_count = hw_rma_spread_span(window, cut.target)->count;
+    }
     enum hw_status status = lay_out(&cut);
     int rc;
     if (status == HW_OK && !reserve_runs(&cut))

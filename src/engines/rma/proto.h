@@ -24,11 +24,12 @@ enum hw_rma_tag {
 };
 
 enum hw_rma_kind {
-    HW_RMA_CREATE = 1,   /* id, member_count, hint_bytes, piece_count: take part in making a window */
-    HW_RMA_FREE,         /* id: take part in freeing it */
-    HW_RMA_LOCK,         /* id, target, lock, grant_tag: queue; a grant (empty message) answers */
-    HW_RMA_UNLOCK,       /* id, target, lock: no answer */
-    HW_RMA_GATE,         /* grant_tag: as LOCK, on the one gate of the world */
+    HW_RMA_CREATE =
+        1,         /* id, member_count, hint_bytes, piece_count, is_dynamic: take part in making a window */
+    HW_RMA_FREE,   /* id: take part in freeing it */
+    HW_RMA_LOCK,   /* id, target, lock, grant_tag: queue; a grant (empty message) answers */
+    HW_RMA_UNLOCK, /* id, target, lock: no answer */
+    HW_RMA_GATE,   /* grant_tag: as LOCK, on the one gate of the world */
     HW_RMA_GATE_RELEASE, /* no answer */
     HW_RMA_FINISH,       /* this user process is in MPI_Finalize */
 };
@@ -44,7 +45,7 @@ struct hw_rma_command {
     int32_t member_count; /* of user processes; 0: all of the world, and no list follows */
     int32_t hint_bytes;
     int32_t piece_count; /* one for each member on the ghost's node; 0: memory is still to be made */
-    int32_t unused;      /* no padding that nobody wrote is sent */
+    int32_t is_dynamic;  /* its memory is the ranges of the ghost's node (node_memory.h) */
 };
 static_assert(sizeof(struct hw_rma_command) == 40, "both sides read it as bytes");
 

@@ -34,6 +34,7 @@ enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Inf
 /* Likewise; declined too where some process's memory is none of ours (hw_arena_find). */
 enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                     MPI_Comm comm, MPI_Win *win, int *rc);
+enum hw_status hw_rma_window_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win, int *rc);
 int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win);
 /* The user processes; the program frees the group. */
 int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group);

@@ -66,7 +66,7 @@ bool hw_rma_window_enter(struct hw_rma_window *window)
             __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
     }
     if (table) {
-        fill_slot(table, (uintptr_t)window->win, window);
+        fill_slot(table, (uintptr_t)window->handle, window);
         struct hw_rma_window **link = &first_window;
         while (*link)
             link = &(*link)->next;
@@ -79,7 +79,7 @@ bool hw_rma_window_enter(struct hw_rma_window *window)
 void hw_rma_window_leave(struct hw_rma_window *window)
 {
     pthread_mutex_lock(&list_mutex);
-    fill_slot(hw_rma_windows, (uintptr_t)window->win, NULL);
+    fill_slot(hw_rma_windows, (uintptr_t)window->handle, NULL);
     for (struct hw_rma_window **link = &first_window; *link; link = &(*link)->next) {
         if (*link == window) {
             *link = window->next;
@@ -93,6 +93,16 @@ struct hw_rma_window *hw_rma_window_first(void)
 {
     pthread_mutex_lock(&list_mutex);
     struct hw_rma_window *window = first_window;
+    pthread_mutex_unlock(&list_mutex);
+    return window;
+}
+
+struct hw_rma_window *hw_rma_window_of_shadow(MPI_Win win)
+{
+    pthread_mutex_lock(&list_mutex);
+    struct hw_rma_window *window = first_window;
+    while (window && window->win != win)
+        window = window->next;
     pthread_mutex_unlock(&list_mutex);
     return window;
 }
@@ -143,7 +153,7 @@ static void finish(void)
 {
     hw_rma_watch_stop();
     for (struct hw_rma_window *window; (window = hw_rma_window_first()) != NULL;) {
-        MPI_Win win = window->win;
+        MPI_Win win = window->handle;
         hw_rma_unlock_all_at_end(window);
         if (hw_rma_window_free(window, &win) != MPI_SUCCESS)
             break;

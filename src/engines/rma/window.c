@@ -7,6 +7,7 @@
 #include "engines/rma/rma.h"
 #include "engines/rma/spread.h"
 #include "engines/rma/user.h"
+#include "engines/rma/window_dynamic.h"
 #include "engines/rma/window_plan.h"
 #include "profile/counters.h"
 #include "real/quirks.h"
@@ -76,6 +77,7 @@ static int tell_ghosts(const struct hw_rma_window *window, const struct hw_rma_p
     struct hw_rma_command command = {.kind = HW_RMA_CREATE,
                                      .id = window->id,
                                      .member_count = plan->is_whole ? 0 : plan->size,
+                                     .is_dynamic = plan->is_dynamic,
                                      .hint_bytes = hint_bytes};
     int rc = MPI_SUCCESS;
     for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++)
@@ -96,6 +98,10 @@ static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan
             struct hw_rma_piece piece = piece_of(&plan->offers[i]);
             target->offset += piece.bytes ? (MPI_Aint)(plan->offers[i].place - piece.place) : 0;
             *bytes += (MPI_Aint)piece.bytes;
+        } else if (plan->is_dynamic) {
+            target->offset = (MPI_Aint)(hw_rma_range_offset(hw_world.processes[plan->members[i]].local_index,
+                                                            plan->offers[i].range_bytes) -
+                                        plan->offers[i].range_base);
         } else {
             *bytes += hw_rma_round_up((MPI_Aint)plan->offers[i].size);
         }
@@ -113,7 +119,8 @@ static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan
     window->has_puts = calloc((size_t)window->ghost_count, sizeof *window->has_puts);
     bool is_placed =
         node_bytes && window->targets && window->has_puts &&
-        hw_rma_spread_make(window, (enum hw_option_ghost_binding)plan->offers[0].binding, node_bytes);
+        (plan->is_dynamic ||
+         hw_rma_spread_make(window, (enum hw_option_ghost_binding)plan->offers[0].binding, node_bytes));
     free(node_bytes);
     return is_placed;
 }
@@ -122,18 +129,28 @@ static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan
 static int make_windows(struct hw_rma_window *window, struct hw_rma_plan *plan, MPI_Info hints)
 {
     int rc = MPI_SUCCESS;
-    if (hw_rma_comms_make(plan->is_whole ? NULL : plan->members, plan->size, !plan->is_in_pieces,
-                          &window->comms) != HW_OK)
+    bool is_there = plan->is_in_pieces || plan->is_dynamic;
+    if (hw_rma_comms_make(plan->is_whole ? NULL : plan->members, plan->size, !is_there, &window->comms) !=
+        HW_OK)
         return MPI_ERR_OTHER;
-    if (!plan->is_in_pieces)
+    if (!is_there)
         rc = hw_bottom.Win_allocate_shared(hw_rma_round_up((MPI_Aint)plan->own.size), 1, HW_INFO_NULL,
                                            window->comms.node, &plan->base, &window->shared);
+    if (plan->is_dynamic)
+        rc = hw_rma_dynamic_open(window, plan, hints);
     if (rc == MPI_SUCCESS)
         rc = hw_bottom.Win_create(plan->base, (MPI_Aint)plan->own.size, (int)plan->own.disp_unit, hints,
                                   window->comms.window, &window->win);
     if (rc != MPI_SUCCESS)
         return rc;
-    hw_rma_near_find(window, plan->members, plan->base);
+    if (plan->is_dynamic) {
+        rc = hw_rma_dynamic_forward_errors(window);
+    } else {
+        window->handle = window->win;
+        hw_rma_near_find(window, plan->members, plan->base);
+    }
+    if (rc != MPI_SUCCESS)
+        return rc;
     return hw_bottom.Win_lock_all(MPI_MODE_NOCHECK, window->win);
 }
 
@@ -177,7 +194,7 @@ static struct hw_rma_window *begin_window(struct hw_rma_plan *plan)
     window->rank = plan->rank;
     window->size = plan->size;
     window->flavor = plan->flavor;
-    window->shared = HW_WIN_NULL;
+    window->shared = window->win = window->handle = HW_WIN_NULL;
     window->comms.is_world = plan->is_whole;
     window->start_count = window->post_count = -1;
     window->generation = 1;
@@ -244,10 +261,10 @@ static enum hw_status make(struct hw_rma_plan *plan, enum hw_status status, MPI_
         hw_rma_plan_count_in_pieces(1);
         window->taken = plan->taken;
         plan->taken = NULL;
-    } else {
+    } else if (window->shared != HW_WIN_NULL) {
         hw_bottom.Win_set_errhandler(window->shared, HW_ERRORS_RETURN);
     }
-    *win = window->win;
+    *win = window->handle;
     return HW_OK;
 }
 
@@ -315,6 +332,19 @@ enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_uni
     return status;
 }
 
+enum hw_status hw_rma_window_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win, int *rc)
+{
+    struct hw_rma_plan plan = {
+        .comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_DYNAMIC, .is_dynamic = true};
+    plan.own.disp_unit = 1;
+    hw_rma_dynamic_offer(&plan.own);
+    if (is_hint(info, "async_config", "off"))
+        plan.own.consent = HW_RMA_REFUSED;
+    enum hw_status status = make(&plan, hw_rma_plan_judge(&plan), info, win, rc);
+    hw_rma_plan_end(&plan);
+    return status;
+}
+
 int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group)
 {
     /* A handle of the program's own: one rank range, the whole. */
@@ -373,6 +403,8 @@ int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
     if (window->is_lock_all || window->lock_count > 0 || window->start_count >= 0 || window->post_count >= 0)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = hw_bottom.Win_unlock_all(window->win);
+    if (rc == MPI_SUCCESS && window->dynamic)
+        rc = hw_rma_dynamic_close(window);
     if (rc == MPI_SUCCESS)
         rc = window->members ? meet_by_messages(window) : hw_bottom.Barrier(window->users);
     if (rc != MPI_SUCCESS)
@@ -385,7 +417,10 @@ int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
         hw_rma_tell(window->ghosts[i], &command);
     hw_rma_window_leave(window);
     HW_COUNT_ADD(operations_redirected, atomic_exchange(&window->op_count, 0));
-    rc = hw_real.Win_free(win);
+    if (window->dynamic)
+        rc = hw_rma_dynamic_free(window, win);
+    if (rc == MPI_SUCCESS)
+        rc = hw_real.Win_free(window->handle == window->win ? win : &window->win);
     if (window->shared != HW_WIN_NULL)
         hw_bottom.Win_free(&window->shared);
     hw_rma_comms_free(&window->comms);

@@ -53,7 +53,8 @@ struct hw_rma_target {
 enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
 
 struct hw_rma_window {
-    MPI_Win win;                 /* what the program holds; shadow window at the same time */
+    MPI_Win win;                 /* the shadow window, on which operations go to ghosts */
+    MPI_Win handle;              /* what the program holds: the shadow window, but for dynamic ones */
     int flavor;                  /* MPI_WIN_FLAVOR_*, as the program made it */
     void *base;                  /* of this process's memory, as the program knows it */
     MPI_Win shared;              /* the memory; null: it is in pieces */
@@ -76,6 +77,7 @@ struct hw_rma_window {
     int *members;               /* by rank in the window: rank in hw_world.all; only where users is null */
     struct hw_rma_target *targets;
     struct hw_rma_spread *spread;       /* NULL: every operation on a target goes to its own ghost */
+    struct hw_rma_dynamic *dynamic;     /* NULL: not of MPI_Win_create_dynamic (window_dynamic.h) */
     struct hw_rma_window *next;         /* in the order they were made, under the list's lock */
     struct hw_rma_window *next_to_free; /* freed inside of another (src/mpi/window.c) */
 
@@ -148,6 +150,8 @@ void hw_rma_unlock_all_at_end(struct hw_rma_window *window);
 bool hw_rma_window_enter(struct hw_rma_window *window);
 void hw_rma_window_leave(struct hw_rma_window *window);
 struct hw_rma_window *hw_rma_window_first(void);
+/* By its `win`; NULL: none of ours. */
+struct hw_rma_window *hw_rma_window_of_shadow(MPI_Win win);
 
 /* A target that no fence opened: takes its lock under lock_all; an MPI error, already raised, if there is no
  * epoch. */
@@ -159,14 +163,14 @@ int hw_rma_raise(const struct hw_rma_window *window, int code);
 /* SINGLE: accumulates of one element, Fetch_and_op and Compare_and_swap. */
 enum hw_rma_class { HW_RMA_PUT, HW_RMA_GET, HW_RMA_ACCUMULATE, HW_RMA_SINGLE };
 
-/* What of an operation decides where it may go: at the target, for Put and Get at the origin. */
+/* What of an operation decides where it may go: its target's side. */
 struct hw_rma_shape {
     enum hw_rma_class class;
     MPI_Count count;
     MPI_Datatype datatype;
 };
 
-/* An accumulate that reaches into several ghosts' segments: in place of a rank. */
+/* An accumulate that reaches into several ghosts' segments, or a ghost's and others: in place of a rank. */
 enum { HW_RMA_SEVERAL = INT_MAX - 1 };
 
 /* Where the window is spread (spread.h): the ghost for an operation at `disp` of the node's memory, told that
@@ -174,12 +178,28 @@ enum { HW_RMA_SEVERAL = INT_MAX - 1 };
 int hw_rma_spread_choose(struct hw_rma_window *window, const struct hw_rma_target *target, MPI_Aint disp,
                          const struct hw_rma_shape *shape);
 
+/* Where the window is dynamic (window_dynamic.h). True: *win, *rank and *disp are its ghost's, or *rank is
+ * HW_RMA_SEVERAL. False: *rank is the target's own in *win. */
+bool hw_rma_dynamic_choose(struct hw_rma_window *window, MPI_Win *win, int *rank, MPI_Aint *disp,
+                           const struct hw_rma_shape *shape);
+
 /* A rank that no window has: with it the real call raises the error the program deserves. */
 enum { HW_RMA_BAD_RANK = INT_MAX };
 
+static inline void hw_rma_choose_ghost(struct hw_rma_window *window, const struct hw_rma_target *target,
+                                       int *rank, MPI_Aint disp, const struct hw_rma_shape *shape)
+{
+    if (__builtin_expect(window->spread != NULL, 0)) {
+        *rank = hw_rma_spread_choose(window, target, disp, shape);
+    } else {
+        hw_rma_bell_ring(target->bell);
+        *rank = target->ghost;
+    }
+}
+
 /* Turns the target of an operation into its ghost. MPI_SUCCESS: make the real call, or with HW_RMA_SEVERAL
  * the pieces (pieces.h). MPI_PROC_NULL and wrong ranks are left to it. */
-static inline int hw_rma_redirect(struct hw_rma_window *window, int *rank, MPI_Aint *disp,
+static inline int hw_rma_redirect(struct hw_rma_window *window, MPI_Win *win, int *rank, MPI_Aint *disp,
                                   const struct hw_rma_shape *shape)
 {
     int target_rank = *rank;
@@ -195,12 +215,12 @@ static inline int hw_rma_redirect(struct hw_rma_window *window, int *rank, MPI_A
         if (rc != MPI_SUCCESS)
             return rc;
     }
-    *disp = target->offset + *disp * target->disp_unit;
-    if (__builtin_expect(window->spread != NULL, 0)) {
-        *rank = hw_rma_spread_choose(window, target, *disp, shape);
+    if (__builtin_expect(window->dynamic != NULL, 0)) {
+        if (!hw_rma_dynamic_choose(window, win, rank, disp, shape))
+            return MPI_SUCCESS;
     } else {
-        hw_rma_bell_ring(target->bell);
-        *rank = target->ghost;
+        *disp = target->offset + *disp * target->disp_unit;
+        hw_rma_choose_ghost(window, target, rank, *disp, shape);
     }
     /* Completion of a Put at the ghost may need more than a flush. */
     if (shape->class == HW_RMA_PUT)

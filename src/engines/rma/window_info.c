@@ -48,6 +48,6 @@ int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info)
 
 int hw_rma_window_get_info(struct hw_rma_window *window, MPI_Info *info)
 {
-    int rc = hw_real.Win_get_info(window->win, info);
+    int rc = hw_real.Win_get_info(window->handle, info);
     return rc == MPI_SUCCESS ? copy_hints(window->hints, *info) : rc;
 }

@@ -86,9 +86,9 @@ enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan)
         return HW_OK;
     if (plan->flavor == MPI_WIN_FLAVOR_ALLOCATE && is_one_node(plan) && hw_real_is_node_rma_direct())
         return decline("a window within one node, where this MPI loads and stores directly");
-    if (plan->flavor == MPI_WIN_FLAVOR_CREATE && plan->size == 1)
+    if (plan->flavor != MPI_WIN_FLAVOR_ALLOCATE && plan->size == 1)
         return decline("a window of one process alone");
-    if (plan->flavor == MPI_WIN_FLAVOR_CREATE && is_one_node(plan) && !hw_real_is_accumulate_one_request())
+    if (plan->flavor != MPI_WIN_FLAVOR_ALLOCATE && is_one_node(plan) && !hw_real_is_accumulate_one_request())
         return decline("a window within one node, where accumulates of Open MPI are slower through a ghost");
     return HW_OK;
 }
@@ -112,12 +112,16 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
                                "not from MPI_Alloc_mem or MPI_Win_allocate",
         [HW_RMA_TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
     };
-    plan->is_in_pieces = true;
+    bool has_range = false;
+    plan->is_in_pieces = !plan->is_dynamic;
     for (int i = 0; i < plan->size; i++) {
         if (plan->offers[i].consent != HW_RMA_WILLING)
             return decline(reasons[plan->offers[i].consent]);
         plan->is_in_pieces = plan->is_in_pieces && plan->offers[i].place >= 0;
+        has_range = has_range || plan->offers[i].range_bytes > 0;
     }
+    if (plan->is_dynamic && !has_range)
+        return decline("a window of MPI_Win_create_dynamic where memory cannot be told from its addresses");
     return HW_OK;
 }
 

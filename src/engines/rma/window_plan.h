@@ -22,6 +22,7 @@ struct hw_rma_offer {
     int32_t binding;     /* enum hw_option_ghost_binding; that of rank 0 counts */
     int32_t epoch_types; /* the union counts */
     int32_t page_bytes;
+    int64_t range_base, range_bytes, landing; /* of a dynamic window (window_dynamic.c): addresses */
 };
 
 struct hw_rma_plan {
@@ -33,7 +34,8 @@ struct hw_rma_plan {
     int flavor;        /* MPI_WIN_FLAVOR_* */
     void *base;        /* of this process's memory */
     void *taken;       /* from the arena, for this window */
-    bool is_in_pieces; /* the memory is there already, and its ghosts can map it */
+    bool is_in_pieces; /* the memory is there already, and its ghosts can map it: piece by piece, or ... */
+    bool is_dynamic;   /* ... all of its range */
     struct hw_rma_offer own, *offers;
 };
 

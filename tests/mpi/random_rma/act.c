@@ -129,6 +129,12 @@ static void flush(const struct window *window, const struct slot_plan *slot, int
         MPI_Win_flush_local_all(window->win);
 }
 
+static MPI_Aint place_of(const struct window *window, int target, int slot)
+{
+    MPI_Aint bytes = (MPI_Aint)slot * SLOT_BYTES;
+    return window->addresses ? MPI_Aint_add(window->addresses[target], bytes) : bytes / window->disp_unit;
+}
+
 static void call_once(const struct window *window, const struct round_plan *round, int target, int slot,
                       enum call call, uint64_t salt)
 {
@@ -138,7 +144,7 @@ static void call_once(const struct window *window, const struct round_plan *roun
     struct place at = {.target = target,
                        .count = plan->is_strided ? elements / 2 : elements,
                        .target_count = plan->is_strided ? 1 : elements,
-                       .disp = (MPI_Aint)slot * SLOT_BYTES / window->disp_unit,
+                       .disp = place_of(window, target, slot),
                        .type = types[type],
                        .target_type = plan->is_strided ? strided_types[type] : types[type],
                        .op = ops[plan->op],

@@ -11,6 +11,7 @@ struct window {
     MPI_Comm comm;
     MPI_Group group;
     unsigned char *base, *allocated; /* allocated: what a created window lies in */
+    MPI_Aint *addresses;             /* of the members' base, where the window is dynamic */
     int rank, size;
     int disp_unit;
     bool is_created;

@@ -1,5 +1,6 @@
-/* random_rma FIRST COUNT [--trace]: prints `digest seed S rank R D` for each of COUNT random programs; with
- * --trace also the digest after each round. */
+/* random_rma FIRST COUNT [--trace] [--dynamic]: prints `digest seed S rank R D` for each of COUNT random
+ * programs; with --trace also the digest after each round; with --dynamic its windows are such, over memory
+ * of MPI_Alloc_mem at some members and of malloc at others. */
 #include "act.h"
 
 #include <stdio.h>
@@ -9,7 +10,24 @@
 enum { PAGE_BYTES = 4096 };
 
 static int world_rank, world_size;
-static bool is_traced;
+static bool is_traced, is_dynamic;
+
+static bool is_of_malloc(const struct window *window) { return is_dynamic && window->rank % 2 == 1; }
+
+static void memory_attach(struct window *window, MPI_Aint bytes)
+{
+    MPI_Aint own;
+    if (is_of_malloc(window))
+        window->allocated = malloc((size_t)bytes);
+    else
+        MPI_Alloc_mem(bytes, MPI_INFO_NULL, &window->allocated);
+    window->base = window->allocated;
+    memset(window->base, 0, (size_t)bytes);
+    MPI_Win_attach(window->win, window->base, bytes);
+    MPI_Get_address(window->base, &own);
+    window->addresses = calloc((size_t)window->size, sizeof *window->addresses);
+    MPI_Allgather(&own, 1, MPI_AINT, window->addresses, 1, MPI_AINT, window->comm);
+}
 
 static void window_make(struct window *window, const struct window_plan *plan)
 {
@@ -30,7 +48,10 @@ static void window_make(struct window *window, const struct window_plan *plan)
     window->disp_unit = plan->disp_unit;
     window->is_created = plan->is_created;
     MPI_Aint bytes = (MPI_Aint)SLOTS * SLOT_BYTES + (MPI_Aint)window->rank * SLOT_BYTES;
-    if (plan->is_created) {
+    if (is_dynamic) {
+        MPI_Win_create_dynamic(info, window->comm, &window->win);
+        memory_attach(window, bytes);
+    } else if (plan->is_created) {
         /* From a page on: MPICH 4.0 over UCX puts to wrong places otherwise. */
         MPI_Alloc_mem(bytes + 2 * PAGE_BYTES, MPI_INFO_NULL, &window->allocated);
         window->base = window->allocated + PAGE_BYTES - (uintptr_t)window->allocated % PAGE_BYTES;
@@ -49,8 +70,13 @@ static void window_free(struct window *window)
 {
     if (!is_member(window))
         return;
+    if (is_dynamic)
+        MPI_Win_detach(window->win, window->base);
     MPI_Win_free(&window->win);
-    if (window->is_created)
+    free(window->addresses);
+    if (is_of_malloc(window))
+        free(window->allocated);
+    else if (window->is_created || is_dynamic)
         MPI_Free_mem(window->allocated);
     MPI_Group_free(&window->group);
     MPI_Comm_free(&window->comm);
@@ -90,11 +116,15 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     if (argc < 3 || world_size < 2 || world_size > MEMBERS_MAX) {
-        fprintf(stderr, "usage: random_rma FIRST COUNT [--trace], on 2 to %d ranks\n", MEMBERS_MAX);
+        fprintf(stderr, "usage: random_rma FIRST COUNT [--trace] [--dynamic], on 2 to %d ranks\n",
+                MEMBERS_MAX);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     uint64_t first = strtoull(argv[1], NULL, 10), count = strtoull(argv[2], NULL, 10);
-    is_traced = argc > 3 && strcmp(argv[3], "--trace") == 0;
+    for (int i = 3; i < argc; i++) {
+        is_traced = is_traced || strcmp(argv[i], "--trace") == 0;
+        is_dynamic = is_dynamic || strcmp(argv[i], "--dynamic") == 0;
+    }
     act_make_types();
     for (uint64_t seed = first; seed < first + count; seed++) {
         uint64_t hash = seed_run(seed);
