@@ -184,6 +184,37 @@ def test_two_nodes(mpi: Mpi, program: Program, is_full: bool, tmp_path: Path) ->
     assert_served(mpi, program, support.read_records(records))
 
 
+#: Options of the environment, and whether the second window is served.
+BESIDE = [({}, False), ({"MPIR_CVAR_CH4_OFI_ENABLE_RMA": "0"}, True)]
+
+
+@pytest.mark.parametrize("environment, is_served", BESIDE, ids=["default", "by-messages"])
+def test_beside_a_declined_window(
+    mpi: Mpi, environment: dict[str, str], is_served: bool, tmp_path: Path
+) -> None:
+    """Intel MPI ends jobs whose windows do not all have the same processes, plain too."""
+    if not mpi.is_intel:
+        pytest.skip(f"{mpi.title} keeps windows apart")
+    argv = [str(program_of(mpi, "beside"))]
+    settings = {
+        **environment,
+        "LD_PRELOAD": str(support.library(mpi)),
+        "HEADWAY_GHOSTS": "1",
+        "HEADWAY_RECORD": str(tmp_path),
+    }
+    common = {"netmod": support.netmod(mpi), "launcher_args": support.launcher_extra(mpi)}
+    with Cluster(2, pin="none") as cluster:
+        plain = cluster.run(mpi, argv, ranks_per_node=1, **common)
+        headway = cluster.run(mpi, argv, ranks_per_node=2, env=settings, **common)
+    assert plain.is_ok, plain.stderr[-2000:]
+    assert headway.is_ok, headway.stderr[-2000:]
+    assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+    records = support.read_records(tmp_path)
+    told = {text for record in records for text in record["declined"]}
+    assert any("beside one without ghosts" in text for text in told) != is_served, told
+    assert all((record["windows_redirected"] > 0) == is_served for record in records)
+
+
 #: User processes a node, as many as this MPI stands between two nodes (test_random_rma.py).
 NEAR_AND_FAR = {"mpich5": 2, "impi": 1}
 

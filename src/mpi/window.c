@@ -11,6 +11,8 @@
 static void expose(void)
 {
     HW_COUNT(exposures);
+    if (hw_rma_is_on())
+        hw_rma_count_declined(1);
     if (hw_engine_is_on())
         hw_engine_active->exposed(1);
 }
@@ -98,6 +100,8 @@ int hw_win_free(MPI_Win *win)
     if (window)
         return free_redirected(window, win);
     int rc = hw_real.Win_free(win);
+    if (rc == MPI_SUCCESS && hw_rma_is_on())
+        hw_rma_count_declined(-1);
     if (rc == MPI_SUCCESS && hw_engine_is_on())
         hw_engine_active->exposed(-1);
     return rc;

@@ -3,6 +3,7 @@
 #include "real/detect.h"
 #include "real/launcher.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What MPICH says of its version, from the number on; NULL for another MPI. */
@@ -22,10 +23,18 @@ static bool is_mpich_4_0(void)
     return version && strncmp(version, "4.0", 3) == 0;
 }
 
-bool hw_real_raises_at_world(void)
+static bool is_intel(void)
 {
     static const char intel[] = "Intel(R) MPI Library";
-    return is_mpich_4_0() || strncmp(hw_real_detect_version(), intel, sizeof intel - 1) == 0;
+    return strncmp(hw_real_detect_version(), intel, sizeof intel - 1) == 0;
+}
+
+bool hw_real_raises_at_world(void) { return is_mpich_4_0() || is_intel(); }
+
+bool hw_real_confuses_windows(void)
+{
+    const char *is_native = getenv("MPIR_CVAR_CH4_OFI_ENABLE_RMA");
+    return is_intel() && !(is_native && strcmp(is_native, "0") == 0);
 }
 
 bool hw_real_needs_quiescence(void)

@@ -42,6 +42,10 @@ bool hw_real_raises_at_world(void);
  * false for a job on one node, which uses no UCX. */
 bool hw_real_needs_quiescence(void);
 
+/* True where operations on a window between nodes end the job if some of its processes, not all, have another
+ * window that still lives: Intel MPI 2021.18 over libfabric, plain too, tests/mpi/beside.c. */
+bool hw_real_confuses_windows(void);
+
 /* True where a poll that moves something within the node polls no network (engines/thread/burst.h): MPICH 5.
  */
 bool hw_real_polls_node_first(void);

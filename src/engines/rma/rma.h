@@ -36,6 +36,8 @@ enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_uni
                                     MPI_Comm comm, MPI_Win *win, int *rc);
 enum hw_status hw_rma_window_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win, int *rc);
 int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win);
+/* One more (1) or less (-1) window that is the MPI's own. */
+void hw_rma_count_declined(int change);
 /* The user processes; the program frees the group. */
 int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group);
 /* The rank of a user process in the real window, where its memory is shown as the program gave it. For

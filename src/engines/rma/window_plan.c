@@ -5,6 +5,7 @@
 #include "engines/rma/rma.h"
 #include "profile/record.h"
 #include "real/detect.h"
+#include "real/quirks.h"
 
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@
 enum { PIECES_MAX = 16384 };
 
 static atomic_int live_in_pieces; /* windows of this process */
+static atomic_int live_declined;  /* likewise; ghosts are no members of them */
 
 void hw_rma_plan_end(struct hw_rma_plan *plan)
 {
@@ -103,6 +105,8 @@ bool hw_rma_plan_may_be_in_pieces(void)
 
 void hw_rma_plan_count_in_pieces(int change) { hw_atomic_add_relaxed(&live_in_pieces, change); }
 
+void hw_rma_count_declined(int change) { hw_atomic_add_relaxed(&live_declined, change); }
+
 /* The consent of all, alike at all of them. */
 static enum hw_status judge_offers(struct hw_rma_plan *plan)
 {
@@ -111,6 +115,8 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
         [HW_RMA_UNREACHABLE] = "a window of MPI_Win_create with memory that no ghost can reach: "
                                "not from MPI_Alloc_mem or MPI_Win_allocate",
         [HW_RMA_TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
+        [HW_RMA_BESIDE] = "a window beside one without ghosts, which Intel MPI would take for each other: "
+                          "set MPIR_CVAR_CH4_OFI_ENABLE_RMA=0",
     };
     bool has_range = false;
     plan->is_in_pieces = !plan->is_dynamic;
@@ -132,6 +138,9 @@ enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan)
     plan->offers = calloc((size_t)plan->size, sizeof *plan->offers);
     if (plan->offers == NULL)
         return HW_NOMEM;
+    if (plan->own.consent == HW_RMA_WILLING && hw_atomic_load_relaxed(&live_declined) > 0 &&
+        hw_real_confuses_windows() && !is_one_node(plan))
+        plan->own.consent = HW_RMA_BESIDE;
     if (hw_bottom.Allgather(&plan->own, sizeof plan->own, HW_BYTE, plan->offers, sizeof plan->own, HW_BYTE,
                             plan->comm) != MPI_SUCCESS)
         return HW_MPI;
