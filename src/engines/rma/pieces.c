@@ -39,7 +39,7 @@ struct cut {
 static int owner_of(const struct cut *cut, MPI_Count index)
 {
     MPI_Aint place = cut->disp + hw_rma_layout_place(&cut->sides[TARGET].layout, index);
-    if (cut->window->dynamic)
+    if (cut->window->spread == NULL) /* then it is dynamic */
         return (int)hw_rma_dynamic_owner(cut->window, cut->target_rank, place);
     return hw_rma_span_ghost(hw_rma_spread_span(cut->window, cut->target), place);
 }
