@@ -456,20 +456,25 @@ _SUITES = (
     ),
     Suite(
         "rma-dynamic",
-        "The same on windows of MPI_Win_create_dynamic over memory of MPI_Alloc_mem, and within a "
-        "node on windows of MPI_Win_allocate_shared",
-        (
-            *one_sided_on("dynamic"),
-            *(
-                one_sided(name, window="shared", nodes=1)
-                for name in ("put", "accumulate", "fetch_and_op")
-            ),
-        ),
+        "The same on windows of MPI_Win_create_dynamic over memory of MPI_Alloc_mem",
+        one_sided_on("dynamic"),
         ("1gbit",),
         ("default",),
         ("ghosts",),
         launches=3,
         excluded=NO_WINDOWS,
+    ),
+    Suite(
+        "rma-shared",
+        "The same within a node on windows of MPI_Win_allocate_shared, which are not redirected",
+        tuple(
+            one_sided(name, window="shared", nodes=1)
+            for name in ("put", "accumulate", "fetch_and_op")
+        ),
+        ("none",),
+        ("default",),
+        ("ghosts", "thread", "off"),
+        launches=3,
     ),
     Suite(
         "rma-cost",

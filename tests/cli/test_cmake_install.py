@@ -153,7 +153,7 @@ eval "$(loaded)"
 headway --version
 man -w headway 2>/dev/null || ls "${MANPATH%%:*}/man1/headway.1"
 python3 -c 'import headway; print(headway.query())'
-pkg-config --modversion headway
+sed -n 's/^Version: //p' "${PKG_CONFIG_PATH%%:*}/headway.pc"
 test -f "${CPATH%%:*}/headway.h" && echo header
 """
 #: what a module tool has set must be gone after it, but for the tool's own variables
