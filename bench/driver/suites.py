@@ -159,6 +159,12 @@ def one_sided_on(window: str) -> tuple[Case, ...]:
     )
 
 
+def one_sided_suite(name: str, title: str, cases: tuple[Case, ...]) -> Suite:
+    """Between nodes, with ghosts beside the other modes."""
+    links = (("1gbit",), ("default",), ("ghosts",))
+    return Suite(name, title, cases, *links, launches=3, excluded=NO_WINDOWS)
+
+
 def one_sided_cost(
     name: str, what: str, sizes: tuple[int, ...], ranks_per_node: int = 1, **options: str
 ) -> Case:
@@ -431,38 +437,23 @@ _SUITES = (
             ),
         ),
     ),
-    Suite(
+    one_sided_suite(
         "rma",
         "One-sided operation and flush while the target computes",
         (
             *(one_sided(name) for name in (*ARRAY_OPERATIONS, *SINGLE_OPERATIONS)),
             *(one_sided(name, is_strided=True) for name in ARRAY_OPERATIONS),
         ),
-        ("1gbit",),
-        ("default",),
-        ("ghosts",),
-        launches=3,
-        excluded=NO_WINDOWS,
     ),
-    Suite(
+    one_sided_suite(
         "rma-create",
         "The same on windows of MPI_Win_create over memory of MPI_Alloc_mem",
         one_sided_on("create"),
-        ("1gbit",),
-        ("default",),
-        ("ghosts",),
-        launches=3,
-        excluded=NO_WINDOWS,
     ),
-    Suite(
+    one_sided_suite(
         "rma-dynamic",
         "The same on windows of MPI_Win_create_dynamic over memory of MPI_Alloc_mem",
         one_sided_on("dynamic"),
-        ("1gbit",),
-        ("default",),
-        ("ghosts",),
-        launches=3,
-        excluded=NO_WINDOWS,
     ),
     Suite(
         "rma-shared",
@@ -476,7 +467,7 @@ _SUITES = (
         ("ghosts", "thread", "off"),
         launches=3,
     ),
-    Suite(
+    one_sided_suite(
         "rma-cost",
         "Windows and one-sided synchronisation while nobody computes",
         (
@@ -488,11 +479,6 @@ _SUITES = (
             one_sided_cost("fence", "fence", (8,)),
             one_sided_cost("lock_all and unlock_all", "lock_all", (8,)),
         ),
-        ("1gbit",),
-        ("default",),
-        ("ghosts",),
-        launches=3,
-        excluded=NO_WINDOWS,
     ),
     Suite(
         "get-compute-update",
