@@ -72,10 +72,17 @@ static _Thread_local struct {
     struct hw_rma_window *first; /* that wait, last first; all members' callbacks free in one order */
 } nested;
 
+static int end_redirected(struct hw_rma_window *window, MPI_Win *win)
+{
+    bool is_exposed = window->dynamic != NULL;
+    int rc = hw_rma_window_free(window, win);
+    if (rc == MPI_SUCCESS && is_exposed && hw_engine_is_on())
+        hw_engine_active->exposed(-1);
+    return rc;
+}
+
 static int free_redirected(struct hw_rma_window *window, MPI_Win *win)
 {
-    if (window->dynamic && hw_engine_is_on())
-        hw_engine_active->exposed(-1);
     if (nested.is_freeing) {
         window->next_to_free = nested.first;
         nested.first = window;
@@ -83,12 +90,12 @@ static int free_redirected(struct hw_rma_window *window, MPI_Win *win)
         return MPI_SUCCESS;
     }
     nested.is_freeing = true;
-    int rc = hw_rma_window_free(window, win);
+    int rc = end_redirected(window, win);
     while (nested.first) {
         struct hw_rma_window *other = nested.first;
         MPI_Win handle = other->handle;
         nested.first = other->next_to_free;
-        hw_rma_window_free(other, &handle);
+        end_redirected(other, &handle);
     }
     nested.is_freeing = false;
     return rc;
