@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import support
+import two_nodes
 from headway.cluster import Cluster
 from headway.mpis import Mpi
 
@@ -166,22 +167,9 @@ def test_two_nodes(mpi: Mpi, program: Program, is_full: bool, tmp_path: Path) ->
         pytest.skip(f"{mpi.title} fails or hangs in MPI_Finalize between nodes, seen plain too")
     if program.name not in ("ghosts", "dynamic") and not is_full:
         pytest.skip("only with --full")
-    records = tmp_path / "records"
-    records.mkdir()
     argv = [str(word) for word in words(mpi, program, None, tmp_path)]
-    settings = {
-        "LD_PRELOAD": str(support.library(mpi)),
-        "HEADWAY_GHOSTS": "1",
-        "HEADWAY_RECORD": str(records),
-    }
-    common = {"netmod": support.netmod(mpi), "launcher_args": support.launcher_extra(mpi)}
-    with Cluster(2, pin="none") as cluster:
-        plain = cluster.run(mpi, argv, ranks_per_node=1, **common)
-        headway = cluster.run(mpi, argv, ranks_per_node=2, env=settings, **common)
-    assert plain.is_ok, plain.stderr[-2000:]
-    assert headway.is_ok, headway.stderr[-2000:]
-    assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
-    assert_served(mpi, program, support.read_records(records))
+    records = two_nodes.same_output(mpi, argv, tmp_path / "records")
+    assert_served(mpi, program, records)
 
 
 #: Options of the environment, and whether the second window is served.
@@ -196,20 +184,7 @@ def test_beside_a_declined_window(
     if not mpi.is_intel:
         pytest.skip(f"{mpi.title} keeps windows apart")
     argv = [str(program_of(mpi, "beside"))]
-    settings = {
-        **environment,
-        "LD_PRELOAD": str(support.library(mpi)),
-        "HEADWAY_GHOSTS": "1",
-        "HEADWAY_RECORD": str(tmp_path),
-    }
-    common = {"netmod": support.netmod(mpi), "launcher_args": support.launcher_extra(mpi)}
-    with Cluster(2, pin="none") as cluster:
-        plain = cluster.run(mpi, argv, ranks_per_node=1, **common)
-        headway = cluster.run(mpi, argv, ranks_per_node=2, env=settings, **common)
-    assert plain.is_ok, plain.stderr[-2000:]
-    assert headway.is_ok, headway.stderr[-2000:]
-    assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
-    records = support.read_records(tmp_path)
+    records = two_nodes.same_output(mpi, argv, tmp_path, environment=environment)
     told = {text for record in records for text in record["declined"]}
     assert any("beside one without ghosts" in text for text in told) != is_served, told
     assert all((record["windows_redirected"] > 0) == is_served for record in records)

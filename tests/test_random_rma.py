@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import support
-from headway.cluster import Cluster
+import two_nodes
 from headway.mpis import Mpi
 from test_random import check_seeds
 
@@ -132,23 +132,9 @@ def test_same_bytes_between_nodes(
         str(first),
         str(seeds),
     ]
-    settings = {
-        "LD_PRELOAD": str(support.library(mpi)),
-        "HEADWAY_GHOSTS": "1",
-        "HEADWAY_RECORD": str(tmp_path),
-    }
-    common = {
-        "netmod": support.netmod(mpi),
-        "launcher_args": support.launcher_extra(mpi),
-        "timeout": 60 + 10.0 * seeds,
-    }
-    with Cluster(2, rate="none", pin="none") as cluster:
-        plain = cluster.run(mpi, argv, ranks_per_node=2, **common)
-        headway = cluster.run(mpi, argv, ranks_per_node=3, env=settings, **common)
-    assert plain.is_ok, plain.stderr[-2000:]
-    assert headway.is_ok, headway.stderr[-2000:]
-    assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
-    records = support.read_records(tmp_path)
+    records = two_nodes.same_output(
+        mpi, argv, tmp_path, users=2, rate="none", timeout=60 + 10.0 * seeds
+    )
     for counter in ("windows_redirected", "operations_redirected", "operations_copied"):
         assert sum(record[counter] for record in records) > 0, f"{counter} is 0"
     is_applied = sum(record["operations_applied"] for record in records) > 0

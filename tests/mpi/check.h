@@ -34,6 +34,16 @@ static inline void check_begin(void)
     MPI_Comm_size(MPI_COMM_WORLD, &check_size);
 }
 
+/* Of one process of the world; the caller frees it. */
+static inline MPI_Group check_group_of(int rank)
+{
+    MPI_Group world, one;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &rank, &one);
+    MPI_Group_free(&world);
+    return one;
+}
+
 /* Real work between posting and completing, so that only the progress thread can move the data. */
 static inline void check_compute(int us)
 {

@@ -71,18 +71,9 @@ static void report(const char *what)
 enum epoch { LOCK_ALL, SHARED, EXCLUSIVE, FENCE, PSCW, EPOCHS };
 static const char *const epoch_names[EPOCHS] = {"lock-all", "shared", "exclusive", "fence", "pscw"};
 
-static MPI_Group group_of(int rank)
-{
-    MPI_Group world, one;
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_incl(world, 1, &rank, &one);
-    MPI_Group_free(&world);
-    return one;
-}
-
 static void begin(MPI_Win win, enum epoch epoch)
 {
-    MPI_Group origins = group_of(left), targets = group_of(right);
+    MPI_Group origins = check_group_of(left), targets = check_group_of(right);
     if (epoch == LOCK_ALL)
         MPI_Win_lock_all(0, win);
     else if (epoch == SHARED || epoch == EXCLUSIVE)

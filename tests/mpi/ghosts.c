@@ -16,22 +16,13 @@ static void *allocated; /* what `base` lies in, if windows are created */
 enum sync { FENCE, PSCW, LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_ALL, LOCK_ALL_NOCHECK, SYNC_COUNT };
 static const char *const sync_names[] = {"fence", "pscw", "shared", "exclusive", "lock_all", "nocheck"};
 
-static MPI_Group neighbours(int rank)
-{
-    MPI_Group world, group;
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_incl(world, 1, &rank, &group);
-    MPI_Group_free(&world);
-    return group;
-}
-
 /* Between begin and end the process may access `target`; its own window is changed by its left neighbour. */
 static void begin(MPI_Win win, enum sync sync, int target)
 {
     if (sync == FENCE) {
         MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
     } else if (sync == PSCW) {
-        MPI_Group exposed = neighbours(left), accessed = neighbours(right);
+        MPI_Group exposed = check_group_of(left), accessed = check_group_of(right);
         MPI_Win_post(exposed, 0, win);
         MPI_Win_start(accessed, 0, win);
         MPI_Group_free(&exposed);

@@ -1,0 +1,43 @@
+"""The same program on two nodes, plain and with one ghost more on each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import support
+from headway.cluster import Cluster
+from headway.mpis import Mpi
+
+
+def same_output(
+    mpi: Mpi,
+    argv: list[str],
+    records: Path,
+    users: int = 1,
+    rate: str = "1gbit",
+    timeout: float = 60.0,
+    environment: dict[str, str] | None = None,
+) -> list[dict]:
+    """Both end well and print the same lines. `users`: processes a node.
+
+    Gives the records of the run with ghosts.
+    """
+    records.mkdir(exist_ok=True)
+    settings = {
+        **(environment or {}),
+        "LD_PRELOAD": str(support.library(mpi)),
+        "HEADWAY_GHOSTS": "1",
+        "HEADWAY_RECORD": str(records),
+    }
+    common = {
+        "netmod": support.netmod(mpi),
+        "launcher_args": support.launcher_extra(mpi),
+        "timeout": timeout,
+    }
+    with Cluster(2, rate=rate, pin="none") as cluster:
+        plain = cluster.run(mpi, argv, ranks_per_node=users, **common)
+        headway = cluster.run(mpi, argv, ranks_per_node=users + 1, env=settings, **common)
+    assert plain.is_ok, plain.stderr[-2000:]
+    assert headway.is_ok, headway.stderr[-2000:]
+    assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+    return support.read_records(records)
