@@ -141,8 +141,9 @@ def test_same_bytes_between_nodes(
     assert is_applied == (mpi.flavour != "ompi"), "which MPI's accumulates may be applied near"
 
 
+@pytest.mark.parametrize("kind", ["allocate", "shared"])
 def test_same_bytes_near_and_through_ghosts(
-    mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path
+    mpi: Mpi, kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """On one node: one process asks the ghost for everything, the others for what they must."""
     if mpi.name != "mpich4":
@@ -150,6 +151,7 @@ def test_same_bytes_near_and_through_ghosts(
     seeds = request.config.getoption("--seeds") or POLICY_SEEDS
     first = request.config.getoption("--seed-base")
     argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first), str(seeds)]
+    argv += ["--shared"] if kind == "shared" else []
     plain = support.run_mpi(mpi, argv, ranks=3)
     assert plain.status == 0, f"the plain control failed, {plain.explain()}"
     headway = support.run_mpi(

@@ -1,10 +1,10 @@
 /* Windows (MPI-4.1 section 12.2): made, freed and asked about. One that ghosts serve shows the program what
  * it asked for; any other is an exposure, whose target side may need progress at any time. */
 #include "mpi/window.h"
+#include "engines/engine.h"
 #include "engines/rma/rma.h"
 #include "hooks.h"
-#include "mpi/track.h"
-#include "profile/record.h"
+#include "profile/counters.h"
 
 #include <string.h>
 
@@ -17,14 +17,6 @@ static void expose(void)
         hw_engine_active->exposed(1);
 }
 
-void hw_win_posted(MPI_Win *win)
-{
-    (void)win;
-    if (hw_rma_is_on())
-        hw_record_declined("a window of MPI_Win_allocate_shared: its processes load and store directly");
-    expose();
-}
-
 int hw_win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                     MPI_Win *win)
 {
@@ -33,6 +25,19 @@ int hw_win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm c
         hw_rma_window_allocate(size, disp_unit, info, comm, baseptr, win, &rc) != HW_DECLINED)
         return rc;
     rc = hw_real_win_allocate(size, disp_unit, info, comm, baseptr, win);
+    if (rc == MPI_SUCCESS)
+        expose();
+    return rc;
+}
+
+int hw_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                           MPI_Win *win)
+{
+    int rc = MPI_SUCCESS;
+    if (hw_rma_is_on() &&
+        hw_rma_window_allocate_shared(size, disp_unit, info, comm, baseptr, win, &rc) != HW_DECLINED)
+        return rc;
+    rc = hw_real_win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     if (rc == MPI_SUCCESS)
         expose();
     return rc;
@@ -68,13 +73,14 @@ int hw_win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
  * program's attribute callbacks run inside of ours: a window that one of them frees waits until we are out.
  */
 static _Thread_local struct {
-    bool is_freeing;
-    struct hw_rma_window *first; /* that wait, last first; all members' callbacks free in one order */
+    struct hw_rma_window *freeing; /* known to callbacks alone */
+    struct hw_rma_window *first;   /* that wait, last first; all members' callbacks free in one order */
 } nested;
 
 static int end_redirected(struct hw_rma_window *window, MPI_Win *win)
 {
     bool is_exposed = window->dynamic != NULL;
+    nested.freeing = window;
     int rc = hw_rma_window_free(window, win);
     if (rc == MPI_SUCCESS && is_exposed && hw_engine_is_on())
         hw_engine_active->exposed(-1);
@@ -83,13 +89,12 @@ static int end_redirected(struct hw_rma_window *window, MPI_Win *win)
 
 static int free_redirected(struct hw_rma_window *window, MPI_Win *win)
 {
-    if (nested.is_freeing) {
+    if (nested.freeing) {
         window->next_to_free = nested.first;
         nested.first = window;
         *win = HW_WIN_NULL;
         return MPI_SUCCESS;
     }
-    nested.is_freeing = true;
     int rc = end_redirected(window, win);
     while (nested.first) {
         struct hw_rma_window *other = nested.first;
@@ -97,7 +102,7 @@ static int free_redirected(struct hw_rma_window *window, MPI_Win *win)
         nested.first = other->next_to_free;
         end_redirected(other, &handle);
     }
-    nested.is_freeing = false;
+    nested.freeing = NULL;
     return rc;
 }
 
@@ -120,10 +125,13 @@ bool hw_win_free_nested(MPI_Win *win)
     return window && free_redirected(window, win) == MPI_SUCCESS;
 }
 
-int hw_win_rank(MPI_Win win, int rank)
+void hw_win_memory(MPI_Win *win, int *rank)
 {
-    const struct hw_rma_window *window = hw_rma_find(win);
-    return window ? hw_rma_window_rank(window, rank) : rank;
+    const struct hw_rma_window *window = hw_rma_find(*win);
+    if (window == NULL && nested.freeing && nested.freeing->handle == *win)
+        window = nested.freeing;
+    if (window)
+        hw_rma_window_memory(window, win, rank);
 }
 
 /* What the shadow window would show otherwise: it is always one of MPI_Win_create, and MPICH 4.0 over UCX

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* The rank in the real window of a rank that the program names. */
-HW_HIDDEN int hw_win_rank(MPI_Win win, int rank);
+/* Turns a window and a rank of the program's into the real ones whose memory it is (MPI_Win_shared_query). */
+HW_HIDDEN void hw_win_memory(MPI_Win *win, int *rank);
 
 /* Whether it was such a window, and is free now. */
 HW_HIDDEN bool hw_win_free_nested(MPI_Win *win);

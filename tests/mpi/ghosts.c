@@ -1,7 +1,7 @@
 /* Description: one-sided communication: every operation under every synchronisation, derived datatypes on
  * either side, self and MPI_PROC_NULL, windows over parts of the world, windows never freed. Prints only what
  * the standard determines, so that ghosts must change nothing. `create`: the windows are made over memory of
- * MPI_Alloc_mem, each somewhere in the middle of it. */
+ * MPI_Alloc_mem, each somewhere in the middle of it; `shared`: by MPI_Win_allocate_shared. */
 #include "check.h"
 
 #include <stddef.h>
@@ -10,7 +10,7 @@ enum { COUNT = 64, UNIT = sizeof(int) };
 
 static int *base;
 static int right, left;
-static bool is_created;
+static bool is_created, is_shared;
 static void *allocated; /* what `base` lies in, if windows are created */
 
 enum sync { FENCE, PSCW, LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_ALL, LOCK_ALL_NOCHECK, SYNC_COUNT };
@@ -211,7 +211,9 @@ static void try_shown(MPI_Win win, MPI_Comm comm)
     MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &unit, &flag);
     CHECK(flag && *unit == UNIT);
     MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);
-    CHECK(flag && *flavor == (is_created ? MPI_WIN_FLAVOR_CREATE : MPI_WIN_FLAVOR_ALLOCATE));
+    CHECK(flag && *flavor == (is_created  ? MPI_WIN_FLAVOR_CREATE
+                              : is_shared ? MPI_WIN_FLAVOR_SHARED
+                                          : MPI_WIN_FLAVOR_ALLOCATE));
     MPI_Win_get_group(win, &group);
     MPI_Comm_group(comm, &expected);
     MPI_Group_compare(group, expected, &result);
@@ -235,6 +237,8 @@ static MPI_Win make(MPI_Comm comm)
         MPI_Alloc_mem((MPI_Aint)(before + COUNT * sizeof(int)), MPI_INFO_NULL, &allocated);
         base = (int *)((char *)allocated + before);
         CHECK(MPI_Win_create(base, COUNT * sizeof(int), UNIT, info, comm, &win) == MPI_SUCCESS);
+    } else if (is_shared) {
+        CHECK(MPI_Win_allocate_shared(COUNT * sizeof(int), UNIT, info, comm, &base, &win) == MPI_SUCCESS);
     } else {
         CHECK(MPI_Win_allocate(COUNT * sizeof(int), UNIT, info, comm, &base, &win) == MPI_SUCCESS);
     }
@@ -287,6 +291,7 @@ int main(int argc, char **argv)
     right = (check_rank + 1) % check_size;
     left = (check_rank + check_size - 1) % check_size;
     is_created = argc > 1 && strcmp(argv[1], "create") == 0;
+    is_shared = argc > 1 && strcmp(argv[1], "shared") == 0;
     MPI_Win win = make(MPI_COMM_WORLD);
     void *first = allocated;
     try_shown(win, MPI_COMM_WORLD);

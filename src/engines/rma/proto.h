@@ -50,7 +50,7 @@ struct hw_rma_command {
 static_assert(sizeof(struct hw_rma_command) == 40, "both sides read it as bytes");
 
 /* How user processes and ghosts lay out a node's memory that MPI_Win_allocate_shared gives: in the order of
- * the members, each from a page of its own. (Pieces: node_memory.h.) */
+ * the members, each from a page of its own unless the program itself shares it. (Pieces: node_memory.h.) */
 enum { HW_RMA_ALIGNMENT = 4096 };
 
 static inline MPI_Aint hw_rma_round_up(MPI_Aint size)

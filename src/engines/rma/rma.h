@@ -31,6 +31,9 @@ static inline bool hw_rma_is_on(void)
  * raised. Otherwise *rc is what the program gets. */
 enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                       void *baseptr, MPI_Win *win, int *rc);
+/* Likewise; declined too where operations need no target, and where the MPI will refuse. */
+enum hw_status hw_rma_window_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                                             void *baseptr, MPI_Win *win, int *rc);
 /* Likewise; declined too where some process's memory is none of ours (hw_arena_find). */
 enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                     MPI_Comm comm, MPI_Win *win, int *rc);
@@ -40,9 +43,9 @@ int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win);
 void hw_rma_count_declined(int change);
 /* The user processes; the program frees the group. */
 int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group);
-/* The rank of a user process in the real window, where its memory is shown as the program gave it. For
- * MPI_PROC_NULL that of the first with memory (MPI_Win_shared_query), for wrong ranks one that is wrong. */
-int hw_rma_window_rank(const struct hw_rma_window *window, int rank);
+/* Turns a user process's rank into the real window, and the rank in it, where MPI_Win_shared_query shows its
+ * memory as the program gave it. MPI_PROC_NULL means the first with memory; wrong ranks stay wrong. */
+void hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int *rank);
 /* Local: the program reads back the hints that the real window or it itself gave. */
 int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info);
 int hw_rma_window_get_info(struct hw_rma_window *window, MPI_Info *info);

@@ -85,6 +85,12 @@ static int tell_ghosts(const struct hw_rma_window *window, const struct hw_rma_p
     return rc;
 }
 
+/* What a member takes of its node's memory where the MPI shares it. */
+static MPI_Aint share_of(const struct hw_rma_plan *plan, int64_t size)
+{
+    return plan->flavor == MPI_WIN_FLAVOR_SHARED ? (MPI_Aint)size : hw_rma_round_up((MPI_Aint)size);
+}
+
 /* Where each target's memory lies and who serves it. */
 static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan *plan)
 {
@@ -103,7 +109,7 @@ static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan
                                                             plan->offers[i].range_bytes) -
                                         plan->offers[i].range_base);
         } else {
-            *bytes += hw_rma_round_up((MPI_Aint)plan->offers[i].size);
+            *bytes += share_of(plan, plan->offers[i].size);
         }
         target->size = (MPI_Aint)plan->offers[i].size;
         target->disp_unit = (MPI_Aint)plan->offers[i].disp_unit;
@@ -134,8 +140,8 @@ static int make_windows(struct hw_rma_window *window, struct hw_rma_plan *plan, 
         HW_OK)
         return MPI_ERR_OTHER;
     if (!is_there)
-        rc = hw_bottom.Win_allocate_shared(hw_rma_round_up((MPI_Aint)plan->own.size), 1, HW_INFO_NULL,
-                                           window->comms.node, &plan->base, &window->shared);
+        rc = hw_bottom.Win_allocate_shared(share_of(plan, plan->own.size), (int)plan->own.disp_unit,
+                                           HW_INFO_NULL, window->comms.node, &plan->base, &window->shared);
     if (plan->is_dynamic)
         rc = hw_rma_dynamic_open(window, plan, hints);
     if (rc == MPI_SUCCESS)
@@ -311,6 +317,25 @@ enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Inf
     return status;
 }
 
+/* The hint that its parts need not lie one behind the other is not followed: ghosts map them as one. */
+enum hw_status hw_rma_window_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                                             void *baseptr, MPI_Win *win, int *rc)
+{
+    struct hw_rma_plan plan = {.comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_SHARED};
+    if (!is_plausible(size, disp_unit))
+        return HW_DECLINED;
+    plan.own.size = size;
+    plan.own.disp_unit = disp_unit;
+    plan.own.place = -1;
+    if (is_hint(info, "async_config", "off"))
+        plan.own.consent = HW_RMA_REFUSED;
+    enum hw_status status = make(&plan, hw_rma_plan_judge(&plan), info, win, rc);
+    hw_rma_plan_end(&plan);
+    if (status == HW_OK && *rc == MPI_SUCCESS)
+        memcpy(baseptr, &plan.base, sizeof plan.base);
+    return status;
+}
+
 enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                     MPI_Comm comm, MPI_Win *win, int *rc)
 {
@@ -352,12 +377,17 @@ int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group)
     return hw_bottom.Group_range_incl(window->group, 1, whole, group);
 }
 
-int hw_rma_window_rank(const struct hw_rma_window *window, int rank)
+void hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int *rank)
 {
-    if (rank == HW_PROC_NULL)
-        for (rank = 0; rank < window->size - 1 && window->targets[rank].size == 0;)
-            rank++;
-    return rank >= 0 && rank < window->size ? window->ghost_count + rank : HW_RMA_BAD_RANK;
+    if (*rank == HW_PROC_NULL)
+        for (*rank = 0; *rank < window->size - 1 && window->targets[*rank].size == 0;)
+            ++*rank;
+    if (*rank < 0 || *rank >= window->size)
+        *rank = HW_RMA_BAD_RANK;
+    else if (window->flavor == MPI_WIN_FLAVOR_SHARED)
+        *win = window->shared; /* in which ghosts come last */
+    else
+        *rank += window->ghost_count;
 }
 
 static void end_window(struct hw_rma_window *window)

@@ -66,6 +66,18 @@ static bool is_one_node(const struct hw_rma_plan *plan)
     return true;
 }
 
+static enum hw_status judge_gain(const struct hw_rma_plan *plan)
+{
+    bool is_mpis_memory = plan->flavor == MPI_WIN_FLAVOR_ALLOCATE || plan->flavor == MPI_WIN_FLAVOR_SHARED;
+    if (is_mpis_memory && is_one_node(plan) && hw_real_is_node_rma_direct())
+        return decline("a window within one node, where this MPI loads and stores directly");
+    if (plan->flavor != MPI_WIN_FLAVOR_ALLOCATE && plan->size == 1)
+        return decline("a window of one process alone");
+    if (!is_mpis_memory && is_one_node(plan) && !hw_real_is_accumulate_one_request())
+        return decline("a window within one node, where accumulates of Open MPI are slower through a ghost");
+    return HW_OK;
+}
+
 enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan)
 {
     int is_inter;
@@ -84,15 +96,9 @@ enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan)
         return decline("a window with processes that were started or connected later");
     if (status != HW_OK)
         return status;
-    if (hw_options.redirect != HW_OPTION_REDIRECT_AUTO)
-        return HW_OK;
-    if (plan->flavor == MPI_WIN_FLAVOR_ALLOCATE && is_one_node(plan) && hw_real_is_node_rma_direct())
-        return decline("a window within one node, where this MPI loads and stores directly");
-    if (plan->flavor != MPI_WIN_FLAVOR_ALLOCATE && plan->size == 1)
-        return decline("a window of one process alone");
-    if (plan->flavor != MPI_WIN_FLAVOR_ALLOCATE && is_one_node(plan) && !hw_real_is_accumulate_one_request())
-        return decline("a window within one node, where accumulates of Open MPI are slower through a ghost");
-    return HW_OK;
+    if (plan->flavor == MPI_WIN_FLAVOR_SHARED && !is_one_node(plan))
+        return HW_DECLINED; /* an error, which the real call raises */
+    return hw_options.redirect == HW_OPTION_REDIRECT_AUTO ? judge_gain(plan) : HW_OK;
 }
 
 /* Whether one more window can be in pieces. What a ghost maps are the pieces of all windows of all processes

@@ -1,6 +1,7 @@
-/* random_rma FIRST COUNT [--trace] [--dynamic]: prints `digest seed S rank R D` for each of COUNT random
- * programs; with --trace also the digest after each round; with --dynamic its windows are such, over memory
- * of MPI_Alloc_mem at some members and of malloc at others. */
+/* random_rma FIRST COUNT [--trace] [--dynamic | --shared]: prints `digest seed S rank R D` for each of COUNT
+ * random programs; with --trace also the digest after each round; with --dynamic its windows are such, over
+ * memory of MPI_Alloc_mem at some members and of malloc at others; with --shared those of MPI_Win_allocate
+ * are of MPI_Win_allocate_shared. */
 #include "act.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 enum { PAGE_BYTES = 4096 };
 
 static int world_rank, world_size;
-static bool is_traced, is_dynamic;
+static bool is_traced, is_dynamic, is_shared;
 
 static bool is_of_malloc(const struct window *window) { return is_dynamic && window->rank % 2 == 1; }
 
@@ -57,6 +58,8 @@ static void window_make(struct window *window, const struct window_plan *plan)
         window->base = window->allocated + PAGE_BYTES - (uintptr_t)window->allocated % PAGE_BYTES;
         memset(window->base, 0, (size_t)bytes);
         MPI_Win_create(window->base, bytes, plan->disp_unit, info, window->comm, &window->win);
+    } else if (is_shared) {
+        MPI_Win_allocate_shared(bytes, plan->disp_unit, info, window->comm, &window->base, &window->win);
     } else {
         MPI_Win_allocate(bytes, plan->disp_unit, info, window->comm, &window->base, &window->win);
     }
@@ -116,7 +119,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     if (argc < 3 || world_size < 2 || world_size > MEMBERS_MAX) {
-        fprintf(stderr, "usage: random_rma FIRST COUNT [--trace] [--dynamic], on 2 to %d ranks\n",
+        fprintf(stderr, "usage: random_rma FIRST COUNT [--trace] [--dynamic | --shared], on 2 to %d ranks\n",
                 MEMBERS_MAX);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
@@ -124,6 +127,7 @@ int main(int argc, char **argv)
     for (int i = 3; i < argc; i++) {
         is_traced = is_traced || strcmp(argv[i], "--trace") == 0;
         is_dynamic = is_dynamic || strcmp(argv[i], "--dynamic") == 0;
+        is_shared = is_shared || strcmp(argv[i], "--shared") == 0;
     }
     act_make_types();
     for (uint64_t seed = first; seed < first + count; seed++) {
