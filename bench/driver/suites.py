@@ -457,7 +457,7 @@ _SUITES = (
     ),
     Suite(
         "rma-shared",
-        "The same within a node on windows of MPI_Win_allocate_shared, which are not redirected",
+        "The same within a node on windows of MPI_Win_allocate_shared",
         tuple(
             one_sided(name, window="shared", nodes=1)
             for name in ("put", "accumulate", "fetch_and_op")
@@ -521,7 +521,7 @@ _SUITES = (
         (Case("traffic", "memory"),),
         ("1gbit",),
         ("default",),
-        ("off", "multiple"),
+        ("off", "multiple", "transport"),
         launches=3,
     ),
     Suite(
