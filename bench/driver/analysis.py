@@ -45,6 +45,9 @@ def window_values(point: dict) -> Values:
         values["compute_alone_s"] = point["compute"]["compute_alone_s"]["median"]
     if "transfer" in point:
         values["transfer_alone_s"] = point["transfer"]["transfer_alone_s"]["median"]
+    if "compute" in point and "transfer" in point:
+        longer_s = max(values["compute_alone_s"], values["transfer_alone_s"])
+        values["of_longer_part"] = values["total_s"] / longer_s
     for name in PHASES:
         if name in point["by_rank"][0]:
             values[name] = rank_mean(point, name)

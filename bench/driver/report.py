@@ -25,6 +25,7 @@ COLUMNS = {
     "sync_s": "sync",
     "compute_alone_s": "compute alone",
     "transfer_alone_s": "transfer alone",
+    "of_longer_part": "x longer of the two",
     "overlap_ratio": "overlap ratio",
     "pss_bytes": "Pss",
     "predicted_s": "predicted",

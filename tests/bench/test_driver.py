@@ -83,6 +83,15 @@ def test_recovered_share_follows_the_formula() -> None:
     assert derived["overlap_osu"] == pytest.approx(1 - (0.010 - 0.009) / 0.010)
 
 
+def test_total_is_compared_with_parts_of_its_own_launch() -> None:
+    slow = launch("headway", 0.016)
+    slow["result"]["points"][0]["transfer"]["transfer_alone_s"]["median"] = 0.016
+    rows = analysis.rows_make([launch("plain", 0.019), launch("headway", 0.010), slow])
+    values = row_of(rows, "headway")["values"]["of_longer_part"]
+    assert (values["min"], values["max"]) == (1.0, 1.0)
+    assert row_of(rows, "plain")["values"]["of_longer_part"]["median"] == pytest.approx(1.9)
+
+
 def test_no_share_where_plain_leaves_nothing() -> None:
     rows = analysis.rows_make([launch("plain", 0.0095), launch("headway", 0.0095)])
     assert row_of(rows, "headway")["derived"]["recovered"] is None
