@@ -175,6 +175,19 @@ def test_two_nodes(mpi: Mpi, program: Program, is_full: bool, tmp_path: Path) ->
     assert_served(mpi, program, records)
 
 
+def test_shared_on_each_node(mpi: Mpi, is_full: bool, tmp_path: Path) -> None:
+    """Windows over the processes of a node, where the job has several."""
+    if mpi.name != "mpich5" and not (is_full and mpi.name in SPREAD_MPIS):
+        pytest.skip("only with --full, and where windows between nodes work")
+    argv = [str(program_of(mpi, "shared"))]
+    environment = {"HEADWAY_REDIRECT": "on"}
+    records = two_nodes.same_output(
+        mpi, argv, tmp_path / "records", users=2, rate="none", environment=environment
+    )
+    for counter in ("windows_redirected", "operations_redirected", "locks_redirected"):
+        assert all(record[counter] > 0 for record in records), f"{counter} is 0"
+
+
 #: Options of the environment, and whether the second window is served.
 BESIDE = [({}, False), ({"MPIR_CVAR_CH4_OFI_ENABLE_RMA": "0"}, True)]
 

@@ -1,10 +1,14 @@
-/* Description: windows of MPI_Win_allocate_shared: parts of odd lengths lie one behind the other, each
- * process finds everybody's, what one stores another gets and loads, stores of one process and accumulates of
- * others under exclusive locks lose nothing, some or all parts are empty, and windows of parts of the world.
+/* Description: windows of MPI_Win_allocate_shared over the processes of a node: parts of odd lengths lie one
+ * behind the other, each process finds everybody's, what one stores another gets and loads, stores of one
+ * process and accumulates of others under exclusive locks lose nothing, some or all parts are empty, and
+ * windows of parts of the world.
  */
 #include "check.h"
 
 enum { ROUNDS = 40, PLACES = 8 };
+
+static MPI_Comm node;
+static int node_rank, node_size;
 
 /* Of rank `rank`: no multiple of anything, none for one rank of three. */
 static MPI_Aint bytes_of(int rank)
@@ -25,19 +29,19 @@ static void try_places(MPI_Win win, char *own)
     int unit, *shown_unit, *flavor, flag;
     char *first = find(win, MPI_PROC_NULL, &bytes, &unit), *shown;
     CHECK(bytes == bytes_of(0) && unit == 1);
-    for (int i = 0; i < check_size; i++) {
+    for (int i = 0; i < node_size; i++) {
         char *part = find(win, i, &bytes, &unit);
         CHECK(bytes == bytes_of(i) && unit == 1 + i % 2 * 3);
         CHECK(bytes == 0 || part == first + total);
-        CHECK(i != check_rank || bytes == 0 || part == own);
+        CHECK(i != node_rank || bytes == 0 || part == own);
         total += bytes;
     }
     MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);
     CHECK(flag && *flavor == MPI_WIN_FLAVOR_SHARED);
     MPI_Win_get_attr(win, MPI_WIN_SIZE, &size, &flag);
-    CHECK(flag && *size == bytes_of(check_rank));
+    CHECK(flag && *size == bytes_of(node_rank));
     MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &shown_unit, &flag);
-    CHECK(flag && *shown_unit == 1 + check_rank % 2 * 3);
+    CHECK(flag && *shown_unit == 1 + node_rank % 2 * 3);
     MPI_Win_get_attr(win, MPI_WIN_BASE, &shown, &flag);
     CHECK(flag && (*size == 0 || shown == own));
 }
@@ -48,19 +52,19 @@ static void try_stores(MPI_Win win)
     int unit, got;
     MPI_Aint bytes;
     MPI_Win_fence(0, win);
-    for (int i = 0; i < check_size; i++)
-        if (bytes_of(i) > check_rank * (MPI_Aint)sizeof(int))
-            ((int *)find(win, i, &bytes, &unit))[check_rank] = 100 * i + check_rank;
+    for (int i = 0; i < node_size; i++)
+        if (bytes_of(i) > node_rank * (MPI_Aint)sizeof(int))
+            ((int *)find(win, i, &bytes, &unit))[node_rank] = 100 * i + node_rank;
     MPI_Win_fence(0, win);
-    for (int i = 0; i < check_size; i++) {
-        for (int j = 0; j < check_size && bytes_of(i) > 0; j++) {
+    for (int i = 0; i < node_size; i++) {
+        for (int j = 0; j < node_size && bytes_of(i) > 0; j++) {
             MPI_Win_lock(MPI_LOCK_SHARED, i, 0, win);
             MPI_Get(&got, 1, MPI_INT, i, j * (MPI_Aint)sizeof(int) / (1 + i % 2 * 3), 1, MPI_INT, win);
             MPI_Win_unlock(i, win);
             CHECK(got == 100 * i + j);
         }
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(node);
     check_report("stores", 1);
 }
 
@@ -71,13 +75,13 @@ static void try_counters(MPI_Win win)
     int unit, one = 1, fetched;
     int *places = (int *)find(win, 0, &bytes, &unit);
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
-    for (int i = 0; i < PLACES && check_rank == 0; i++)
+    for (int i = 0; i < PLACES && node_rank == 0; i++)
         places[i] = 0;
     MPI_Win_unlock(0, win);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(node);
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
-        if ((i + check_rank) % 2)
+        if ((i + node_rank) % 2)
             places[0]++;
         else
             MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win);
@@ -85,15 +89,15 @@ static void try_counters(MPI_Win win)
         MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
         MPI_Fetch_and_op(&one, &fetched, MPI_INT, 0, sizeof(int), MPI_SUM, win);
         MPI_Win_flush(0, win);
-        CHECK(fetched >= i && fetched < check_size * ROUNDS);
+        CHECK(fetched >= i && fetched < node_size * ROUNDS);
         MPI_Win_unlock(0, win);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(node);
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
-    CHECK(places[0] == check_size * ROUNDS && places[1] == check_size * ROUNDS);
+    CHECK(places[0] == node_size * ROUNDS && places[1] == node_size * ROUNDS);
     MPI_Win_unlock(0, win);
-    MPI_Barrier(MPI_COMM_WORLD);
-    check_report("counters", (uint64_t)check_size);
+    MPI_Barrier(node);
+    check_report("counters", (uint64_t)node_size);
 }
 
 #ifndef OPEN_MPI /* which ends a job that does so, plain too */
@@ -105,8 +109,8 @@ static int look(MPI_Win win, int keyval, void *own, void *unused)
     int unit;
     (void)keyval;
     (void)unused;
-    CHECK(find(win, check_rank, &bytes, &unit) == own || bytes == 0);
-    CHECK(bytes == bytes_of(check_rank));
+    CHECK(find(win, node_rank, &bytes, &unit) == own || bytes == 0);
+    CHECK(bytes == bytes_of(node_rank));
     return MPI_SUCCESS;
 }
 
@@ -116,8 +120,8 @@ static void try_whole(void)
 {
     char *own;
     MPI_Win win;
-    CHECK(MPI_Win_allocate_shared(bytes_of(check_rank), 1 + check_rank % 2 * 3, MPI_INFO_NULL, MPI_COMM_WORLD,
-                                  &own, &win) == MPI_SUCCESS);
+    CHECK(MPI_Win_allocate_shared(bytes_of(node_rank), 1 + node_rank % 2 * 3, MPI_INFO_NULL, node, &own,
+                                  &win) == MPI_SUCCESS);
     try_places(win, own);
     try_stores(win);
     try_counters(win);
@@ -136,8 +140,8 @@ static void try_empty(void)
     int unit;
     MPI_Aint bytes;
     MPI_Win win;
-    MPI_Win_allocate_shared(0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &own, &win);
-    find(win, check_rank, &bytes, &unit);
+    MPI_Win_allocate_shared(0, 1, MPI_INFO_NULL, node, &own, &win);
+    find(win, node_rank, &bytes, &unit);
     CHECK(bytes == 0);
     MPI_Win_fence(0, win);
     MPI_Put(&unit, 0, MPI_INT, 0, 0, 0, MPI_INT, win);
@@ -154,8 +158,8 @@ static void try_parts(void)
     int *own, one = 1, rank, size;
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    MPI_Comm_split(MPI_COMM_WORLD, 0, -check_rank, &reversed);
-    MPI_Comm_split(reversed, check_rank % 2, 0, &half);
+    MPI_Comm_split(node, 0, -node_rank, &reversed);
+    MPI_Comm_split(reversed, node_rank % 2, 0, &half);
     for (int i = 0; i < 2; i++) {
         MPI_Comm comm = i ? half : reversed;
         MPI_Comm_rank(comm, &rank);
@@ -185,9 +189,13 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     check_begin();
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &node_rank);
+    MPI_Comm_size(node, &node_size);
     try_whole();
     try_empty();
     try_parts();
+    MPI_Comm_free(&node);
     MPI_Finalize();
     return 0;
 }
