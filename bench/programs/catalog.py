@@ -122,7 +122,11 @@ PROGRAMS = (
         (Answer("PETSc's own check of the solution", r"^- (Parallel OK)"),),
         seconds=r"^Time \(sec\): +(\S+)",
         debian=("python3-petsc4py-real3.18", "python-petsc4py-doc"),
-        env={"PETSC_DIR": PETSC_DIR, "OMP_NUM_THREADS": "1"},
+        env={
+            "PETSC_DIR": PETSC_DIR,
+            "PYTHONPATH": f"{PETSC_DIR}/lib/python3/dist-packages",
+            "OMP_NUM_THREADS": "1",
+        },
     ),
     RealProgram(
         "nwchem",
