@@ -8,39 +8,41 @@
 
 #include <string.h>
 
-static void expose(void)
+/* Of a window that is the MPI's own: passes on what making it gave. */
+static int expose(int rc)
 {
+    if (rc != MPI_SUCCESS)
+        return rc;
     HW_COUNT(exposures);
     if (hw_rma_is_on())
         hw_rma_count_declined(1);
     if (hw_engine_is_on())
         hw_engine_active->exposed(1);
+    return rc;
+}
+
+static int allocate(int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                    void *baseptr, MPI_Win *win)
+{
+    int rc = MPI_SUCCESS;
+    if (hw_rma_is_on() &&
+        hw_rma_window_allocate(flavor, size, disp_unit, info, comm, baseptr, win, &rc) != HW_DECLINED)
+        return rc;
+    return expose(flavor == MPI_WIN_FLAVOR_SHARED
+                      ? hw_real_win_allocate_shared(size, disp_unit, info, comm, baseptr, win)
+                      : hw_real_win_allocate(size, disp_unit, info, comm, baseptr, win));
 }
 
 int hw_win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                     MPI_Win *win)
 {
-    int rc = MPI_SUCCESS;
-    if (hw_rma_is_on() &&
-        hw_rma_window_allocate(size, disp_unit, info, comm, baseptr, win, &rc) != HW_DECLINED)
-        return rc;
-    rc = hw_real_win_allocate(size, disp_unit, info, comm, baseptr, win);
-    if (rc == MPI_SUCCESS)
-        expose();
-    return rc;
+    return allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win);
 }
 
 int hw_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                            MPI_Win *win)
 {
-    int rc = MPI_SUCCESS;
-    if (hw_rma_is_on() &&
-        hw_rma_window_allocate_shared(size, disp_unit, info, comm, baseptr, win, &rc) != HW_DECLINED)
-        return rc;
-    rc = hw_real_win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
-    if (rc == MPI_SUCCESS)
-        expose();
-    return rc;
+    return allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win);
 }
 
 int hw_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
@@ -48,10 +50,7 @@ int hw_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     int rc = MPI_SUCCESS;
     if (hw_rma_is_on() && hw_rma_window_create(base, size, disp_unit, info, comm, win, &rc) != HW_DECLINED)
         return rc;
-    rc = hw_real_win_create(base, size, disp_unit, info, comm, win);
-    if (rc == MPI_SUCCESS)
-        expose();
-    return rc;
+    return expose(hw_real_win_create(base, size, disp_unit, info, comm, win));
 }
 
 /* Served or not: what it has attached besides needs the target's progress. */
@@ -63,10 +62,7 @@ int hw_win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
             hw_engine_active->exposed(1);
         return rc;
     }
-    rc = hw_real.Win_create_dynamic(info, comm, win);
-    if (rc == MPI_SUCCESS)
-        expose();
-    return rc;
+    return expose(hw_real.Win_create_dynamic(info, comm, win));
 }
 
 /* While ghosts are in the collective call that frees a window they cannot take part in another, and the

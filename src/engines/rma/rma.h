@@ -28,12 +28,10 @@ static inline bool hw_rma_is_on(void)
 }
 
 /* Windows (MPI-4.1 section 12.2). HW_DECLINED: the real call must be made, by all processes; nothing was
- * raised. Otherwise *rc is what the program gets. */
-enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                                      void *baseptr, MPI_Win *win, int *rc);
-/* Likewise; declined too where operations need no target, and where the MPI will refuse. */
-enum hw_status hw_rma_window_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                                             void *baseptr, MPI_Win *win, int *rc);
+ * raised. Otherwise *rc is what the program gets. `flavor`: MPI_WIN_FLAVOR_ALLOCATE or MPI_WIN_FLAVOR_SHARED.
+ */
+enum hw_status hw_rma_window_allocate(int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                      MPI_Comm comm, void *baseptr, MPI_Win *win, int *rc);
 /* Likewise; declined too where some process's memory is none of ours (hw_arena_find). */
 enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                     MPI_Comm comm, MPI_Win *win, int *rc);

@@ -280,11 +280,12 @@ static bool is_plausible(MPI_Aint size, MPI_Aint disp_unit)
     return size >= 0 && disp_unit > 0 && disp_unit == (int)disp_unit;
 }
 
-/* For MPI_Win_allocate; what one member does not get all get from the MPI. */
+/* For MPI_Win_allocate; what one member does not get all get from the MPI. Parts of MPI_Win_allocate_shared
+ * lie one behind the other, whatever the hint alloc_shared_noncontig says: only the MPI's are so. */
 static void take_memory(struct hw_rma_plan *plan)
 {
     plan->own.place = -1;
-    if (!hw_rma_plan_may_be_in_pieces())
+    if (plan->flavor == MPI_WIN_FLAVOR_SHARED || !hw_rma_plan_may_be_in_pieces())
         return;
     size_t size = (size_t)plan->own.size;
     if (size > 0)
@@ -295,15 +296,16 @@ static void take_memory(struct hw_rma_plan *plan)
         plan->own.place = hw_arena_find(plan->taken, size);
 }
 
-enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                                      void *baseptr, MPI_Win *win, int *rc)
+enum hw_status hw_rma_window_allocate(int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                      MPI_Comm comm, void *baseptr, MPI_Win *win, int *rc)
 {
-    struct hw_rma_plan plan = {.comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_ALLOCATE};
+    struct hw_rma_plan plan = {.comm = comm, .group = HW_GROUP_NULL, .flavor = flavor};
     if (!is_plausible(size, disp_unit))
         return HW_DECLINED;
     plan.own.size = size;
     plan.own.disp_unit = disp_unit;
-    if (is_hint(info, "async_config", "off") || is_hint(info, "alloc_shm", "true"))
+    if (is_hint(info, "async_config", "off") ||
+        (flavor == MPI_WIN_FLAVOR_ALLOCATE && is_hint(info, "alloc_shm", "true")))
         plan.own.consent = HW_RMA_REFUSED;
     enum hw_status status = hw_rma_plan_judge(&plan);
     if (status == HW_OK)
@@ -311,25 +313,6 @@ enum hw_status hw_rma_window_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Inf
     status = make(&plan, status, info, win, rc);
     if (plan.taken)
         hw_arena_give(plan.taken);
-    hw_rma_plan_end(&plan);
-    if (status == HW_OK && *rc == MPI_SUCCESS)
-        memcpy(baseptr, &plan.base, sizeof plan.base);
-    return status;
-}
-
-/* The hint that its parts need not lie one behind the other is not followed: ghosts map them as one. */
-enum hw_status hw_rma_window_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                                             void *baseptr, MPI_Win *win, int *rc)
-{
-    struct hw_rma_plan plan = {.comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_SHARED};
-    if (!is_plausible(size, disp_unit))
-        return HW_DECLINED;
-    plan.own.size = size;
-    plan.own.disp_unit = disp_unit;
-    plan.own.place = -1;
-    if (is_hint(info, "async_config", "off"))
-        plan.own.consent = HW_RMA_REFUSED;
-    enum hw_status status = make(&plan, hw_rma_plan_judge(&plan), info, win, rc);
     hw_rma_plan_end(&plan);
     if (status == HW_OK && *rc == MPI_SUCCESS)
         memcpy(baseptr, &plan.base, sizeof plan.base);
