@@ -237,6 +237,7 @@ def rows_make(launches: list[dict]) -> list[dict]:
     for row in made:
         row["values"] = {name: summarize(samples) for name, samples in row["samples"].items()}
         main = main_value(row["values"])
+        row["transfers"] = row["samples"].get("transfer_alone_s", [])
         row["samples"] = row["samples"].get(main, []) if main else []
     for row in made:
         plain = rows.get(

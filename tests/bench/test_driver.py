@@ -89,6 +89,11 @@ def test_total_is_compared_with_parts_of_its_own_launch() -> None:
     rows = analysis.rows_make([launch("plain", 0.019), launch("headway", 0.010), slow])
     values = row_of(rows, "headway")["values"]["of_longer_part"]
     assert (values["min"], values["max"]) == (1.0, 1.0)
+    mine = row_of(rows, "headway")
+    assert list(zip(mine["samples"], mine["transfers"], strict=True)) == [
+        (0.010, 0.010),
+        (0.016, 0.016),
+    ]
     assert row_of(rows, "plain")["values"]["of_longer_part"]["median"] == pytest.approx(1.9)
 
 
