@@ -15,9 +15,9 @@ from headway.mpis import Mpi
 FEATURES = {
     "partitioned": "partitioned communication",
     "sessions": "MPI 4 sessions",
+    "one-sided-over-tcp": "windows over TCP",
     "failed-in-waitall": "MPI_Waitall that ends if a request failed before (it hangs, plain too)",
     "errors-at-communicator": "errors of requests at their communicator (MPI_COMM_WORLD gets them)",
-    "one-sided-multiple": "one-sided operations at thread-multiple",
 }
 
 EXERCISE_ATTEMPTS = 4
@@ -67,7 +67,7 @@ DIRECTED = [
     Program("mixtures", counters=("tracked_p2p", "tracked_persistent", "doors", "looks")),
     Program("handover", counters=("tracked_p2p", "doors", "looks")),
     Program("forks"),
-    Program("rma", needs="one-sided-multiple", counters=("tracked_rma", "exposures", "polls")),
+    Program("rma", needs="one-sided-over-tcp", counters=("tracked_rma", "exposures", "polls")),
     Program(
         "io",
         arguments=["{scratch}/io.data"],
@@ -121,8 +121,8 @@ def has_feature(mpi: Mpi, feature: str) -> bool:
         return not is_ompi or mpi.major >= 5
     if feature == "errors-at-communicator":
         return is_ompi or (not mpi.is_intel and mpi.major >= 5)
-    if feature == "one-sided-multiple":  # Open MPI 4's components refuse it or crash, plain too
-        return not (is_ompi and mpi.major < 5)
+    if feature == "one-sided-over-tcp":  # Open MPI 4.1 refuses windows, plain too
+        return not is_ompi or mpi.major >= 5
     if feature in ("partitioned", "sessions"):
         return not is_ompi or mpi.major >= 5
     return True
@@ -278,7 +278,7 @@ def test_same_output_profiled(
 
 @pytest.mark.parametrize("level, value", [("single", 0), ("funneled", 1), ("serialized", 2)])
 def test_level_asked_is_level_told(mpi: Mpi, level: str, value: int, tmp_path: Path) -> None:
-    """The library needs thread-multiple for itself; the program must not notice."""
+    """The thread works at any level, and the program sees that of the MPI."""
     threads = Program("threads", arguments=[level, "1"])
     argv = [build(mpi, threads), *threads.arguments]
 
@@ -291,8 +291,31 @@ def test_level_asked_is_level_told(mpi: Mpi, level: str, value: int, tmp_path: P
     plain = support.run_mpi(mpi, argv, ranks=2)
     plain_told = re.findall(r"^provided (\d+)", plain.stderr, re.MULTILINE)
     assert headway.status == 0, headway.explain()
-    assert sorted(told) == sorted(plain_told) or told == [told[0]] * 2, (told, plain_told)
+    assert sorted(told) == sorted(plain_told) == [str(value)] * 2, (told, plain_told)
     assert_exercised(headway, threads)
+
+
+def extension_of(mpi: Mpi) -> str:
+    """A function of this MPI that is of no standard."""
+    return "MPIX_Barrier_init" if mpi.flavour == "ompi" and mpi.major < 5 else "MPIX_Comm_agree"
+
+
+@pytest.mark.parametrize("level, is_on", [("funneled", False), ("multiple", True)])
+def test_functions_of_no_standard(mpi: Mpi, level: str, is_on: bool, tmp_path: Path) -> None:
+    """No turns can be taken with them: no thread where the MPI has no locks of its own."""
+    name = extension_of(mpi)
+    flags = [*flags_for(mpi), f'-DEXTENSION="{name}"']
+    source = support.PROGRAMS / "threads.c"
+    argv = [support.compile_program(mpi, "threads-extension", [source], flags), level, "1"]
+    plain = support.run_mpi(mpi, argv, ranks=2)
+    headway = support.run_mpi(mpi, argv, ranks=2, options=support.FORCED, records=tmp_path)
+    assert headway.status == plain.status == 0, headway.explain()
+    assert headway.lines == plain.lines, headway.explain()
+    assert [record["engine"] for record in headway.records] == ["thread" if is_on else "off"] * 2
+    said = [line for line in headway.stderr.splitlines() if name in line]
+    assert len(said) == (0 if is_on else 1), headway.explain()
+    for record in headway.records:
+        assert [name in reason for reason in record["declined"]] == [True] * (not is_on)
 
 
 def test_engine_off_only_forwards(mpi: Mpi, tmp_path: Path) -> None:

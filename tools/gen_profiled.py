@@ -36,7 +36,10 @@ NOT_UNTIL_LAST = re.compile(
     r"I(?:exscan|gather|reduce(?!_scatter)|scan)|"
     r"(?:Exscan|Gatherv?|Reduce|Scan)_init(?:_c)?$"
 )
-NOT_COUNTED = re.compile(r"(?:Init|Init_thread|Finalize|Session_init|Session_finalize|Abort)$")
+NOT_COUNTED = re.compile(
+    r"(?:Init|Init_thread|Finalize|Session_init|Session_finalize|Abort|"
+    r".*_(?:c2f|f2c|fromint|toint))$"
+)
 
 
 def has_bytes(name: str, pair: tuple[str, str]) -> bool:

@@ -54,6 +54,7 @@ class Suite:
 
 ALL_SIZES = tuple(KIB << i for i in range(14))
 LARGE_SIZES = (64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB, 2 * MIB, 4 * MIB, 8 * MIB)
+WITHIN_SIZES = (64 * KIB, 256 * KIB, MIB, 4 * MIB)
 SMALL_SIZES = (8, 64, 512, KIB, 2 * KIB, 4 * KIB, 8 * KIB)
 COLLECTIVES = (
     "ialltoallv",
@@ -377,6 +378,17 @@ _SUITES = (
         ("none",),
         ("default",),
         ("thread", "off", "multiple"),
+    ),
+    Suite(
+        "intranode-overlap",
+        "Overlap within a node whose cores all have a process",
+        (
+            p2p("both ways", WITHIN_SIZES, 2, "latency", nodes=1, ranks_per_node=2),
+            p2p("one way", WITHIN_SIZES, 1, "latency", nodes=1, ranks_per_node=2),
+        ),
+        ("none",),
+        ("default",),
+        ("thread", "off"),
     ),
     Suite(
         "idle",

@@ -1,8 +1,8 @@
 /* Start and end of MPI (MPI-4.1 chapter 11): where the engine is started and stopped.
  *
- * An engine needs MPI_THREAD_MULTIPLE, so that is what the real MPI is asked for; the program is told the
- * level it asked for. Where there is to be no engine, the real MPI is asked for what the program wants. World
- * model and sessions may come in any order and number: the engine lives from the first of them to the last.
+ * The real MPI is asked for the thread level that the program asks for, whatever it is: an engine takes turns
+ * with the program (progress/gate.h). World model and sessions may come in any order and number: the engine
+ * lives from the first of them to the last.
  */
 #include "base/cores.h"
 #include "base/log.h"
@@ -14,9 +14,11 @@
 #include "mpi/interface.h"
 #include "mpi/track.h"
 #include "profile/record.h"
+#include "progress/gate.h"
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/eager.h"
+#include "real/extensions.h"
 #include "real/launcher.h"
 #include "real/quirks.h"
 #include "world/comm.h"
@@ -24,6 +26,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,7 +50,6 @@ const struct hw_engine *hw_engine_active;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int user_count;       /* world model and sessions alive */
-static int told_level = -1;  /* thread level shown to the program; -1: the real one */
 static uint64_t limit_bytes; /* the eager limit in force */
 static const char *off_reason;
 
@@ -64,7 +66,20 @@ static void turn_off(const char *reason, const char *advice)
     if (off_reason)
         return;
     stand_back(reason);
-    hw_log_warn("%s; %s", reason, advice);
+    if (hw_log_rank() <= 0) /* all processes alike */
+        hw_log_warn("%s; %s", reason, advice);
+}
+
+/* The thread cannot take turns with calls that are no entries of ours; only MPI's own locks keep them apart.
+ */
+static void heed_extensions(int level)
+{
+    static char reason[128];
+    const char *extension = off_reason || level == HW_THREAD_MULTIPLE ? NULL : hw_real_extension_used();
+    if (extension == NULL)
+        return;
+    snprintf(reason, sizeof reason, "the program may call %s, which is not of the MPI standard", extension);
+    turn_off(reason, "the progress thread stays off, but for programs at MPI_THREAD_MULTIPLE");
 }
 
 /* Bytes of such a job are moved by the program's own cores alone, so there is no time to win, and the thread
@@ -77,8 +92,7 @@ static bool is_crowded_node(void)
     if (hw_options.ghosts.count || !hw_real_launcher_is_one_node(&job))
         return false;
     /* Bound to a core of its own, as Open MPI does by itself, a process has none for the thread. */
-    bool is_known = HW_REAL_LEVELS_MAY_DIFFER && sched_getaffinity(0, sizeof allowed, &allowed) == 0;
-    if (is_known && hw_cores_count(&allowed) < 2)
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && hw_cores_count(&allowed) < 2)
         return true;
     return !hw_real_launcher_has_spare_cores(&job, hw_real_launcher_core_count());
 }
@@ -105,14 +119,8 @@ static void prepare_once(void)
         stand_back(
             "all processes are on one node and leave no core to spare, so that a progress thread could only "
             "slow them (HEADWAY_ENGINE=thread has one all the same)");
-#ifdef OPEN_MPI
-    /* Open MPI 4's osc/pt2pt refuses windows under MPI_THREAD_MULTIPLE. Where it was asked for by name,
-     * the program needs it. */
-    const char *osc = getenv("OMPI_MCA_osc");
-    if (osc && osc[0] != '^' && strstr(osc, "pt2pt"))
-        turn_off("osc/pt2pt refuses windows under MPI_THREAD_MULTIPLE",
-                 "the progress thread stays off; choose another osc component to have it");
-#endif
+    if (!off_reason)
+        hw_gate_prepare();
 }
 
 static void prepare(void)
@@ -245,12 +253,6 @@ static void remove_user(bool is_world)
     pthread_mutex_unlock(&lock);
 }
 
-static void check_level(int given)
-{
-    if (given < HW_THREAD_MULTIPLE)
-        turn_off("this MPI gives no MPI_THREAD_MULTIPLE", "the progress thread stays off");
-}
-
 static bool is_spawned(void)
 {
     MPI_Comm parent;
@@ -274,51 +276,31 @@ static void split_world(int level)
     end_refused();
 }
 
+/* After the real MPI_Init*. */
+static void begin_world(void)
+{
+    int level = HW_THREAD_SINGLE;
+    hw_bottom.Query_thread(&level);
+    heed_extensions(level);
+    split_world(level);
+    add_user(true);
+}
+
 int hw_init(int *argc, char ***argv)
 {
     prepare();
-    if (off_reason) {
-        int rc = hw_real.Init(argc, argv);
-        if (rc != MPI_SUCCESS)
-            return rc;
-        split_world(HW_THREAD_SINGLE);
-        add_user(true);
-        return rc;
-    }
-    int given;
-    int rc = hw_real.Init_thread(argc, argv, HW_THREAD_MULTIPLE, &given);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    told_level = HW_THREAD_SINGLE;
-    check_level(given);
-    split_world(told_level);
-    add_user(true);
+    int rc = hw_real.Init(argc, argv);
+    if (rc == MPI_SUCCESS)
+        begin_world();
     return rc;
 }
 
 int hw_init_thread(int *argc, char ***argv, int required, int *provided)
 {
     prepare();
-    int given;
-    int rc = hw_real.Init_thread(argc, argv, off_reason ? required : HW_THREAD_MULTIPLE, &given);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    *provided = given;
-    if (!off_reason) {
-        check_level(given);
-        *provided = given < required ? given : required;
-        told_level = *provided;
-    }
-    split_world(*provided);
-    add_user(true);
-    return rc;
-}
-
-int hw_query_thread(int *provided)
-{
-    int rc = hw_real.Query_thread(provided);
-    if (rc == MPI_SUCCESS && told_level >= 0)
-        *provided = told_level;
+    int rc = hw_real.Init_thread(argc, argv, required, provided);
+    if (rc == MPI_SUCCESS)
+        begin_world();
     return rc;
 }
 
@@ -329,31 +311,6 @@ int hw_finalize(void)
 }
 
 #ifdef HW_HAVE_Session_init /* Open MPI 4 knows no sessions, not even their type */
-
-/* The program's info with the level an engine needs; HW_INFO_NULL if it cannot be made. */
-static MPI_Info info_for_session(MPI_Info info)
-{
-    MPI_Info copy = HW_INFO_NULL;
-    int rc = info == HW_INFO_NULL ? hw_bottom.Info_create(&copy) : hw_bottom.Info_dup(info, &copy);
-    if (rc != MPI_SUCCESS)
-        return HW_INFO_NULL;
-    if (hw_bottom.Info_set(copy, "thread_level", "MPI_THREAD_MULTIPLE") != MPI_SUCCESS)
-        hw_bottom.Info_free(&copy);
-    return copy;
-}
-
-/* The level the session really got, which only its info tells. */
-static bool is_multiple(MPI_Session session)
-{
-    char value[64] = "";
-    int flag = 0;
-    MPI_Info info;
-    if (hw_bottom.Session_get_info(session, &info) != MPI_SUCCESS)
-        return false;
-    hw_bottom.Info_get(info, "thread_level", sizeof value - 1, value, &flag);
-    hw_bottom.Info_free(&info);
-    return flag && strcmp(value, "MPI_THREAD_MULTIPLE") == 0;
-}
 
 /* Who is a ghost is decided in MPI_Init*; a session before it would show the program all processes. */
 static void refuse_early_session(void)
@@ -374,20 +331,11 @@ int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sessi
 {
     prepare();
     refuse_early_session();
-    int rc = MPI_ERR_OTHER;
-    MPI_Info copy = off_reason ? HW_INFO_NULL : info_for_session(info);
-    if (copy != HW_INFO_NULL) {
-        rc = hw_real.Session_init(copy, errhandler, session);
-        hw_bottom.Info_free(&copy);
-        if (rc == MPI_SUCCESS && !is_multiple(*session))
-            turn_off("this MPI gives a session no MPI_THREAD_MULTIPLE", "the progress thread stays off");
-    } else {
-        rc = hw_real.Session_init(info, errhandler, session);
-        if (!off_reason)
-            turn_off("this MPI takes no thread level for a session", "the progress thread stays off");
-    }
-    if (rc == MPI_SUCCESS)
-        add_user(false);
+    int rc = hw_real.Session_init(info, errhandler, session);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    heed_extensions(HW_THREAD_SINGLE);
+    add_user(false);
     return rc;
 }
 

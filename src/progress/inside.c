@@ -57,6 +57,7 @@ static void after_fork_in_child(void)
         hw_inside.next = NULL;
         registry = &hw_inside;
     }
+    hw_gate_fork_child();
     hw_profile_fork_release();
     pthread_mutex_unlock(&registry_mutex);
 }
@@ -90,7 +91,7 @@ bool hw_inside_any(void)
     bool is_inside = false;
     pthread_mutex_lock(&registry_mutex);
     for (const struct hw_inside *inside = registry; inside != NULL && !is_inside; inside = inside->next)
-        is_inside = hw_inside_depth(inside) == HW_INSIDE_YES;
+        is_inside = __atomic_load_n(&inside->depth, __ATOMIC_ACQUIRE) == HW_INSIDE_YES;
     pthread_mutex_unlock(&registry_mutex);
     return is_inside;
 }

@@ -2,14 +2,14 @@
  *
  * Every generated entry marks its thread as inside MPI for the time of the real call. The mark does
  * two things: MPI's calls to itself are recognised (depth is not 0) and passed straight through, and
- * the progress thread sees that the program is inside MPI and stays asleep (papers/001).
+ * the progress thread sees that the program is inside MPI and stays out of it (papers/001, progress/gate.h).
  *
- * One `struct hw_inside` per thread, written by that thread alone, read by the progress thread
- * (relaxed: a stale answer costs one poll too many or too few, never an answer). */
+ * One `struct hw_inside` per thread, written by that thread alone, read by the progress thread. */
 #ifndef HW_PROGRESS_INSIDE_H
 #define HW_PROGRESS_INSIDE_H
 
 #include "base/visibility.h"
+#include "progress/gate.h"
 
 #include <stdbool.h>
 
@@ -18,7 +18,7 @@
 enum { HW_INSIDE_PROFILED = -2, HW_INSIDE_UNREGISTERED = -1, HW_INSIDE_NO = 0, HW_INSIDE_YES = 1 };
 
 struct hw_inside {
-    int depth;              /* HW_INSIDE_*; owner writes relaxed, progress thread reads relaxed */
+    int depth;              /* HW_INSIDE_*; the owner leaves with release, the progress thread acquires */
     const void *site;       /* where the last entry that took the slow way was called from; owner only */
     struct hw_inside *next; /* list of registered threads, under the registry's lock */
 };
@@ -29,19 +29,22 @@ static inline int hw_inside_depth(const struct hw_inside *inside)
 {
     return __atomic_load_n(&inside->depth, __ATOMIC_RELAXED);
 }
+
+/* Returns once it is the program's turn. */
 static inline void hw_inside_enter(struct hw_inside *inside)
 {
     __atomic_store_n(&inside->depth, HW_INSIDE_YES, __ATOMIC_RELAXED);
+    hw_gate_pass();
 }
 static inline void hw_inside_leave(struct hw_inside *inside)
 {
-    __atomic_store_n(&inside->depth, HW_INSIDE_NO, __ATOMIC_RELAXED);
+    __atomic_store_n(&inside->depth, HW_INSIDE_NO, __ATOMIC_RELEASE);
 }
 
 /* The same at the end of the profiled way. */
 static inline void hw_inside_leave_profiled(struct hw_inside *inside)
 {
-    __atomic_store_n(&inside->depth, HW_INSIDE_PROFILED, __ATOMIC_RELAXED);
+    __atomic_store_n(&inside->depth, HW_INSIDE_PROFILED, __ATOMIC_RELEASE);
 }
 
 /* Called by an entry whose depth is not HW_INSIDE_NO. Registers a thread seen for the first time, whose depth
@@ -62,7 +65,7 @@ static inline void hw_inside_time(bool wants_times)
     __atomic_store_n(&hw_inside_wants_times, wants_times, __ATOMIC_RELAXED);
 }
 
-/* True if any registered thread of the program is inside MPI now. Progress thread only. */
+/* True if any thread of the program is inside MPI now, or waits for its turn. Progress thread only. */
 bool hw_inside_any(void);
 
 /* Marks the calling thread as one of ours: every MPI call it makes is passed straight through. */

@@ -1,6 +1,7 @@
 #include "real/detect.h"
 
 #include "real/real.h"
+#include "real/symbols.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -162,71 +163,11 @@ void hw_real_detect_transports(char *names, size_t size)
     }
 }
 
-/* The number of dynamic symbols, which ELF tells only through the hash table. */
-static size_t symbol_count(const uint32_t *hash)
-{
-    uint32_t bucket_count = hash[0], first = hash[1], bloom_count = hash[2], last = 0;
-    const uint32_t *buckets = hash + 4 + bloom_count * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
-    const uint32_t *chains = buckets + bucket_count;
-    for (uint32_t i = 0; i < bucket_count; i++)
-        if (buckets[i] > last)
-            last = buckets[i];
-    if (last < first)
-        return first;
-    while ((chains[last - first] & 1) == 0)
-        last++;
-    return last + 1;
-}
-
-static size_t hash_size(const uint32_t *hash, size_t count)
-{
-    uint32_t bucket_count = hash[0], first = hash[1], bloom_count = hash[2];
-    size_t hashed = count > first ? count - first : 0;
-    return (4 + bucket_count + hashed) * sizeof *hash + bloom_count * sizeof(ElfW(Addr));
-}
-
-/* What the dynamic section of a loaded object tells about its symbols. */
-struct symbols {
-    const ElfW(Sym) * table;
-    const char *strings;
-    size_t strings_size;
-    size_t count;
-    const uint32_t *hash;
-    size_t hash_size;
-    const void *relocations;
-    size_t relocations_size;
-};
-
-static bool find_symbols(const struct link_map *map, struct symbols *symbols)
-{
-    *symbols = (struct symbols){0};
-    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-        /* glibc has already added the load address to these pointers. */
-        if (entry->d_tag == DT_SYMTAB)
-            symbols->table = (const ElfW(Sym) *)entry->d_un.d_ptr;
-        else if (entry->d_tag == DT_STRTAB)
-            symbols->strings = (const char *)entry->d_un.d_ptr;
-        else if (entry->d_tag == DT_STRSZ)
-            symbols->strings_size = entry->d_un.d_val;
-        else if (entry->d_tag == DT_RELA)
-            symbols->relocations = (const void *)entry->d_un.d_ptr;
-        else if (entry->d_tag == DT_RELASZ)
-            symbols->relocations_size = entry->d_un.d_val;
-        else if (entry->d_tag == DT_GNU_HASH)
-            symbols->hash = (const uint32_t *)entry->d_un.d_ptr;
-    }
-    if (symbols->table == NULL || symbols->strings == NULL || symbols->hash == NULL)
-        return false;
-    symbols->count = symbol_count(symbols->hash);
-    symbols->hash_size = hash_size(symbols->hash, symbols->count);
-    return true;
-}
-
 void hw_real_detect_exports(const struct hw_real_library *library,
                             void (*visit)(const char *name, void *context), void *context)
 {
-    struct symbols symbols;
-    if (!find_symbols(library->handle, &symbols))
+    struct hw_real_symbols symbols;
+    if (!hw_real_symbols_find(library->handle, &symbols))
         return;
     for (size_t i = 0; i < symbols.count; i++) {
         const ElfW(Sym) *symbol = &symbols.table[i];
@@ -250,8 +191,8 @@ static void release_pages(const void *start, size_t size)
 
 static void release_tables(const struct link_map *map)
 {
-    struct symbols symbols;
-    if (!find_symbols(map, &symbols) || (uintptr_t)symbols.relocations < map->l_addr)
+    struct hw_real_symbols symbols;
+    if (!hw_real_symbols_find(map, &symbols) || (uintptr_t)symbols.relocations < map->l_addr)
         return;
     release_pages(symbols.hash, symbols.hash_size);
     release_pages(symbols.table, symbols.count * sizeof *symbols.table);

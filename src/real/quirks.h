@@ -17,8 +17,6 @@ enum {
     /* OMPIO (4.1) crashed once in mpi4py's nonblocking collective file access under a second thread's
        progress. */
     HW_REAL_IS_IO_SAFE = 0,
-    /* Processes of a job may have different thread levels. */
-    HW_REAL_LEVELS_MAY_DIFFER = 1,
 };
 
 #else
@@ -28,8 +26,6 @@ enum {
     HW_REAL_ASKING_RAISES = 1,
     HW_REAL_IS_PARTITIONED_SAFE = 1,
     HW_REAL_IS_IO_SAFE = 1,
-    /* MPICH 5.0 then hangs in MPI_Barrier: tests/test_failures.py. */
-    HW_REAL_LEVELS_MAY_DIFFER = 0,
 };
 
 #endif

@@ -200,7 +200,7 @@ def test_the_engine_is_measured_within_a_node_too() -> None:
         assert modes["headway-off"]["HEADWAY_ENGINE"] == "off"
         wanted = {"headway", "headway:v"} if suite.is_forced else {"headway-thread"}
         assert forced == wanted, suite.name
-    assert seen == ["intranode", "rma-shared", "percall"]
+    assert seen == ["intranode", "intranode-overlap", "rma-shared", "percall"]
 
 
 def pattern(mode: str, total_s: float, users: int) -> dict:

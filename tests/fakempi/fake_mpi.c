@@ -1,7 +1,9 @@
 /* Description: a stand-in for libmpi that fails on request, to see what the library makes of it.
  *
- * One process, messages to itself; a request completes after a few looks at it. FAKE_MPI lists what goes
+ * One process, messages to itself; a request completes after a few looks at it. Two threads in it at once end
+ * the process, whatever the level. FAKE_MPI lists what goes
  * wrong, separated by commas: level-single  MPI_Init_thread gives MPI_THREAD_SINGLE whatever was asked
+ *   slow          nothing goes wrong; each look at a request takes some microseconds
  *   dup-error     MPI_Comm_dup fails      isend-error   MPI_Isend fails
  *   irecv-error   a receive on a duplicated communicator fails (the library's own)
  *   status-error  MPI_Request_get_status fails
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REQUEST_MAX = 256, LOOKS_NEEDED = 1000, FAKE_ERROR = MPI_ERR_OTHER };
+enum { REQUEST_MAX = 256, LOOKS_NEEDED = 1000, SLOW_LOOK = 20000, FAKE_ERROR = MPI_ERR_OTHER };
 
 #define ALSO_AS_MPI(name) __typeof__(PMPI_##name) MPI_##name __attribute__((alias("PMPI_" #name)))
 
@@ -23,7 +25,7 @@ struct fake_request {
 };
 
 static struct fake_request requests[REQUEST_MAX];
-static int is_initialized, is_finalized, given_level, call_count;
+static int is_initialized, is_finalized, is_slow, given_level, call_count;
 
 static int is_asked(const char *what)
 {
@@ -68,6 +70,17 @@ OBJECT(ompi_mpi_errors_are_fatal);
 #define OWN_HANDLER ((MPI_Errhandler)0x54000077)
 #endif
 
+static int threads_inside;
+
+static void begin(void)
+{
+    if (__atomic_fetch_add(&threads_inside, 1, __ATOMIC_RELAXED) != 0) {
+        fputs("fake: two threads at once\n", stderr);
+        abort();
+    }
+}
+static void end(void) { __atomic_fetch_sub(&threads_inside, 1, __ATOMIC_RELAXED); }
+
 static int new_request(MPI_Request *request)
 {
     for (int i = 0; i < REQUEST_MAX; i++)
@@ -82,6 +95,10 @@ static int new_request(MPI_Request *request)
 static int look_at(MPI_Request request)
 {
     int index = INDEX_OF(request);
+    begin();
+    for (volatile int i = 0; i < SLOW_LOOK && is_slow; i++)
+        continue;
+    end();
     if (index < 0 || index >= REQUEST_MAX || !requests[index].is_used)
         abort(); /* a handle that is not alive: the worst a preloaded library could do */
     if (requests[index].is_unmatched)
@@ -102,6 +119,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     (void)argc;
     (void)argv;
     is_initialized = 1;
+    is_slow = is_asked("slow");
     if (is_asked("say-level"))
         printf("fake: asked for level %d\n", required);
     *provided = given_level = is_asked("level-single") ? MPI_THREAD_SINGLE : required;
@@ -155,7 +173,9 @@ ALSO_AS_MPI(Get_library_version);
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     (void)comm;
+    begin();
     *rank = 0;
+    end();
     return MPI_SUCCESS;
 }
 ALSO_AS_MPI(Comm_rank);
@@ -223,7 +243,9 @@ int PMPI_Isend(const void *data, int count, MPI_Datatype type, int dest, int tag
     (void)dest;
     (void)tag;
     (void)comm;
+    begin();
     call_count++;
+    end();
     return is_asked("isend-error") ? FAKE_ERROR : new_request(request);
 }
 ALSO_AS_MPI(Isend);

@@ -25,7 +25,10 @@ int main(int argc, char **argv)
         printf("irecv %d\n", MPI_Irecv(received, sizeof received, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &receive));
         int code = MPI_Isend(sent, sizeof sent, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &send);
         printf("isend %d\n", code);
-        compute(20000);
+        for (int call = 0, rank; call < 1000; call++) { /* some of them while the thread has its turn */
+            compute(20);
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        }
         printf("wait %d\n", MPI_Wait(&receive, &status));
         int flag = 0;
         while (code == MPI_SUCCESS && !flag)

@@ -1,5 +1,6 @@
 /* Description: threads LEVEL COUNT: the program asks for a thread level and must be told that level; COUNT
- * threads exchange large messages at once, each completing its own requests through another door. */
+ * threads exchange large messages at once, each completing its own requests through another door. Compiled
+ * with EXTENSION, it refers to a function of that name, of the MPI and of no standard. */
 #include "check.h"
 
 #include <pthread.h>
@@ -52,6 +53,10 @@ static bool is_finished(int door, MPI_Request requests[2])
     return requests[0] == MPI_REQUEST_NULL && requests[1] == MPI_REQUEST_NULL;
 }
 
+#ifdef EXTENSION
+extern int extension(void) __asm__(EXTENSION);
+#endif
+
 static void *work(void *argument)
 {
     struct worker *worker = argument;
@@ -100,6 +105,10 @@ int main(int argc, char **argv)
     CHECK(provided >= level && queried == provided);
     check_report("asked", (uint64_t)level);
     fprintf(stderr, "provided %d\n", provided);
+#ifdef EXTENSION
+    if (count < 0)
+        extension();
+#endif
     is_serialized = level != MPI_THREAD_MULTIPLE;
     struct worker workers[MAX_THREADS] = {0};
     for (int i = 0; i < count; i++)

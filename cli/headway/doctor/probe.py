@@ -180,9 +180,6 @@ def judge(answer: Answer) -> list[Finding]:
     if not answer.library:
         text = f"no libheadway-{answer.mpi.flavour}.so here"
         return [Finding(PROBLEM, title, text, "build it: ./dev build")]
-    if answer.level != LEVELS[MULTIPLE]:
-        text = f"gives MPI_THREAD_{answer.level.upper()}"
-        return [Finding(NOTE, title, text, "the thread engine needs multiple; calls are forwarded")]
     if not answer.can_progress:
         remedy = "HEADWAY_VERBOSE=1 says more"
         return [Finding(NOTE, title, f"the thread engine is {answer.engine}", remedy)]

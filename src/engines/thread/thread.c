@@ -99,7 +99,8 @@ static int poll(bool *has_polled)
     return completed;
 }
 
-/* Makes progress as long as each poll moves something. Returns how many operations completed. */
+/* Makes progress as long as each poll moves something and the program does not wait for its turn. Returns how
+ * many operations completed. The gate is closed; it is open afterwards. */
 static int drain(void)
 {
     int completed = 0, polls = 0, bulk_polls = 0;
@@ -120,10 +121,13 @@ static int drain(void)
         uint64_t took_ns = has_bursts ? hw_clock_now_ns() - began_ns : 0;
         has_data = (polls > 0 || has_bursts) && hw_waiter_is_data_waiting(&waiter);
         bulk_polls += has_data;
-        bool may_burst = has_bursts && !had_data && !hw_inside_any();
+        if (hw_inside_any())
+            break;
+        bool may_burst = has_bursts && !had_data;
         if (polls > 0 && !has_data && !(may_burst && hw_burst_goes_on(polls, took_ns)))
             break;
     }
+    hw_gate_open();
     atomic_store(&is_polling, false);
     HW_COUNT_ADD(completed_early, completed);
     if (polls > 0 || completed > 0)
@@ -183,7 +187,7 @@ static void work(void)
             continue;
         }
         idle_looks = 0;
-        if (hw_inside_any()) {
+        if (!hw_gate_close()) {
             HW_COUNT(looks_inside);
             rest(NAPPING, inside_nap_ns);
             if (inside_nap_ns < MAX_INSIDE_NAP_NS)

@@ -1,0 +1,73 @@
+#include "progress/gate.h"
+
+#include "progress/inside.h"
+#include "shm/futex.h"
+
+#include <linux/membarrier.h>
+
+/* AWAITED is CLOSED with somebody asleep. FENCED is added to each of the three, for good. */
+enum { OPEN, CLOSED, AWAITED, FENCED = 4 };
+
+/* Some microseconds, as a poll takes that moves little; after that it is worth going to sleep. */
+enum { SPINS = 200 };
+
+_Atomic uint32_t hw_gate;
+
+static int membarrier(int command) { return (int)syscall(SYS_membarrier, command, 0, 0); }
+
+void hw_gate_prepare(void)
+{
+    if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0)
+        atomic_fetch_or(&hw_gate, FENCED);
+}
+
+static bool is_closed(uint32_t gate) { return (gate & ~(uint32_t)FENCED) != OPEN; }
+
+static void pause_core(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+void hw_gate_wait(void)
+{
+    for (int spins = 0;; spins++) {
+        /* An exchange that changes nothing: an ordering of the mark before it, which a load is not. */
+        uint32_t gate = atomic_fetch_add(&hw_gate, 0);
+        if (!is_closed(gate))
+            return;
+        if (spins < SPINS) {
+            pause_core();
+            continue;
+        }
+        uint32_t awaited = (gate & FENCED) | AWAITED;
+        if (gate == awaited || atomic_compare_exchange_strong(&hw_gate, &gate, awaited))
+            hw_futex_wait(&hw_gate, awaited, UINT64_MAX);
+    }
+}
+
+bool hw_gate_close(void)
+{
+    if (hw_inside_any())
+        return false;
+    uint32_t open = atomic_load_explicit(&hw_gate, memory_order_relaxed);
+    atomic_store(&hw_gate, open | CLOSED);
+    if (!(open & FENCED))
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    if (!hw_inside_any())
+        return true;
+    hw_gate_open();
+    return false;
+}
+
+void hw_gate_open(void)
+{
+    uint32_t gate = atomic_fetch_and(&hw_gate, FENCED);
+    if ((gate & AWAITED) != 0)
+        hw_futex_wake(&hw_gate, INT32_MAX);
+}
+
+void hw_gate_fork_child(void) { atomic_fetch_and(&hw_gate, FENCED); }

@@ -1,0 +1,10 @@
+/* Functions of an MPI that no standard names: Headway has no entries for them. */
+#ifndef HW_REAL_EXTENSIONS_H
+#define HW_REAL_EXTENSIONS_H
+
+/* One that the program refers to, or a library of it other than the MPI's own; NULL: none. What only asks
+ * about the MPI itself (MPIX_Query_cuda_support) does not count. The name is valid as long as its object is
+ * loaded. */
+const char *hw_real_extension_used(void);
+
+#endif
