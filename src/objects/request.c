@@ -1,7 +1,5 @@
-/* The pending tracker: an open-addressing table of request handles under one lock.
- *
- * Lock order: poll_lock, then table_lock. poll_lock is held over the real call of a poll; a door takes it
- * only when the request it needs is POLLED. No lock is held by a door over a real call. */
+/* The pending tracker: an open-addressing table of request handles under one lock, which nobody holds over a
+ * real call. */
 #include "objects/request.h"
 
 #include "real/quirks.h"
@@ -9,9 +7,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum state { STATE_EMPTY, STATE_INACTIVE, STATE_ACTIVE, STATE_POLLED, STATE_DONE, STATE_TAKEN };
+enum state { STATE_EMPTY, STATE_INACTIVE, STATE_ACTIVE, STATE_DONE, STATE_TAKEN };
 
 struct slot {
     MPI_Request handle;
@@ -21,28 +18,25 @@ struct slot {
     bool is_persistent;
 };
 
-enum { INITIAL_SLOT_COUNT = 64, FORGET_WAIT_US = 1000 };
+enum { INITIAL_SLOT_COUNT = 64 };
 
 atomic_uint hw_request_known;
 atomic_uint hw_request_pending;
 atomic_uint hw_request_outstanding;
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t poll_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct slot *slots; /* slot_mask + 1 of them; at most half are in use */
 static uint32_t slot_mask;
 static uint32_t poll_cursor; /* where the next poll looks first; progress thread */
 
-/* Why hw_request_poll asks about nothing, any of them. */
-enum { BARRED_BY_HANDLERS = 1, BARRED_BY_CALLBACKS = 2 };
-static atomic_uint bars;
+static atomic_bool is_asking_forbidden;
 
 static uint32_t hash(MPI_Request handle)
 {
     return (uint32_t)(((uint64_t)(uintptr_t)handle * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & slot_mask;
 }
 
-static bool counts_as_pending(uint8_t state) { return state == STATE_ACTIVE || state == STATE_POLLED; }
+static bool counts_as_pending(uint8_t state) { return state == STATE_ACTIVE; }
 static bool counts_as_outstanding(uint8_t state) { return state >= STATE_ACTIVE; }
 
 /* Every change of a state goes through here, under table_lock, so the three counters cannot drift. */
@@ -108,7 +102,7 @@ static bool grow(void)
 }
 
 /* An entry for the handle, new or (a handle the MPI has used again, completed past us) taken over.
- * The poll in flight finds its entry by handle again, so the table may move under it. */
+ * A poll finds its entry by handle again, so the table may move under it. */
 static struct slot *insert(MPI_Request handle)
 {
     struct slot *slot = find(handle);
@@ -184,40 +178,22 @@ static bool remember(struct hw_request_taken *taken, int index, MPI_Request hand
     return true;
 }
 
-/* Takes what is free. Returns false, with the rest untaken, at the first request that is POLLED. */
-static bool take_from(int count, const MPI_Request *requests, int *next, struct hw_request_taken *taken)
-{
-    bool is_free = true;
-    pthread_mutex_lock(&table_lock);
-    for (; *next < count; ++*next) {
-        MPI_Request handle = requests[*next];
-        struct slot *slot = handle == HW_REQUEST_NULL ? NULL : find(handle);
-        if (!slot || slot->state < STATE_ACTIVE)
-            continue;
-        if (slot->state == STATE_POLLED) {
-            is_free = false;
-            break;
-        }
-        if (remember(taken, *next, handle))
-            set_state(slot, STATE_TAKEN);
-        else
-            erase(slot); /* no memory to follow it: untracked from here on, never polled */
-    }
-    pthread_mutex_unlock(&table_lock);
-    return is_free;
-}
-
 bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_taken *taken)
 {
     taken->count = 0;
     taken->capacity = (int)(sizeof taken->inline_items / sizeof taken->inline_items[0]);
     taken->items = taken->inline_items;
-    int next = 0;
-    if (!take_from(count, requests, &next, taken)) {
-        pthread_mutex_lock(&poll_lock); /* the poll ends, and no other begins */
-        take_from(count, requests, &next, taken);
-        pthread_mutex_unlock(&poll_lock);
+    pthread_mutex_lock(&table_lock);
+    for (int i = 0; i < count; i++) {
+        struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
+        if (!slot || slot->state < STATE_ACTIVE)
+            continue;
+        if (remember(taken, i, requests[i]))
+            set_state(slot, STATE_TAKEN);
+        else
+            erase(slot); /* no memory to follow it: untracked from here on, never polled */
     }
+    pthread_mutex_unlock(&table_lock);
     return taken->count != 0;
 }
 
@@ -267,66 +243,33 @@ int hw_request_return(struct hw_request_taken *taken, const MPI_Request *request
     return returned;
 }
 
-static int drop_known(int count, const MPI_Request *requests, bool wants_taken)
+static void drop_known(int count, const MPI_Request *requests, bool wants_taken)
 {
-    int dropped = 0;
     pthread_mutex_lock(&table_lock);
     for (int i = 0; i < count; i++) {
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
-        if (slot && (wants_taken || slot->state != STATE_TAKEN)) {
+        if (slot && (wants_taken || slot->state != STATE_TAKEN))
             erase(slot);
-            dropped++;
-        }
     }
     pthread_mutex_unlock(&table_lock);
-    return dropped;
 }
 
-void hw_request_drop(int count, const MPI_Request *requests)
-{
-    pthread_mutex_lock(&poll_lock);
-    drop_known(count, requests, true);
-    pthread_mutex_unlock(&poll_lock);
-}
+void hw_request_drop(int count, const MPI_Request *requests) { drop_known(count, requests, true); }
 
 void hw_request_forget(int count, const MPI_Request *requests)
 {
-    if (!hw_request_is_any_known() || drop_known(count, requests, false) == 0)
-        return;
-    atomic_fetch_or(&bars, BARRED_BY_CALLBACKS);
-    for (int waited_us = 0; waited_us < FORGET_WAIT_US; waited_us += 50) {
-        if (pthread_mutex_trylock(&poll_lock) == 0) {
-            pthread_mutex_unlock(&poll_lock);
-            return;
-        }
-        usleep(50);
-    }
+    if (hw_request_is_any_known())
+        drop_known(count, requests, false);
 }
 
-void hw_request_allow_asking(bool is_allowed)
-{
-    if (is_allowed) {
-        atomic_fetch_and(&bars, ~(unsigned)BARRED_BY_HANDLERS);
-        return;
-    }
-    atomic_fetch_or(&bars, BARRED_BY_HANDLERS);
-    pthread_mutex_lock(&poll_lock); /* a poll in flight ends */
-    pthread_mutex_unlock(&poll_lock);
-}
-
-/* Nothing is asked. Where the MPI can be asked without raising errors, handlers are no reason. */
-static bool is_barred(void)
-{
-    unsigned now = atomic_load(&bars);
-    return (now & BARRED_BY_CALLBACKS) || (now && !hw_real_request_is_complete);
-}
+void hw_request_allow_asking(bool is_allowed) { atomic_store(&is_asking_forbidden, !is_allowed); }
 
 /* Where MPI_Request_get_status would do harm: MPICH and Intel MPI lose the status of a complete persistent
  * request once it has seen it, and where it raises errors, the error handler of a window is nobody's care
  * (mpi/errors.h). */
 static bool must_ask_plainly(const struct slot *slot)
 {
-    return (atomic_load(&bars) & BARRED_BY_HANDLERS) || slot->is_persistent ||
+    return atomic_load(&is_asking_forbidden) || slot->is_persistent ||
            (HW_REAL_ASKING_RAISES && slot->kind == HW_REQUEST_RMA);
 }
 
@@ -339,7 +282,7 @@ static bool is_pollable(const struct slot *slot)
     return hw_real_request_is_complete || !must_ask_plainly(slot);
 }
 
-/* The next request to ask about, marked POLLED. */
+/* The next request to ask about. */
 static bool choose(MPI_Request *handle, bool *is_plainly)
 {
     bool is_found = false;
@@ -350,7 +293,6 @@ static bool choose(MPI_Request *handle, bool *is_plainly)
         if (!is_pollable(slot))
             continue;
         poll_cursor = (uint32_t)(slot - slots);
-        set_state(slot, STATE_POLLED);
         *handle = slot->handle;
         *is_plainly = must_ask_plainly(slot);
         is_found = true;
@@ -359,13 +301,13 @@ static bool choose(MPI_Request *handle, bool *is_plainly)
     return is_found;
 }
 
-/* Ends a poll of `handle`. It may have been forgotten meanwhile. */
-static void conclude(MPI_Request handle, bool is_complete)
+/* A callback may have forgotten it meanwhile. */
+static void mark_done(MPI_Request handle)
 {
     pthread_mutex_lock(&table_lock);
     struct slot *slot = find(handle);
-    if (slot && slot->state == STATE_POLLED)
-        set_state(slot, is_complete ? STATE_DONE : STATE_ACTIVE);
+    if (slot && slot->state == STATE_ACTIVE)
+        set_state(slot, STATE_DONE);
     pthread_mutex_unlock(&table_lock);
 }
 
@@ -387,33 +329,20 @@ int hw_request_poll(bool *has_polled)
 {
     int completed = 0;
     *has_polled = false;
-    if (is_barred())
+    /* Where the MPI can be asked without raising errors, handlers are no reason not to ask. */
+    if (atomic_load(&is_asking_forbidden) && !hw_real_request_is_complete)
         return 0;
-    pthread_mutex_lock(&poll_lock);
     MPI_Request handle;
     bool is_plainly;
-    while (!is_barred() && choose(&handle, &is_plainly)) {
-        bool is_complete = ask(handle, is_plainly, has_polled);
-        conclude(handle, is_complete);
-        if (!is_complete)
-            break;
+    while (choose(&handle, &is_plainly) && ask(handle, is_plainly, has_polled)) {
+        mark_done(handle);
         completed++;
     }
-    pthread_mutex_unlock(&poll_lock);
     return completed;
 }
 
-void hw_request_fork_prepare(void)
-{
-    pthread_mutex_lock(&poll_lock);
-    pthread_mutex_lock(&table_lock);
-}
-
-void hw_request_fork_release(void)
-{
-    pthread_mutex_unlock(&table_lock);
-    pthread_mutex_unlock(&poll_lock);
-}
+void hw_request_fork_prepare(void) { pthread_mutex_lock(&table_lock); }
+void hw_request_fork_release(void) { pthread_mutex_unlock(&table_lock); }
 
 void hw_request_fork_child(void)
 {

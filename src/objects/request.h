@@ -6,15 +6,15 @@
  *
  *   INACTIVE  persistent or partitioned, defined but not started
  *   ACTIVE    posted or started, in nobody's hands: the progress thread may ask the MPI about it
- *   POLLED    the progress thread is asking right now
  *   DONE      the progress thread saw it complete; the program has not asked yet
  *   TAKEN     a door of the program has it
  *
  * The program and the progress thread never touch one request at the same time (two threads must not:
- * MPI-4.1 section 3.7.3 and 11.6.1): a door takes its requests out of the progress thread's reach
- * (hw_request_take), makes the real call, and hands back what is still pending (hw_request_return).
+ * MPI-4.1 section 3.7.3 and 11.6.1), since they are never in MPI at the same time (progress/gate.h). A door
+ * takes its requests (hw_request_take), makes the real call, and hands back what is still pending
+ * (hw_request_return).
  *
- * Any thread of the program may call, unless a function says otherwise. */
+ * Threads of the program call, inside an entry, unless a function says otherwise. */
 #ifndef HW_OBJECTS_REQUEST_H
 #define HW_OBJECTS_REQUEST_H
 
@@ -37,9 +37,9 @@ enum hw_request_kind {
 
 /* Requests in the table, in any state: zero means every door goes straight on. */
 extern HW_HIDDEN atomic_uint hw_request_known;
-/* ACTIVE and POLLED requests: what the progress thread has to do. */
+/* ACTIVE requests: what the progress thread has to do. */
 extern HW_HIDDEN atomic_uint hw_request_pending;
-/* ACTIVE, POLLED, DONE and TAKEN requests: what the program still has to complete. */
+/* ACTIVE, DONE and TAKEN requests: what the program still has to complete. */
 extern HW_HIDDEN atomic_uint hw_request_outstanding;
 
 static inline bool hw_request_is_any_known(void)
@@ -69,8 +69,8 @@ struct hw_request_taken {
     } * items, inline_items[32];
 };
 
-/* Takes the known, active requests of the array out of the progress thread's reach. Waits for a poll
- * of one of them to end. Returns true if it took any; only then must hw_request_return follow. */
+/* Takes the known, active requests of the array. Returns true if it took any; only then must
+ * hw_request_return follow. */
 bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_taken *taken);
 
 /* The door found the request at `index` complete (needed where the handle does not change: persistent
@@ -86,20 +86,19 @@ int hw_request_return(struct hw_request_taken *taken, const MPI_Request *request
 /* Forgets requests that are about to be freed, in any state (MPI_Request_free). */
 void hw_request_drop(int count, const MPI_Request *requests);
 
-/* As hw_request_drop, for a door reached from inside MPI (a user's callback). Such a thread may hold the
- * MPI's lock, for which a poll in flight waits: so it waits for that poll only briefly, and from the
- * first such call on, polls no longer go through the program's requests. Requests that a door has TAKEN stay:
- * this is then that door's own call, come back through a tool below us. Generated doors call it. */
+/* As hw_request_drop, for a door reached from inside MPI (a user's callback, in the progress thread's turn as
+ * well). Requests that a door has TAKEN stay: this is then that door's own call, come back through a tool
+ * below us. Generated doors call it. */
 void hw_request_forget(int count, const MPI_Request *requests);
 
-/* Progress thread only: asks the MPI about pending requests, in turn, until one is found incomplete or none
- * is left to ask. Returns the number of requests seen complete; sets *has_polled if a call that makes
- * progress was made, which asking is but where hw_real_request_is_complete has to answer. */
+/* Progress thread only, in its turn: asks the MPI about pending requests, in turn, until one is found
+ * incomplete or none is left to ask. Returns the number of requests seen complete; sets *has_polled if a call
+ * that makes progress was made, which asking is but where hw_real_request_is_complete has to answer. */
 int hw_request_poll(bool *has_polled);
 
 /* Whether hw_request_poll may ask by MPI_Request_get_status, as far as errors go (mpi/errors.h); at first it
  * may. Where it may not, the private receive polls, and only hw_real_request_is_complete tells that a request
- * is complete. Once this returns no poll asks so any more, unless the caller holds the MPI's lock. */
+ * is complete. */
 void hw_request_allow_asking(bool is_allowed);
 
 /* Holds every lock of the tracker across fork(2), and releases it in parent and child. */

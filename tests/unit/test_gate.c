@@ -23,7 +23,11 @@
 
 #include <cmocka.h>
 
+#ifdef __SANITIZE_THREAD__ /* which sees at once what others see by chance, and takes its time */
+enum { PROGRAM_THREADS = 2, TURNS = 1000, CALLS = 2000 };
+#else
 enum { PROGRAM_THREADS = 2, TURNS = 20000, CALLS = 20000 };
+#endif
 
 /* What an MPI without locks is: wrong if two are in it at once. Not atomic, so that the thread sanitizer sees
  * it as well. */

@@ -1,5 +1,7 @@
-/* Description: the pending tracker between threads: doors and the progress thread's poll at the same time, a
- * poll that is slow to come back, fork, and requests completed from a callback. */
+/* Description: the pending tracker between threads: doors and the progress thread in turns, fork, and
+ * requests completed from a callback. */
+#include "progress/gate.h"
+#include "progress/inside.h"
 #include "request_tests.h"
 
 #include <pthread.h>
@@ -8,101 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A poll that stays in the MPI until it is let go. */
-static sem_t poll_is_there, poll_may_go;
-static atomic_bool is_in_poll, is_late_complete;
-
-static int answer_late(MPI_Request request, int *flag, MPI_Status *status)
-{
-    (void)request, (void)status;
-    atomic_store(&is_in_poll, true);
-    sem_post(&poll_is_there);
-    sem_wait(&poll_may_go);
-    atomic_store(&is_in_poll, false);
-    *flag = atomic_load(&is_late_complete);
-    return MPI_SUCCESS;
-}
-
-static void *poll_once(void *unused)
-{
-    bool has_polled;
-    (void)unused;
-    return (void *)(uintptr_t)hw_request_poll(&has_polled);
-}
-
-static pthread_t start_late_poll(void)
-{
-    pthread_t thread;
-    sem_init(&poll_is_there, 0, 0);
-    sem_init(&poll_may_go, 0, 0);
-    hw_bottom.Request_get_status = answer_late;
-    assert_int_equal(pthread_create(&thread, NULL, poll_once, NULL), 0);
-    sem_wait(&poll_is_there);
-    return thread;
-}
-
-static void *let_go_later(void *unused)
-{
-    (void)unused;
-    usleep(20000);
-    sem_post(&poll_may_go);
-    return NULL;
-}
-
-static void door_waits_for_a_poll_of_its_request(void **state)
-{
-    (void)state;
-    MPI_Request requests[] = {handle_of(1), handle_of(2)};
-    struct hw_request_taken taken;
-    hw_request_post(requests[0], HW_REQUEST_P2P, 1);
-    pthread_t poller = start_late_poll(), other;
-    hw_request_post(requests[1], HW_REQUEST_P2P, 1);
-    assert_true(hw_request_take(1, &requests[1], &taken)); /* another request: no wait */
-    assert_true(atomic_load(&is_in_poll));
-    hw_request_return(&taken, &requests[1]);
-    pthread_create(&other, NULL, let_go_later, NULL);
-    assert_true(hw_request_take(2, requests, &taken));
-    assert_false(atomic_load(&is_in_poll));
-    assert_int_equal(taken.count, 2);
-    pthread_join(poller, NULL);
-    pthread_join(other, NULL);
-    assert_int_equal(hw_request_return(&taken, requests), 2);
-    assert_counts(2, 2, 2);
-}
-
-static void free_waits_for_a_poll_in_flight(void **state)
-{
-    (void)state;
-    MPI_Request request = handle_of(1);
-    hw_request_post(request, HW_REQUEST_P2P, 1);
-    pthread_t poller = start_late_poll(), other;
-    pthread_create(&other, NULL, let_go_later, NULL);
-    hw_request_drop(1, &request);
-    assert_false(atomic_load(&is_in_poll));
-    pthread_join(poller, NULL);
-    pthread_join(other, NULL);
-    assert_counts(0, 0, 0);
-}
-
-/* The poll's answer is about the handle's former operation. */
-static void posted_again_during_a_poll(void **state)
-{
-    (void)state;
-    MPI_Request request = handle_of(1);
-    hw_request_post(request, HW_REQUEST_P2P, 1);
-    pthread_t poller = start_late_poll();
-    hw_request_post(request, HW_REQUEST_P2P, 1);
-    atomic_store(&is_late_complete, true);
-    sem_post(&poll_may_go);
-    sem_wait(&poll_is_there); /* and the poll goes on with the new one */
-    atomic_store(&is_late_complete, false);
-    assert_counts(1, 1, 1);
-    sem_post(&poll_may_go);
-    pthread_join(poller, NULL);
-    assert_counts(1, 1, 1);
-}
-
-/* ---- a progress thread and doors at the same time
+/* ---- a progress thread and doors, in turns
  * ------------------------------------------------------------- */
 
 enum { DOOR_THREADS = 4, HANDLES_EACH = 12, DOOR_ROUNDS = 4000 };
@@ -134,17 +42,23 @@ static int answer_strictly(MPI_Request request, int *flag, MPI_Status *status)
 static void *poll_until_over(void *unused)
 {
     bool has_polled;
-    (void)unused;
-    while (!atomic_load(&is_over))
+    hw_inside_mark_own_thread();
+    while (!atomic_load(&is_over)) {
+        if (!hw_gate_close())
+            continue;
         hw_request_poll(&has_polled);
-    return NULL;
+        hw_gate_open();
+    }
+    return unused;
 }
 
-/* One door over a thread's own requests; some complete, and are posted again with the same handle. */
+/* One entry after the other: a post, and a door over a thread's own requests; some complete, and are posted
+ * again with the same handle. */
 static void door_round(int first, MPI_Request *requests, uint32_t *seed)
 {
     struct hw_request_taken taken;
     int count = 1 + (int)(random_next(seed) % HANDLES_EACH);
+    hw_inside_enter(&hw_inside);
     for (int i = 0; i < HANDLES_EACH; i++) {
         if (requests[i] != HW_REQUEST_NULL)
             continue;
@@ -153,8 +67,10 @@ static void door_round(int first, MPI_Request *requests, uint32_t *seed)
         if (!hw_request_post(requests[i], HW_REQUEST_P2P, 1))
             atomic_fetch_add(&violations, 1);
     }
+    hw_inside_leave(&hw_inside);
     if (random_next(seed) % 4 == 0)
         sched_yield();
+    hw_inside_enter(&hw_inside);
     if (!hw_request_take(count, requests, &taken) || taken.count != count)
         atomic_fetch_add(&violations, 1);
     for (int i = 0; i < count; i++) {
@@ -172,6 +88,7 @@ static void door_round(int first, MPI_Request *requests, uint32_t *seed)
         atomic_store(&is_held[first + i], false);
     }
     hw_request_return(&taken, requests);
+    hw_inside_leave(&hw_inside);
 }
 
 static void *door_thread(void *argument)
@@ -181,15 +98,20 @@ static void *door_thread(void *argument)
     MPI_Request requests[HANDLES_EACH];
     for (int i = 0; i < HANDLES_EACH; i++)
         requests[i] = HW_REQUEST_NULL;
+    hw_inside_register(&hw_inside);
     for (int round = 0; round < DOOR_ROUNDS; round++) {
         door_round(first, requests, &seed);
         if (round % 16 == 0) { /* MPI_Request_free */
+            hw_inside_enter(&hw_inside);
             hw_request_drop(1, requests);
             atomic_store(&is_live[first], false);
             requests[0] = HW_REQUEST_NULL;
+            hw_inside_leave(&hw_inside);
         }
     }
+    hw_inside_enter(&hw_inside);
     hw_request_drop(HANDLES_EACH, requests);
+    hw_inside_leave(&hw_inside);
     return NULL;
 }
 
@@ -256,8 +178,8 @@ static void child_forgets_everything(void **state)
     assert_counts(0, 0, 0);
 }
 
-/* ---- completed from a callback: polls are off from here on, so this is the last test
- * ------------------------------- */
+/* ---- what the thread may ask, and completion from a callback
+ * ------------------------------------------------- */
 
 static int answer_incomplete(MPI_Request request, int *flag, MPI_Status *status)
 {
@@ -266,7 +188,6 @@ static int answer_incomplete(MPI_Request request, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-/* No poll is in flight once asking is forbidden, and none comes until it is allowed again. */
 static void nobody_asks_where_errors_would_be_raised(void **state)
 {
     (void)state;
@@ -284,6 +205,15 @@ static void nobody_asks_where_errors_would_be_raised(void **state)
     hw_request_drop(1, &request);
 }
 
+/* A callback of the program, in the progress thread's turn, frees the request that is asked about. */
+static int answer_and_free(MPI_Request request, int *flag, MPI_Status *status)
+{
+    (void)status;
+    hw_request_forget(1, &request);
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
 static void forgotten_from_inside_mpi(void **state)
 {
     (void)state;
@@ -295,33 +225,23 @@ static void forgotten_from_inside_mpi(void **state)
     hw_request_forget(1, requests); /* the door's own call, come back through a tool below: it stays */
     assert_counts(1, 0, 1);
     hw_request_return(&taken, requests);
-    hw_bottom.Request_get_status = answer_incomplete;
-    hw_request_poll(&has_polled);
-    assert_true(has_polled); /* and polls go on */
-    hw_request_drop(1, requests);
-
-    hw_request_post(requests[1], HW_REQUEST_P2P, 1);
-    pthread_t poller = start_late_poll();
-    hw_request_forget(3, requests); /* comes back although the poll does not */
-    assert_true(atomic_load(&is_in_poll));
-    assert_counts(0, 0, 0);
-    sem_post(&poll_may_go);
-    pthread_join(poller, NULL);
+    hw_bottom.Request_get_status = answer_and_free;
+    assert_int_equal(hw_request_poll(&has_polled), 1);
     assert_counts(0, 0, 0); /* the poll's end does not bring it back */
-
+    hw_request_post(requests[1], HW_REQUEST_P2P, 1);
+    hw_request_forget(3, requests); /* unknown ones are left alone */
+    assert_counts(0, 0, 0);
+    hw_bottom.Request_get_status = answer_incomplete;
     hw_request_post(requests[2], HW_REQUEST_P2P, 1);
-    assert_int_equal(hw_request_poll(&has_polled), 0);
-    assert_false(has_polled);
-    assert_counts(1, 1, 1);
+    hw_request_poll(&has_polled);
+    assert_true(has_polled); /* polls go on */
+    hw_request_drop(1, &requests[2]);
 }
 
 int main(void)
 {
     hw_real_pretend_loaded();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(door_waits_for_a_poll_of_its_request, start_empty),
-        cmocka_unit_test_setup(free_waits_for_a_poll_in_flight, start_empty),
-        cmocka_unit_test_setup(posted_again_during_a_poll, start_empty),
         cmocka_unit_test_setup(nobody_touches_what_a_door_holds, start_empty),
         cmocka_unit_test_setup(child_forgets_everything, start_empty),
         cmocka_unit_test_setup(nobody_asks_where_errors_would_be_raised, start_empty),
