@@ -42,10 +42,9 @@ OPTIONS: tuple[Option, ...] = (
             "thread: a progress thread in each process, asleep unless something is pending. off: "
             "calls are only forwarded. auto: the thread, but not in a job within one node that "
             "leaves no core to spare (fewer than two cores for each process, hardware threads of "
-            "a core not counted): there the program's own cores move every byte, and at the "
-            "thread level that MPI needs for the thread small messages take up to 1.6 times as "
-            "long. With ghosts, and where the launcher does not tell how many processes there "
-            "are: the thread."
+            "a core not counted): there the program's own cores move every byte, so that little "
+            "can be won. With ghosts, and where the launcher does not tell how many processes "
+            "there are: the thread."
         ),
     ),
     Option(

@@ -82,8 +82,7 @@ static void heed_extensions(int level)
     turn_off(reason, "the progress thread stays off, but for programs at MPI_THREAD_MULTIPLE");
 }
 
-/* Bytes of such a job are moved by the program's own cores alone, so there is no time to win, and the thread
- * level costs every message: doc/adr/0012. Ghosts are asked for, and bring their own reasons for the level.
+/* Bytes of such a job are moved by the program's own cores alone, so there is no time to win: doc/adr/0012.
  */
 static bool is_crowded_node(void)
 {

@@ -3,8 +3,7 @@
  * and PRRTE), Slurm's srun and PALS. Any thread, any time; looked up each time.
  *
  * Every answer but hw_real_launcher_has_own_core is the same in all processes of a job on one node, also
- * where they are bound to different cores: what follows from them may be what all must agree on
- * (HW_REAL_LEVELS_MAY_ DIFFER in real/quirks.h). */
+ * where they are bound to different cores. */
 #ifndef HW_REAL_LAUNCHER_H
 #define HW_REAL_LAUNCHER_H
 
