@@ -158,6 +158,9 @@ def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
             for call in values
             if call in plain["values"]
         )
+    if plain is not None and all("before_wall_s" in each["values"] for each in (row, plain)):
+        alone = [each["values"]["before_wall_s"]["median"] for each in (row, plain)]
+        derived["work_ratio"] = alone[0] / alone[1]
     name = main_value(values)
     if plain is None or name is None or name not in plain["values"]:
         return derived

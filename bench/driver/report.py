@@ -48,6 +48,7 @@ DERIVED = {
     "overlap_osu": "overlap (OSU)",
     "ratio_busy": "x plain, busy",
     "busy_to_plain_in_mpi": "busy / plain in MPI",
+    "work_ratio": "work alone, x plain",
     "extra_ns": "worst, ns more than plain",
     "extra_bytes": "more than plain",
 }

@@ -399,7 +399,7 @@ _SUITES = (
         ),
         ("1gbit",),
         ("default", "small"),
-        ("off",),
+        ("off", "ghosts"),
     ),
     Suite(
         "casper2-fig3",

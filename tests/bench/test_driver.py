@@ -97,6 +97,24 @@ def test_total_is_compared_with_parts_of_its_own_launch() -> None:
     assert row_of(rows, "plain")["values"]["of_longer_part"]["median"] == pytest.approx(1.9)
 
 
+def burn(mode: str, alone_s: float, idle_s: float) -> dict:
+    names = {"before": alone_s, "transfer": 0.03, "idle": idle_s, "unmatched": alone_s}
+    kinds = ("wall_s", "other_threads_cpu_s", "total_s")
+    phases = [
+        {"name": name, "by_rank": [{kind: summary(value) for kind in kinds}]}
+        for name, value in names.items()
+    ]
+    result = {"program": "cpuburn", "bytes": 1 << 20, "phases": phases}
+    return launch(mode, None) | {"program": "cpuburn", "case": "cpu", "result": result}
+
+
+def test_work_alone_is_compared_with_that_of_plain() -> None:
+    rows = analysis.rows_make([burn("plain", 0.010, 0.010), burn("headway-ghosts", 0.011, 0.0121)])
+    row = row_of(rows, "headway-ghosts")
+    assert row["derived"]["work_ratio"] == pytest.approx(1.1)
+    assert row["values"]["idle_slowdown"]["median"] == pytest.approx(1.1)
+
+
 def test_no_share_where_plain_leaves_nothing() -> None:
     rows = analysis.rows_make([launch("plain", 0.0095), launch("headway", 0.0095)])
     assert row_of(rows, "headway")["derived"]["recovered"] is None
