@@ -44,7 +44,9 @@ def commit(root: Path) -> str:
         ).stdout.strip()
 
     name = git("rev-parse", "--short=12", "HEAD") or "unknown"
-    return name + ("+changes" if git("status", "--porcelain", "--untracked-files=no") else "")
+    # Results published before are not what is measured.
+    measured = ("--untracked-files=no", "--", ".", ":(exclude)doc/results")
+    return name + ("+changes" if git("status", "--porcelain", *measured) else "")
 
 
 @contextmanager
