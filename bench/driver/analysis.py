@@ -140,6 +140,8 @@ def points(result: dict) -> Iterable[tuple[int, Values, str]]:
         yield 0, call_values(result), ""
 
 
+#: programs of microseconds, which a machine's own changes of speed disturb more than anything measured
+SMALL_MESSAGES = ("latency", "msgrate")
 #: the value a mode is compared with plain by
 MAIN_VALUES = ("total_s", "latency_s", "message_s", "pss_bytes")
 
@@ -167,6 +169,9 @@ def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
     base = plain["values"][name]["median"]
     mine = values[name]["median"]
     derived["ratio"] = mine / base
+    if row["program"] in SMALL_MESSAGES and len(row["samples"]) == len(plain["samples"]):
+        pairs = zip(row["samples"], plain["samples"], strict=True)
+        derived["ratio_paired"] = statistics.median([one / other for one, other in pairs])
     busy = [name for name in values if name.startswith(BUSY) and name in plain["values"]]
     if busy:
         most = busy[-1]  # in the order of the work
@@ -274,6 +279,10 @@ def one_sided_losses(modes: dict[str, dict], limit: float) -> Iterable[str]:
             yield f"{name} {busy:.3f} x plain while the target computes"
 
 
+def ratio_of(row: dict) -> float | None:
+    return row["derived"].get("ratio_paired", row["derived"].get("ratio"))
+
+
 def losses(rows: list[dict], limit: float = 1.02, peers_from: int = 256 * 1024) -> list[str]:
     """Where Headway fails, is slower than plain by more than LIMIT, or is behind a peer."""
     found = []
@@ -291,7 +300,7 @@ def losses(rows: list[dict], limit: float = 1.02, peers_from: int = 256 * 1024) 
                     f"{where}: {name} failed in {row['failed'] + row['hung']} of "
                     f"{row['launches']} launches"
                 )
-        ratio = mine["derived"].get("ratio") if mine else None
+        ratio = ratio_of(mine) if mine else None
         extra_bytes = mine["derived"].get("extra_bytes") if mine else None
         if extra_bytes is not None and extra_bytes > MEMORY_LIMIT:
             found.append(f"{where}: {extra_bytes / 1024:.0f} KiB more than plain")
@@ -300,7 +309,7 @@ def losses(rows: list[dict], limit: float = 1.02, peers_from: int = 256 * 1024) 
         if mine["program"] != "memory" and ratio > limit:
             found.append(f"{where}: {ratio:.3f} x plain")
         for name, peer in modes.items():
-            theirs = peer["derived"].get("ratio")
+            theirs = ratio_of(peer)
             # Less than one percent apart is no lead: launches of one mode differ by more.
             if (
                 name.startswith("peer:")

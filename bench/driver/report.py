@@ -43,6 +43,7 @@ COLUMNS = {
 }
 DERIVED = {
     "ratio": "x plain",
+    "ratio_paired": "x plain, launch by launch",
     "recovered": "recovered",
     "predicted": "predicted",
     "overlap_osu": "overlap (OSU)",

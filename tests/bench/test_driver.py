@@ -97,6 +97,23 @@ def test_total_is_compared_with_parts_of_its_own_launch() -> None:
     assert row_of(rows, "plain")["values"]["of_longer_part"]["median"] == pytest.approx(1.9)
 
 
+def ping(mode: str, latency_s: float) -> dict:
+    points = [{"bytes": 8, "latency_s": summary(latency_s)}]
+    result = {"program": "latency", "points": points}
+    return launch(mode, None) | {"program": "latency", "case": "latency", "result": result}
+
+
+def test_small_messages_are_compared_launch_by_launch() -> None:
+    """A machine that is twice as slow for three launches of plain and two of ours says nothing."""
+    done = [ping("plain", at) for at in (1e-5, 2e-5, 2e-5, 2e-5, 1e-5)]
+    done += [ping("headway", 1.01 * at) for at in (1e-5, 2e-5, 1e-5, 2e-5, 1e-5)]
+    row = row_of(analysis.rows_make(done), "headway")
+    assert row["derived"]["ratio"] == pytest.approx(1.01 / 2)
+    assert row["derived"]["ratio_paired"] == pytest.approx(1.01)
+    done[-1]["result"] = None
+    assert "ratio_paired" not in row_of(analysis.rows_make(done), "headway")["derived"]
+
+
 def burn(mode: str, alone_s: float, idle_s: float) -> dict:
     names = {"before": alone_s, "transfer": 0.03, "idle": idle_s, "unmatched": alone_s}
     kinds = ("wall_s", "other_threads_cpu_s", "total_s")
