@@ -140,7 +140,7 @@ def points(result: dict) -> Iterable[tuple[int, Values, str]]:
         yield 0, call_values(result), ""
 
 
-#: programs of microseconds, which a machine's own changes of speed disturb more than anything measured
+#: programs of microseconds, which a machine's changes of speed disturb more than what is measured
 SMALL_MESSAGES = ("latency", "msgrate")
 #: the value a mode is compared with plain by
 MAIN_VALUES = ("total_s", "latency_s", "message_s", "pss_bytes")
