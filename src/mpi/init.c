@@ -326,6 +326,19 @@ static void refuse_early_session(void)
     end_refused();
 }
 
+/* Only the session's info tells. */
+static int level_of(MPI_Session session)
+{
+    char value[64] = "";
+    int flag = 0;
+    MPI_Info info;
+    if (hw_bottom.Session_get_info(session, &info) != MPI_SUCCESS)
+        return HW_THREAD_SINGLE;
+    hw_bottom.Info_get(info, "thread_level", sizeof value - 1, value, &flag);
+    hw_bottom.Info_free(&info);
+    return flag && strcmp(value, "MPI_THREAD_MULTIPLE") == 0 ? HW_THREAD_MULTIPLE : HW_THREAD_SINGLE;
+}
+
 int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     prepare();
@@ -333,7 +346,8 @@ int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sessi
     int rc = hw_real.Session_init(info, errhandler, session);
     if (rc != MPI_SUCCESS)
         return rc;
-    heed_extensions(HW_THREAD_SINGLE);
+    if (hw_engine_active == NULL)
+        heed_extensions(level_of(*session));
     add_user(false);
     return rc;
 }

@@ -2,13 +2,16 @@
 
 #include "real/symbols.h"
 
-#include <dlfcn.h>
 #include <elf.h>
+#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
+/* Of C or Fortran. */
 static bool is_counted(const char *name)
 {
-    return strncmp(name, "MPIX_", 5) == 0 && strstr(name, "uery_") == NULL;
+    name += *name == 'P' || *name == 'p';
+    return strncasecmp(name, "MPIX_", 5) == 0 && strcasestr(name, "query") == NULL;
 }
 
 static bool is_named_as_mpi(const char *path)
@@ -33,26 +36,44 @@ static const char *find(const struct hw_real_symbols *symbols, const ElfW(Rela) 
     for (size_t i = 0; i < count; i++) {
         const ElfW(Sym) *symbol = &symbols->table[ELF64_R_SYM(relocations[i].r_info)];
         const char *name = symbols->strings + symbol->st_name;
-        if (symbol->st_shndx == SHN_UNDEF && is_counted(name))
+        /* By weak references programs ask what there is, mpi4py of every MPI. */
+        bool is_weak = ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
+        if (symbol->st_shndx == SHN_UNDEF && !is_weak && is_counted(name))
             return name;
     }
     return NULL;
 }
 
+static const char *find_in(const struct link_map *map)
+{
+    struct hw_real_symbols symbols;
+    if (!hw_real_symbols_find(map, &symbols) || !may_refer(map, &symbols))
+        return NULL;
+    size_t count = symbols.relocations_size / sizeof *symbols.relocations;
+    size_t skipped = symbols.relative_count < count ? symbols.relative_count : count;
+    const char *name = find(&symbols, symbols.relocations + skipped, count - skipped);
+    return name ? name : find(&symbols, symbols.calls, symbols.calls_size / sizeof *symbols.calls);
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    const char **name = context;
+    for (int i = 0; i < info->dlpi_phnum && *name == NULL; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type != PT_DYNAMIC)
+            continue;
+        struct link_map map = {.l_addr = info->dlpi_addr,
+                               .l_name = (char *)info->dlpi_name,
+                               .l_ld = (ElfW(Dyn) *)(info->dlpi_addr + segment->p_vaddr)};
+        *name = find_in(&map);
+    }
+    return *name != NULL;
+}
+
 const char *hw_real_extension_used(void)
 {
     const char *name = NULL;
-    for (const struct link_map *map = dlopen(NULL, RTLD_LAZY); map != NULL && name == NULL;
-         map = map->l_next) {
-        struct hw_real_symbols symbols;
-        if (!hw_real_symbols_find(map, &symbols) || !may_refer(map, &symbols))
-            continue;
-        size_t count = symbols.relocations_size / sizeof *symbols.relocations;
-        if (count > symbols.relative_count)
-            name =
-                find(&symbols, symbols.relocations + symbols.relative_count, count - symbols.relative_count);
-        if (name == NULL)
-            name = find(&symbols, symbols.calls, symbols.calls_size / sizeof *symbols.calls);
-    }
+    dl_iterate_phdr(look_at_object, &name);
     return name;
 }

@@ -68,11 +68,14 @@ bool hw_real_symbols_find(const struct link_map *map, struct hw_real_symbols *sy
     *symbols = (struct hw_real_symbols){0};
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
         note(entry, symbols);
-    if (symbols->table == NULL || symbols->strings == NULL || symbols->hash == NULL)
+    if (symbols->table == NULL || symbols->strings == NULL)
         return false;
-    if ((uintptr_t)symbols->hash < map->l_addr) /* the kernel's own object, whose pointers nobody changes */
+    if ((uintptr_t)symbols->strings <
+        map->l_addr) /* the kernel's own object, whose pointers nobody changes */
         return false;
-    symbols->count = symbol_count(symbols->hash);
-    symbols->hash_size = hash_size(symbols->hash, symbols->count);
+    if (symbols->hash != NULL) {
+        symbols->count = symbol_count(symbols->hash);
+        symbols->hash_size = hash_size(symbols->hash, symbols->count);
+    }
     return true;
 }

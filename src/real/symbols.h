@@ -22,7 +22,8 @@ struct hw_real_symbols {
     size_t calls_size;
 };
 
-/* False for an object without symbols, or without DT_GNU_HASH. Valid as long as the object is loaded. */
+/* False for an object without symbols. Without DT_GNU_HASH it has no count of them. Valid as long as the
+ * object is loaded. */
 bool hw_real_symbols_find(const struct link_map *map, struct hw_real_symbols *symbols);
 
 #endif
