@@ -64,6 +64,7 @@ DIRECTED = [
         counters=("tracked_collective", "doors", "polls"),
     ),
     Program("callbacks"),
+    Program("own_op", counters=("tracked_p2p", "tracked_collective", "doors", "polls")),
     Program("mixtures", counters=("tracked_p2p", "tracked_persistent", "doors", "looks")),
     Program("handover", counters=("tracked_p2p", "doors", "looks")),
     Program("forks"),

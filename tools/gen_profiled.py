@@ -38,7 +38,7 @@ NOT_UNTIL_LAST = re.compile(
 )
 NOT_COUNTED = re.compile(
     r"(?:Init|Init_thread|Finalize|Session_init|Session_finalize|Abort|"
-    r".*_(?:c2f|f2c|fromint|toint))$"
+    r"T_.*|.*_(?:c2f|f2c|fromint|toint))$"
 )
 
 

@@ -2,6 +2,7 @@
  * they are tracked at any size. */
 #include "hooks.h"
 #include "mpi/track.h"
+#include "real/op.h"
 
 void hw_icollective_posted(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, MPI_Request *request)
 {
@@ -10,4 +11,13 @@ void hw_icollective_posted(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm
         return;
     HW_COUNT(tracked_collective);
     hw_track_posted(HW_REQUEST_COLLECTIVE, hw_track_bytes(count, datatype), false, *request);
+}
+
+void hw_ireduction_posted(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                          MPI_Request *request)
+{
+    if (!hw_engine_is_on() || hw_real_op_is_predefined(op))
+        hw_icollective_posted(count, datatype, comm, request);
+    else
+        hw_request_post(*request, HW_REQUEST_CALLBACK, hw_track_bytes(count, datatype));
 }

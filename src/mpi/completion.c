@@ -2,8 +2,7 @@
  * (MPI-4.1 sections 3.7.3 to 3.7.6 and 3.8.4).
  *
  * While the tracker knows nothing the entry makes the real call itself, after one load. Otherwise a door
- * takes its requests out of the progress thread's reach, makes the real call, and hands back what is still
- * pending. */
+ * takes its requests from what is pending, makes the real call, and hands back what still is. */
 #include "base/clock.h"
 #include "engines/engine.h"
 #include "hooks.h"

@@ -2,6 +2,7 @@
  * definition, pending from each start. */
 #include "hooks.h"
 #include "mpi/track.h"
+#include "real/op.h"
 
 void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
@@ -19,6 +20,15 @@ void hw_persistent_collective_posted(MPI_Count count, MPI_Datatype datatype, MPI
         return;
     HW_COUNT(tracked_persistent);
     hw_request_define(*request, HW_REQUEST_COLLECTIVE, hw_track_bytes(count, datatype));
+}
+
+void hw_persistent_reduction_posted(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                    MPI_Request *request)
+{
+    if (!hw_engine_is_on() || hw_real_op_is_predefined(op))
+        hw_persistent_collective_posted(count, datatype, comm, request);
+    else
+        hw_request_define(*request, HW_REQUEST_CALLBACK, hw_track_bytes(count, datatype));
 }
 
 void hw_partitioned_posted(int partitions, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)

@@ -18,11 +18,12 @@ struct slot {
     bool is_persistent;
 };
 
-enum { INITIAL_SLOT_COUNT = 64 };
+enum { INITIAL_SLOT_COUNT = 64, MAX_COMPLETED_PER_POLL = 16 };
 
 atomic_uint hw_request_known;
 atomic_uint hw_request_pending;
 atomic_uint hw_request_outstanding;
+atomic_uint hw_request_callbacks;
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct slot *slots; /* slot_mask + 1 of them; at most half are in use */
@@ -52,6 +53,8 @@ static void set_state(struct slot *slot, uint8_t state)
         atomic_fetch_add(&hw_request_pending, pending);
     if (outstanding)
         atomic_fetch_add(&hw_request_outstanding, outstanding);
+    if (outstanding && slot->kind == HW_REQUEST_CALLBACK)
+        atomic_fetch_add(&hw_request_callbacks, outstanding);
 }
 
 static struct slot *find(MPI_Request handle)
@@ -123,12 +126,15 @@ static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes
     pthread_mutex_lock(&table_lock);
     struct slot *slot = insert(request);
     if (slot) {
+        set_state(slot, STATE_INACTIVE); /* what it was counted as */
         slot->kind = (uint8_t)kind;
         slot->bytes = bytes;
         slot->is_persistent = is_persistent;
         set_state(slot, is_persistent ? STATE_INACTIVE : STATE_ACTIVE);
     }
     pthread_mutex_unlock(&table_lock);
+    if (slot == NULL && kind == HW_REQUEST_CALLBACK)
+        atomic_fetch_add(&hw_request_callbacks, 1); /* nobody will tell when it is complete */
     return slot != NULL;
 }
 
@@ -334,10 +340,13 @@ int hw_request_poll(bool *has_polled)
         return 0;
     MPI_Request handle;
     bool is_plainly;
-    while (choose(&handle, &is_plainly) && ask(handle, is_plainly, has_polled)) {
+    while (completed < MAX_COMPLETED_PER_POLL && choose(&handle, &is_plainly) &&
+           ask(handle, is_plainly, has_polled)) {
         mark_done(handle);
         completed++;
     }
+    if (completed == MAX_COMPLETED_PER_POLL)
+        *has_polled = true;
     return completed;
 }
 
@@ -351,4 +360,5 @@ void hw_request_fork_child(void)
     atomic_store(&hw_request_known, 0);
     atomic_store(&hw_request_pending, 0);
     atomic_store(&hw_request_outstanding, 0);
+    atomic_store(&hw_request_callbacks, 0);
 }

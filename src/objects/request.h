@@ -29,6 +29,7 @@
 enum hw_request_kind {
     HW_REQUEST_P2P,         /* nonblocking point-to-point at or above the eager limit */
     HW_REQUEST_COLLECTIVE,  /* nonblocking collective of any size */
+    HW_REQUEST_CALLBACK,    /* one whose progress runs code of the program: hw_request_callbacks */
     HW_REQUEST_PARTITIONED, /* MPI-4.1 chapter 4; never polled through its own handle */
     HW_REQUEST_RMA, /* Rput, Rget, Raccumulate, Rget_accumulate; not polled where asking raises errors */
     HW_REQUEST_IO,  /* nonblocking file access; never polled through its own handle */
@@ -41,6 +42,11 @@ extern HW_HIDDEN atomic_uint hw_request_known;
 extern HW_HIDDEN atomic_uint hw_request_pending;
 /* ACTIVE, DONE and TAKEN requests: what the program still has to complete. */
 extern HW_HIDDEN atomic_uint hw_request_outstanding;
+
+/* HW_REQUEST_CALLBACK requests among the outstanding ones. While there are any, nobody but the program may
+ * make progress: its code may wait for what the program holds while it waits for the progress thread's turn
+ * to end (Python's interpreter lock). */
+extern HW_HIDDEN atomic_uint hw_request_callbacks;
 
 static inline bool hw_request_is_any_known(void)
 {
@@ -91,9 +97,10 @@ void hw_request_drop(int count, const MPI_Request *requests);
  * below us. Generated doors call it. */
 void hw_request_forget(int count, const MPI_Request *requests);
 
-/* Progress thread only, in its turn: asks the MPI about pending requests, in turn, until one is found
- * incomplete or none is left to ask. Returns the number of requests seen complete; sets *has_polled if a call
- * that makes progress was made, which asking is but where hw_real_request_is_complete has to answer. */
+/* Progress thread only, in its turn: asks the MPI about pending requests, one after the other, until one is
+ * found incomplete, none is left to ask, or many are complete (somebody may wait for the turn's end). Returns
+ * the number of requests seen complete; sets *has_polled if a call that makes progress was made and there may
+ * be more to do, which asking is but where hw_real_request_is_complete has to answer. */
 int hw_request_poll(bool *has_polled);
 
 /* Whether hw_request_poll may ask by MPI_Request_get_status, as far as errors go (mpi/errors.h); at first it

@@ -55,11 +55,12 @@ bool hw_gate_close(void)
         return false;
     uint32_t open = atomic_load_explicit(&hw_gate, memory_order_relaxed);
     atomic_store(&hw_gate, open | CLOSED);
-    if (!(open & FENCED))
-        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-    if (!hw_inside_any())
+    bool is_ordered = (open & FENCED) || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+    if (is_ordered && !hw_inside_any())
         return true;
     hw_gate_open();
+    if (!is_ordered) /* forbidden since: from now on entries have their fences */
+        atomic_fetch_or(&hw_gate, FENCED);
     return false;
 }
 

@@ -27,10 +27,12 @@ extern HW_HIDDEN _Atomic uint32_t hw_gate;
  * only, the kernel takes no time for it. */
 void hw_gate_prepare(void);
 
+/* What is left of hw_gate_pass where the gate does not read open. */
+void hw_gate_wait(void);
+
 /* The mark is set: returns once it is the program's turn. Threads of the program, in an entry. */
 static inline void hw_gate_pass(void)
 {
-    void hw_gate_wait(void);
     atomic_signal_fence(memory_order_seq_cst);
     if (__builtin_expect(atomic_load_explicit(&hw_gate, memory_order_acquire) != 0, 0))
         hw_gate_wait();

@@ -34,7 +34,7 @@ static void unregister(void *argument)
     }
     pthread_mutex_unlock(&registry_mutex);
     /* Another destructor of this thread may still call MPI: it registers again. */
-    __atomic_store_n(&inside->depth, HW_INSIDE_UNREGISTERED, __ATOMIC_RELAXED);
+    atomic_store_explicit(&inside->depth, HW_INSIDE_UNREGISTERED, memory_order_relaxed);
 }
 
 static void before_fork(void)
@@ -82,7 +82,7 @@ bool hw_inside_register(struct hw_inside *inside)
     pthread_mutex_unlock(&registry_mutex);
     pthread_setspecific(exit_key, inside);
     int outside = hw_profile_thread_begin() ? HW_INSIDE_PROFILED : HW_INSIDE_NO;
-    __atomic_store_n(&inside->depth, outside, __ATOMIC_RELAXED);
+    atomic_store_explicit(&inside->depth, outside, memory_order_relaxed);
     return true;
 }
 
@@ -91,9 +91,12 @@ bool hw_inside_any(void)
     bool is_inside = false;
     pthread_mutex_lock(&registry_mutex);
     for (const struct hw_inside *inside = registry; inside != NULL && !is_inside; inside = inside->next)
-        is_inside = __atomic_load_n(&inside->depth, __ATOMIC_ACQUIRE) == HW_INSIDE_YES;
+        is_inside = atomic_load_explicit(&inside->depth, memory_order_acquire) == HW_INSIDE_YES;
     pthread_mutex_unlock(&registry_mutex);
     return is_inside;
 }
 
-void hw_inside_mark_own_thread(void) { __atomic_store_n(&hw_inside.depth, HW_INSIDE_YES, __ATOMIC_RELAXED); }
+void hw_inside_mark_own_thread(void)
+{
+    atomic_store_explicit(&hw_inside.depth, HW_INSIDE_YES, memory_order_relaxed);
+}

@@ -18,7 +18,7 @@
 enum { HW_INSIDE_PROFILED = -2, HW_INSIDE_UNREGISTERED = -1, HW_INSIDE_NO = 0, HW_INSIDE_YES = 1 };
 
 struct hw_inside {
-    int depth;              /* HW_INSIDE_*; the owner leaves with release, the progress thread acquires */
+    atomic_int depth;       /* HW_INSIDE_*; the owner leaves with release, the progress thread acquires */
     const void *site;       /* where the last entry that took the slow way was called from; owner only */
     struct hw_inside *next; /* list of registered threads, under the registry's lock */
 };
@@ -27,24 +27,24 @@ extern HW_HIDDEN _Thread_local struct hw_inside hw_inside __attribute__((tls_mod
 
 static inline int hw_inside_depth(const struct hw_inside *inside)
 {
-    return __atomic_load_n(&inside->depth, __ATOMIC_RELAXED);
+    return atomic_load_explicit(&inside->depth, memory_order_relaxed);
 }
 
 /* Returns once it is the program's turn. */
 static inline void hw_inside_enter(struct hw_inside *inside)
 {
-    __atomic_store_n(&inside->depth, HW_INSIDE_YES, __ATOMIC_RELAXED);
+    atomic_store_explicit(&inside->depth, HW_INSIDE_YES, memory_order_relaxed);
     hw_gate_pass();
 }
 static inline void hw_inside_leave(struct hw_inside *inside)
 {
-    __atomic_store_n(&inside->depth, HW_INSIDE_NO, __ATOMIC_RELEASE);
+    atomic_store_explicit(&inside->depth, HW_INSIDE_NO, memory_order_release);
 }
 
 /* The same at the end of the profiled way. */
 static inline void hw_inside_leave_profiled(struct hw_inside *inside)
 {
-    __atomic_store_n(&inside->depth, HW_INSIDE_PROFILED, __ATOMIC_RELEASE);
+    atomic_store_explicit(&inside->depth, HW_INSIDE_PROFILED, memory_order_release);
 }
 
 /* Called by an entry whose depth is not HW_INSIDE_NO. Registers a thread seen for the first time, whose depth

@@ -49,7 +49,7 @@ enum { NOT_CREATED, RUNNING, FAILED };
 static _Atomic int life; /* of the thread; written under creation_lock, or when no hook can run */
 static atomic_bool is_stopping;
 static atomic_bool is_retired;
-static atomic_bool is_polling; /* with is_retired, seq_cst: either sees the other */
+static atomic_bool is_polling; /* with is_paused, seq_cst: either sees the other */
 
 /* How the thread sleeps when it does not wait for the transport; seq_cst with the tracker's counters, so that
  * either the thread sees new work or the one who made it sees the thread asleep. */
@@ -72,7 +72,7 @@ static bool has_exposure(void)
 
 static bool has_work(void)
 {
-    if (atomic_load(&is_retired) || atomic_load(&is_paused))
+    if (atomic_load(&is_retired) || atomic_load(&is_paused) || atomic_load(&hw_request_callbacks) != 0)
         return false;
     if (atomic_load(&is_listened))
         return true;
@@ -100,8 +100,9 @@ static int poll(bool *has_polled)
 }
 
 /* Makes progress as long as each poll moves something and the program does not wait for its turn. Returns how
- * many operations completed. The gate is closed; it is open afterwards. */
-static int drain(void)
+ * many operations completed; sets *is_cut where the program waited. The gate is closed; it is open
+ * afterwards. */
+static int drain(bool *is_cut)
 {
     int completed = 0, polls = 0, bulk_polls = 0;
     bool has_data = false, has_bursts = hw_burst_is_wanted();
@@ -121,7 +122,7 @@ static int drain(void)
         uint64_t took_ns = has_bursts ? hw_clock_now_ns() - began_ns : 0;
         has_data = (polls > 0 || has_bursts) && hw_waiter_is_data_waiting(&waiter);
         bulk_polls += has_data;
-        if (hw_inside_any())
+        if ((*is_cut = hw_inside_any()))
             break;
         bool may_burst = has_bursts && !had_data;
         if (polls > 0 && !has_data && !(may_burst && hw_burst_goes_on(polls, took_ns)))
@@ -195,9 +196,13 @@ static void work(void)
             reason = HW_REASON_TICK;
             continue;
         }
+        bool is_cut = false;
         inside_nap_ns = FIRST_INSIDE_NAP_NS;
-        hw_waiter_polled(&waiter, reason, drain());
-        if (has_work()) {
+        hw_waiter_polled(&waiter, reason, drain(&is_cut));
+        if (is_cut) { /* what is still to be read tells nobody again */
+            rest(NAPPING, inside_nap_ns);
+            reason = HW_REASON_TICK;
+        } else if (has_work()) {
             waiter.gap_ns = hw_overlap_gap_ns();
             waiter.has_rounds = hw_overlap_has_rounds();
             reason = hw_waiter_wait(&waiter);
@@ -318,11 +323,7 @@ static void wait_for_poll(void)
         sched_yield();
 }
 
-static void retire(void)
-{
-    atomic_store(&is_retired, true);
-    wait_for_poll();
-}
+static void retire(void) { atomic_store(&is_retired, true); }
 
 /* The program changed its mind about what the thread may do; outside MPI, so nothing has to be hidden. */
 static void take_up(void)
