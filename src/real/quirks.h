@@ -1,4 +1,6 @@
-/* What an MPI gets wrong when a second thread makes progress, each found by a test of ours. */
+/* What an MPI gets wrong when a second thread makes progress, each found by a test of ours; partitioned
+ * operations and file access with both threads in MPI at once, and not tried again in turns (doc/adr/0015).
+ */
 #ifndef HW_REAL_QUIRKS_H
 #define HW_REAL_QUIRKS_H
 
