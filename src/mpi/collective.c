@@ -2,7 +2,6 @@
  * they are tracked at any size. */
 #include "hooks.h"
 #include "mpi/track.h"
-#include "real/op.h"
 
 void hw_icollective_posted(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, MPI_Request *request)
 {
@@ -16,8 +15,8 @@ void hw_icollective_posted(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm
 void hw_ireduction_posted(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                           MPI_Request *request)
 {
-    if (!hw_engine_is_on() || hw_real_op_is_predefined(op))
-        hw_icollective_posted(count, datatype, comm, request);
-    else
+    if (hw_track_is_callback(op))
         hw_request_post(*request, HW_REQUEST_CALLBACK, hw_track_bytes(count, datatype));
+    else
+        hw_icollective_posted(count, datatype, comm, request);
 }

@@ -2,7 +2,6 @@
  * definition, pending from each start. */
 #include "hooks.h"
 #include "mpi/track.h"
-#include "real/op.h"
 
 void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
@@ -25,10 +24,10 @@ void hw_persistent_collective_posted(MPI_Count count, MPI_Datatype datatype, MPI
 void hw_persistent_reduction_posted(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                     MPI_Request *request)
 {
-    if (!hw_engine_is_on() || hw_real_op_is_predefined(op))
-        hw_persistent_collective_posted(count, datatype, comm, request);
-    else
+    if (hw_track_is_callback(op))
         hw_request_define(*request, HW_REQUEST_CALLBACK, hw_track_bytes(count, datatype));
+    else
+        hw_persistent_collective_posted(count, datatype, comm, request);
 }
 
 void hw_partitioned_posted(int partitions, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)

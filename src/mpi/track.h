@@ -8,6 +8,7 @@
 #include "objects/request.h"
 #include "profile/counters.h"
 #include "real/constants.h"
+#include "real/op.h"
 #include "real/quirks.h"
 #include "real/real.h"
 #include "real/type_size.h"
@@ -43,6 +44,12 @@ static inline void hw_track_posted(enum hw_request_kind kind, uint64_t bytes, bo
     HW_COUNT_ADD(tracked_bytes, bytes);
     if (hw_request_post(request, kind, bytes))
         hw_engine_active->posted(kind, bytes, is_receive);
+}
+
+/* True if progress of a reduction runs code of the program, so that nobody else may make it. */
+static inline bool hw_track_is_callback(MPI_Op op)
+{
+    return hw_engine_is_on() && !hw_real_op_is_predefined(op);
 }
 
 /* Before the first operation of a kind that this MPI cannot have progressed by another thread. */

@@ -14,11 +14,7 @@ static bool is_counted(const char *name)
     return strncasecmp(name, "MPIX_", 5) == 0 && strcasestr(name, "query") == NULL;
 }
 
-static bool is_named_as_mpi(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash ? slash + 1 : path, "libmpi", 6) == 0;
-}
+static bool is_named_as_mpi(const char *path) { return strncmp(basename(path), "libmpi", 6) == 0; }
 
 /* Linked with an MPI, and not a part of it: those refer to what they offer. */
 static bool may_refer(const struct link_map *map, const struct hw_real_symbols *symbols)
