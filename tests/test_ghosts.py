@@ -305,6 +305,28 @@ def test_without_node_memory(mpi: Mpi, tmp_path: Path) -> None:
         assert is_served or all("that no ghost can reach" in text for text in told), told
 
 
+def test_first_process_leaves(mpi: Mpi, tmp_path: Path) -> None:
+    """Ghosts of a node whose processes are in MPI_Finalize are still there for the others: the first
+    ghost has the gate, without which no shadow window is made."""
+    if mpi.name != "mpich5":
+        pytest.skip("what ghosts wait for does not depend on the MPI")
+    program = str(program_of(mpi, "leaves"))
+    settings = {
+        "LD_PRELOAD": str(support.library(mpi)),
+        "HEADWAY_GHOSTS": "1",
+        "HEADWAY_RECORD": str(tmp_path),
+    }
+    common = {"netmod": support.netmod(mpi), "timeout": 60}
+    with Cluster(3, rate="none", pin="none") as cluster:
+        plain = cluster.run(mpi, [program], ranks_per_node=1, **common)
+        headway = cluster.run(mpi, [program], ranks_per_node=2, env=settings, **common)
+    assert plain.is_ok, plain.stderr[-2000:]
+    assert headway.is_ok, headway.stderr[-2000:]
+    assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+    served = [record["windows_redirected"] for record in support.read_records(tmp_path)]
+    assert sorted(served) == [0, 5, 5]
+
+
 FORTRAN = sorted((support.PROGRAMS / "fortran_rma").glob("*.f90"))
 
 

@@ -26,17 +26,15 @@ struct ghost_window {
     MPI_Win dynamic;     /* or null; nothing is attached here */
     struct hw_rma_piece *pieces;
     int piece_count;
-    char *mapped;                     /* the pieces */
-    bool is_dynamic;                  /* the memory is the ranges of the node, which stay mapped */
-    struct hw_rma_ghost_lock locks[]; /* by the target's rank in the program's communicator */
+    char *mapped;    /* the pieces */
+    bool is_dynamic; /* the memory is the ranges of the node, which stay mapped */
 };
 
 enum { POLLS_PER_PROBE = 8 };
 
 static struct ghost_window *windows;
 static struct hw_rma_apply_lock *apply_lock; /* held in every call of MPI while there are windows; or NULL */
-static struct hw_rma_ghost_lock gate;
-static int finished_count;
+static uint64_t obeyed_count, told_count = UINT64_MAX; /* told: once it is known */
 
 _Noreturn static void give_up(const char *what)
 {
@@ -44,30 +42,6 @@ _Noreturn static void give_up(const char *what)
     hw_rma_ghost_herald_stop();
     hw_bottom.Abort(HW_COMM_WORLD, 1);
     _exit(1);
-}
-
-static struct ghost_window *look_for_window(uint64_t id)
-{
-    struct ghost_window *window = windows;
-    while (window && window->id != id)
-        window = window->next;
-    return window;
-}
-
-static struct ghost_window *find_window(uint64_t id)
-{
-    struct ghost_window *window = look_for_window(id);
-    if (window == NULL)
-        give_up("was told of a window it does not know");
-    return window;
-}
-
-/* Nobody waits for an unlock to arrive: another member's word that the window is free may overtake it. */
-static void unlock(const struct hw_rma_command *command)
-{
-    struct ghost_window *window = look_for_window(command->id);
-    if (window)
-        hw_rma_ghost_lock_release(&window->locks[command->target]);
 }
 
 /* Where the node's memory begins in this process, and how long it is. */
@@ -131,12 +105,11 @@ static void make_windows(struct ghost_window *window, const int *members, MPI_In
 static void create(const struct hw_rma_command *command, int origin)
 {
     int count = command->member_count;
-    size_t lock_count = count ? (size_t)count : (size_t)hw_world.user_count;
     int *members = count ? calloc((size_t)count, sizeof *members) : NULL;
     char *hints = malloc((size_t)command->hint_bytes + 1);
     size_t piece_bytes = (size_t)command->piece_count * sizeof(struct hw_rma_piece);
     struct hw_rma_piece *pieces = malloc(piece_bytes + 1);
-    struct ghost_window *window = calloc(1, sizeof *window + lock_count * sizeof window->locks[0]);
+    struct ghost_window *window = calloc(1, sizeof *window);
     if (window == NULL || hints == NULL || pieces == NULL || (count && members == NULL))
         give_up("has no memory left for a window");
     if (count)
@@ -166,10 +139,12 @@ static void create(const struct hw_rma_command *command, int origin)
 
 static void destroy(uint64_t id)
 {
-    struct ghost_window *window = find_window(id);
     struct ghost_window **link = &windows;
-    while (*link != window)
+    while (*link && (*link)->id != id)
         link = &(*link)->next;
+    struct ghost_window *window = *link;
+    if (window == NULL)
+        give_up("was told of a window it does not know");
     *link = window->next;
     hw_rma_ghost_wait_enter_mpi();
     if (window->dynamic != HW_WIN_NULL)
@@ -186,7 +161,6 @@ static void destroy(uint64_t id)
 
 static void obey(const struct hw_rma_command *command, int origin)
 {
-    struct hw_rma_command gate_request = {.grant_tag = command->grant_tag, .lock = HW_RMA_LOCK_EXCLUSIVE};
     switch ((enum hw_rma_kind)command->kind) {
     case HW_RMA_CREATE:
         create(command, origin);
@@ -195,31 +169,16 @@ static void obey(const struct hw_rma_command *command, int origin)
         destroy(command->id);
         return;
     case HW_RMA_LOCK:
-        hw_rma_ghost_lock_ask(&find_window(command->id)->locks[command->target], origin, command);
+        hw_rma_ghost_lock_ask(origin, command);
         return;
     case HW_RMA_UNLOCK:
-        unlock(command);
-        return;
-    case HW_RMA_GATE:
-        hw_rma_ghost_lock_ask(&gate, origin, &gate_request);
-        return;
-    case HW_RMA_GATE_RELEASE:
-        hw_rma_ghost_lock_release(&gate);
+        hw_rma_ghost_lock_release(command);
         return;
     case HW_RMA_FINISH:
-        finished_count++;
+        told_count = command->id;
         return;
     }
     give_up("was told something it does not understand");
-}
-
-static void relax_locks(void)
-{
-    for (struct ghost_window *window = windows; window; window = window->next) {
-        int count = window->member_count ? window->member_count : hw_world.user_count;
-        for (int i = 0; i < count; i++)
-            hw_rma_ghost_lock_relax(&window->locks[i]);
-    }
 }
 
 /* The next command, if one has come. A matched probe and not a receive from any source, which MPICH 5.0 over
@@ -252,10 +211,11 @@ static bool look(bool must_look, bool must_probe)
     if (must_look)
         hw_poll();
     bool has_command = must_probe && take(&command, &origin);
-    if (has_command)
+    if (has_command) {
         obey(&command, origin);
-    if (hw_rma_ghost_lock_waiting() > 0)
-        relax_locks();
+        obeyed_count += command.kind != HW_RMA_FINISH;
+    }
+    hw_rma_ghost_locks_relax();
     if (apply_lock)
         hw_rma_apply_lock_ghost_give(apply_lock);
     return has_command;
@@ -266,10 +226,9 @@ static bool look(bool must_look, bool must_probe)
  * spins that costs the ghost its core for 0.1 ms and more. */
 static void serve(void)
 {
-    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
     bool must_look = true;
     unsigned polls = 0;
-    while (finished_count < user_count) {
+    while (obeyed_count != told_count) {
         bool must_probe = must_look || ++polls % POLLS_PER_PROBE == 0;
         if (look(must_look, must_probe)) {
             hw_rma_ghost_wait_traffic();

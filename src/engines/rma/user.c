@@ -20,6 +20,10 @@ bool hw_rma_needs_confirmation;
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards changes of the table and the list */
 static struct hw_rma_window *first_window;
 
+/* Commands to each ghost, by its place in hw_world.ghost_ranks: of this process, and at the end of all. */
+static _Atomic uint64_t *told;
+static uint64_t *told_by_all;
+
 static struct hw_rma_windows *make_table(size_t capacity)
 {
     struct hw_rma_windows *table = calloc(1, sizeof *table + capacity * sizeof table->slots[0]);
@@ -118,6 +122,7 @@ void hw_rma_count(void)
 int hw_rma_tell(int ghost, struct hw_rma_command *command)
 {
     const struct hw_world_process *process = &hw_world.processes[ghost];
+    hw_atomic_add_relaxed(&told[hw_world.nodes[process->node].first_ghost + process->local_index], 1);
     int rc = hw_bottom.Send(command, sizeof *command, HW_BYTE, ghost, HW_RMA_TAG_COMMAND, hw_world.all);
     if (process->node == hw_world_own_node())
         hw_rma_bell_ring(hw_rma_bell_of(process->local_index));
@@ -137,14 +142,30 @@ int hw_rma_ask(int ghost, struct hw_rma_command *command)
 
 int hw_rma_gate_enter(void)
 {
-    struct hw_rma_command command = {.kind = HW_RMA_GATE};
+    struct hw_rma_command command = {
+        .kind = HW_RMA_LOCK, .id = HW_RMA_GATE_ID, .lock = HW_RMA_LOCK_EXCLUSIVE};
     return hw_rma_ask(hw_world.ghost_ranks[0], &command);
 }
 
 int hw_rma_gate_leave(void)
 {
-    struct hw_rma_command command = {.kind = HW_RMA_GATE_RELEASE};
+    struct hw_rma_command command = {.kind = HW_RMA_UNLOCK, .id = HW_RMA_GATE_ID};
     return hw_rma_tell(hw_world.ghost_ranks[0], &command);
+}
+
+/* Not before every user process is here: until then one may need any ghost, the first for the gate. And not
+ * before a ghost has had all commands: nobody waits for an unlock to arrive, and what is left of a
+ * communicator when it is freed some MPIs take for an error. */
+static void tell_finish(void)
+{
+    hw_bottom.Allreduce(told, told_by_all, hw_world.ghost_count, HW_UINT64_T, HW_SUM, hw_world.users);
+    if (hw_world.processes[hw_world.rank].local_index > 0)
+        return;
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++) {
+        int place = hw_world.own_node->first_ghost + i;
+        struct hw_rma_command command = {.kind = HW_RMA_FINISH, .id = told_by_all[place]};
+        hw_rma_tell(hw_world.ghost_ranks[place], &command);
+    }
 }
 
 /* In MPI_Finalize: the ghosts may leave, after what the program did not free is freed. Windows were made in
@@ -159,23 +180,26 @@ static void finish(void)
             break;
     }
     __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE);
-    for (int i = 0; i < hw_world.own_node->ghost_count; i++) {
-        struct hw_rma_command command = {.kind = HW_RMA_FINISH};
-        hw_rma_tell(hw_world_ghosts_of_node(hw_world_own_node())[i], &command);
-    }
+    tell_finish();
     hw_rma_near_accumulate_close();
     hw_rma_near_close();
     hw_rma_bells_free();
     hw_rma_quiesce();
+    free(told);
+    free(told_by_all);
 }
 
 enum hw_status hw_rma_start(bool is_multithreaded)
 {
     struct hw_rma_windows *table = make_table(FIRST_CAPACITY);
-    if (table == NULL || hw_world_at_end(finish) != HW_OK) {
+    told = calloc((size_t)hw_world.ghost_count, sizeof *told);
+    told_by_all = calloc((size_t)hw_world.ghost_count, sizeof *told_by_all);
+    if (table == NULL || told == NULL || told_by_all == NULL || hw_world_at_end(finish) != HW_OK) {
         hw_log_error("no memory for the table of windows, or the MPI refuses attributes; run without "
                      "HEADWAY_GHOSTS");
         free(table);
+        free(told);
+        free(told_by_all);
         return HW_NOMEM;
     }
     hw_rma_is_multithreaded = is_multithreaded;
