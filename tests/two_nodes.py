@@ -1,4 +1,4 @@
-"""The same program on two nodes, plain and with one ghost more on each."""
+"""The same program on two nodes, plain and with ghosts more on each."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ def same_output(
     argv: list[str],
     records: Path,
     users: int = 1,
+    ghosts: int = 1,
     rate: str = "1gbit",
     timeout: float = 60.0,
     environment: dict[str, str] | None = None,
@@ -26,7 +27,7 @@ def same_output(
     settings = {
         **(environment or {}),
         "LD_PRELOAD": str(support.library(mpi)),
-        "HEADWAY_GHOSTS": "1",
+        "HEADWAY_GHOSTS": str(ghosts),
         "HEADWAY_RECORD": str(records),
     }
     common = {
@@ -36,7 +37,7 @@ def same_output(
     }
     with Cluster(2, rate=rate, pin="none") as cluster:
         plain = cluster.run(mpi, argv, ranks_per_node=users, **common)
-        headway = cluster.run(mpi, argv, ranks_per_node=users + 1, env=settings, **common)
+        headway = cluster.run(mpi, argv, ranks_per_node=users + ghosts, env=settings, **common)
     assert plain.is_ok, plain.stderr[-2000:]
     assert headway.is_ok, headway.stderr[-2000:]
     assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())

@@ -19,6 +19,9 @@ enum {
     /* OMPIO (4.1) crashed once in mpi4py's nonblocking collective file access under a second thread's
        progress. */
     HW_REAL_IS_IO_SAFE = 0,
+    /* Open MPI 5 takes 0.7 ms for a window of one process, and accumulates use up a buffer that each window
+       has (doc/guide/troubleshooting.md), which many had better not share. */
+    HW_REAL_MAY_SHARE_SHADOW = 0,
 };
 
 #else
@@ -28,6 +31,7 @@ enum {
     HW_REAL_ASKING_RAISES = 1,
     HW_REAL_IS_PARTITIONED_SAFE = 1,
     HW_REAL_IS_IO_SAFE = 1,
+    HW_REAL_MAY_SHARE_SHADOW = 1,
 };
 
 #endif

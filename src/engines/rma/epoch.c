@@ -14,6 +14,27 @@
 
 #include <stdlib.h>
 
+_Thread_local const struct hw_rma_window *hw_rma_current __attribute__((tls_model("initial-exec")));
+
+/* The MPI's type for handlers has a variable part. */
+static void forward(MPI_Win *shadow, int *code, ...)
+{
+    (void)shadow;
+    if (hw_rma_current)
+        hw_real.Win_call_errhandler(hw_rma_current->handle, *code);
+}
+
+int hw_rma_forward_errors(MPI_Win shadow)
+{
+    MPI_Errhandler handler;
+    int rc = hw_bottom.Win_create_errhandler(forward, &handler);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = hw_bottom.Win_set_errhandler(shadow, handler);
+    hw_bottom.Errhandler_free(&handler); /* lives as long as the window */
+    return rc;
+}
+
 int hw_rma_raise(const struct hw_rma_window *window, int code)
 {
     hw_real.Win_call_errhandler(window->handle, code);
@@ -29,6 +50,7 @@ static int raise_if(const struct hw_rma_window *window, int rc)
 /* Local loads and stores meet the ghost's, and what came to this process itself. */
 static int synchronise(const struct hw_rma_window *window)
 {
+    hw_rma_current = window;
     int rc = hw_real.Win_sync(window->win);
     return rc == MPI_SUCCESS && window->dynamic ? hw_real.Win_sync(window->handle) : rc;
 }
@@ -52,6 +74,7 @@ static int confirm_puts(struct hw_rma_window *window, int ghost)
 
 static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_bell *bell, bool is_local)
 {
+    hw_rma_current = window;
     int rc = is_local ? MPI_SUCCESS : confirm_puts(window, ghost);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -94,6 +117,7 @@ static int flush_target(struct hw_rma_window *window, int rank)
 /* A flush of all targets: the node's ghosts are waited for. */
 static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *window)
 {
+    hw_rma_current = window;
     for (int i = 0; i < hw_world.own_node->ghost_count; i++)
         hw_rma_bell_wait_begin(hw_rma_bell_of(i));
     int rc = flush(window->win);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "engines/rma/apply_lock.h"
 #include "engines/rma/bell.h"
+#include "engines/rma/common.h"
 #include "engines/rma/ghost_herald.h"
 #include "engines/rma/ghost_lock.h"
 #include "engines/rma/ghost_wait.h"
@@ -249,7 +250,13 @@ _Noreturn void hw_rma_ghost_run(void)
     if (hw_poll_open() != HW_OK)
         give_up("cannot make a communicator");
     hw_rma_ghost_wait_begin();
+    hw_rma_ghost_wait_enter_mpi();
+    hw_rma_common_make();
+    hw_rma_ghost_wait_leave_mpi();
     serve();
+    hw_rma_ghost_wait_enter_mpi();
+    hw_rma_common_free();
+    hw_rma_ghost_wait_leave_mpi();
     hw_poll_close();
     hw_rma_bells_free();
     hw_rma_quiesce();

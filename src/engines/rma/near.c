@@ -78,13 +78,13 @@ static char *map_node(struct hw_rma_window *window)
     return window->mapped;
 }
 
-void hw_rma_near_find(struct hw_rma_window *window, const int *members, void *own)
+void hw_rma_near_find(struct hw_rma_window *window, void *own)
 {
     int own_node = hw_world_own_node();
     char *base = is_open ? map_node(window) : NULL;
     for (int i = 0; is_open && i < window->size; i++) {
         struct hw_rma_target *target = &window->targets[i];
-        if (hw_world.processes[members[i]].node != own_node)
+        if (target->node != own_node)
             continue;
         if (i == window->rank)
             target->memory = own;

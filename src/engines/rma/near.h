@@ -22,7 +22,7 @@ void hw_rma_near_progress(void);
 
 /* After the memory of WINDOW was made, that of this process at `own`: where the targets of this node lie in
  * this process. */
-void hw_rma_near_find(struct hw_rma_window *window, const int *members, void *own);
+void hw_rma_near_find(struct hw_rma_window *window, void *own);
 
 static inline bool hw_rma_is_near(const struct hw_rma_window *window, int rank)
 {

@@ -41,6 +41,7 @@ static int file = -1;
 static struct hw_file_identity identity;
 static char no_range[64]; /* a window's memory must not be empty */
 static struct hw_rma_ranges ranges = {.memory = no_range, .bytes = sizeof no_range};
+static bool has_ranges;
 
 /* Where the kernel promises memory only if it has it, it kills for pages of a shared file that it has not. */
 static bool is_overcommitted(void)
@@ -163,6 +164,8 @@ static bool share_file(int fd, struct peer *peers, int rank, int count)
 
 struct hw_rma_ranges hw_rma_node_memory_ranges(void) { return ranges; }
 
+bool hw_rma_node_memory_has_ranges(void) { return has_ranges; }
+
 /* By a ghost. A core file would have all of a shared mapping, holes too. */
 static bool map_ranges(int users, int64_t range_bytes)
 {
@@ -200,7 +203,8 @@ static void open_ranges(void)
         bytes /= 2;
     bool has_range =
         hw_world_is_ghost() ? map_ranges(users, bytes) : may_reserve() && hw_arena_reserve((size_t)bytes);
-    if (!have_all(has_range) && !hw_world_is_ghost())
+    has_ranges = have_all(has_range);
+    if (!has_ranges && !hw_world_is_ghost())
         hw_arena_unreserve();
 }
 

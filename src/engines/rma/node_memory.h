@@ -42,6 +42,9 @@ struct hw_rma_ranges {
 /* In ghosts; `bytes` is never 0. */
 struct hw_rma_ranges hw_rma_node_memory_ranges(void);
 
+/* Whether there are such; alike at all processes of the node. */
+bool hw_rma_node_memory_has_ranges(void);
+
 enum { HW_RMA_RANGES_FIRST = HW_ARENA_ALIGNMENT };
 
 /* Where the range of a user process begins in them; all of a node are equally long. */

@@ -29,7 +29,8 @@ enum hw_rma_kind {
     HW_RMA_FREE,   /* id: take part in freeing it */
     HW_RMA_LOCK,   /* id, target, lock, grant_tag: queue; a grant (empty message) answers */
     HW_RMA_UNLOCK, /* id, target, lock: no answer */
-    HW_RMA_FINISH, /* id: how many other commands this ghost gets in all; every user process is in MPI_Finalize */
+    HW_RMA_FINISH, /* id: how many other commands this ghost gets in all; every user process is in
+                      MPI_Finalize */
 };
 
 /* The gate is a lock of its first ghost's, with this for a window. */

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "engines/rma/bell.h"
+#include "engines/rma/common.h"
 #include "engines/rma/near.h"
 #include "engines/rma/near_accumulate.h"
 #include "engines/rma/rma.h"
@@ -101,16 +102,6 @@ struct hw_rma_window *hw_rma_window_first(void)
     return window;
 }
 
-struct hw_rma_window *hw_rma_window_of_shadow(MPI_Win win)
-{
-    pthread_mutex_lock(&list_mutex);
-    struct hw_rma_window *window = first_window;
-    while (window && window->win != win)
-        window = window->next;
-    pthread_mutex_unlock(&list_mutex);
-    return window;
-}
-
 void hw_rma_count(void)
 {
     pthread_mutex_lock(&list_mutex);
@@ -181,6 +172,8 @@ static void finish(void)
     }
     __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE);
     tell_finish();
+    hw_rma_current = NULL;
+    hw_rma_common_free();
     hw_rma_near_accumulate_close();
     hw_rma_near_close();
     hw_rma_bells_free();
@@ -207,6 +200,7 @@ enum hw_status hw_rma_start(bool is_multithreaded)
     hw_rma_near_open();
     hw_rma_bells_make(false);
     hw_rma_node_memory_open();
+    hw_rma_common_make();
     __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
     hw_rma_watch_start();
     return HW_OK;

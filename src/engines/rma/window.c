@@ -2,6 +2,7 @@
  */
 #include "base/log.h"
 #include "base/options.h"
+#include "engines/rma/common.h"
 #include "engines/rma/epoch_type.h"
 #include "engines/rma/near.h"
 #include "engines/rma/rma.h"
@@ -29,7 +30,7 @@ static bool is_hint(MPI_Info info, const char *key, const char *wanted)
 
 static bool needs_gate(const struct hw_rma_window *window)
 {
-    return window->rank == 0 && window->ghost_count > 1 &&
+    return window->rank == 0 && window->ghost_count > 1 && !window->is_common &&
            (!window->comms.is_world || hw_rma_is_multithreaded);
 }
 
@@ -95,8 +96,11 @@ static MPI_Aint share_of(const struct hw_rma_plan *plan, int64_t size)
 static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan *plan)
 {
     MPI_Aint *node_bytes = calloc((size_t)hw_world.node_count, sizeof *node_bytes);
+    int *ghost_places = calloc((size_t)hw_world.size, sizeof *ghost_places);
+    for (int i = 0; ghost_places && i < window->ghost_count; i++)
+        ghost_places[window->ghosts[i]] = i;
     window->targets = calloc((size_t)plan->size, sizeof *window->targets);
-    for (int i = 0; node_bytes && window->targets && i < plan->size; i++) {
+    for (int i = 0; node_bytes && ghost_places && window->targets && i < plan->size; i++) {
         struct hw_rma_target *target = &window->targets[i];
         MPI_Aint *bytes = &node_bytes[hw_world.processes[plan->members[i]].node];
         target->offset = *bytes;
@@ -104,35 +108,42 @@ static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan
             struct hw_rma_piece piece = piece_of(&plan->offers[i]);
             target->offset += piece.bytes ? (MPI_Aint)(plan->offers[i].place - piece.place) : 0;
             *bytes += (MPI_Aint)piece.bytes;
-        } else if (plan->is_dynamic) {
-            target->offset = (MPI_Aint)(hw_rma_range_offset(hw_world.processes[plan->members[i]].local_index,
-                                                            plan->offers[i].range_bytes) -
-                                        plan->offers[i].range_base);
-        } else {
+        } else if (!plan->is_dynamic) {
             *bytes += share_of(plan, plan->offers[i].size);
         }
         target->size = (MPI_Aint)plan->offers[i].size;
         target->disp_unit = (MPI_Aint)plan->offers[i].disp_unit;
-        target->ghost_in_world = hw_world.processes[plan->members[i]].ghost;
+        target->process = plan->members[i];
+        target->ghost_in_world = hw_world.processes[target->process].ghost;
         const struct hw_world_process *ghost = &hw_world.processes[target->ghost_in_world];
         target->node = ghost->node;
         if (ghost->node == hw_world_own_node())
             target->bell = hw_rma_bell_of(ghost->local_index);
-        for (int j = 0; j < window->ghost_count; j++)
-            if (window->ghosts[j] == target->ghost_in_world)
-                target->ghost = j;
+        target->ghost = ghost_places[target->ghost_in_world];
     }
     window->has_puts = calloc((size_t)window->ghost_count, sizeof *window->has_puts);
     bool is_placed =
-        node_bytes && window->targets && window->has_puts &&
+        node_bytes && ghost_places && window->targets && window->has_puts &&
         (plan->is_dynamic ||
          hw_rma_spread_make(window, (enum hw_option_ghost_binding)plan->offers[0].binding, node_bytes));
     free(node_bytes);
+    free(ghost_places);
     return is_placed;
 }
 
-/* Together with the ghosts. Returns an MPI error code. */
-static int make_windows(struct hw_rma_window *window, struct hw_rma_plan *plan, MPI_Info hints)
+/* Where ghosts expose the ranges of their node. Of a dynamic window operations name addresses. */
+static void place_in_ranges(struct hw_rma_window *window, const struct hw_rma_plan *plan)
+{
+    for (int i = 0; i < plan->size; i++) {
+        const struct hw_rma_offer *offer = &plan->offers[i];
+        int local_index = hw_world.processes[window->targets[i].process].local_index;
+        int64_t place = plan->is_dynamic ? -offer->range_base : offer->place_in_range;
+        window->targets[i].offset = (MPI_Aint)(hw_rma_range_offset(local_index, offer->range_bytes) + place);
+    }
+}
+
+/* Its own: together with the ghosts. Returns an MPI error code, like the next. */
+static int make_shadow(struct hw_rma_window *window, struct hw_rma_plan *plan, MPI_Info hints)
 {
     int rc = MPI_SUCCESS;
     bool is_there = plan->is_in_pieces || plan->is_dynamic;
@@ -147,27 +158,41 @@ static int make_windows(struct hw_rma_window *window, struct hw_rma_plan *plan, 
     if (rc == MPI_SUCCESS)
         rc = hw_bottom.Win_create(plan->base, (MPI_Aint)plan->own.size, (int)plan->own.disp_unit, hints,
                                   window->comms.window, &window->win);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    if (plan->is_dynamic) {
-        rc = hw_rma_dynamic_forward_errors(window);
-    } else {
+    if (rc == MPI_SUCCESS && plan->is_dynamic)
+        rc = hw_rma_forward_errors(window->win);
+    if (!plan->is_dynamic)
         window->handle = window->win;
-        hw_rma_near_find(window, plan->members, plan->base);
-    }
-    if (rc != MPI_SUCCESS)
-        return rc;
-    return hw_bottom.Win_lock_all(MPI_MODE_NOCHECK, window->win);
+    window->first_member = window->ghost_count;
+    return rc == MPI_SUCCESS ? hw_bottom.Win_lock_all(MPI_MODE_NOCHECK, window->win) : rc;
 }
 
-static int make_with_ghosts(struct hw_rma_window *window, struct hw_rma_plan *plan, MPI_Info info)
+static int join_common(struct hw_rma_window *window, const struct hw_rma_plan *plan, MPI_Info hints)
+{
+    window->win = hw_rma_common_win();
+    if (plan->is_dynamic)
+        return hw_rma_dynamic_open(window, plan, hints);
+    return hw_rma_common_make_handle(plan->base, (MPI_Aint)plan->own.size, (int)plan->own.disp_unit, hints,
+                                     &window->handle);
+}
+
+static int make_windows(struct hw_rma_window *window, struct hw_rma_plan *plan, MPI_Info hints)
+{
+    int rc = plan->is_common ? join_common(window, plan, hints) : make_shadow(window, plan, hints);
+    if (rc == MPI_SUCCESS && !plan->is_dynamic)
+        hw_rma_near_find(window, plan->base);
+    if (plan->is_dynamic || plan->is_common)
+        place_in_ranges(window, plan);
+    return rc;
+}
+
+static int make_with_hints(struct hw_rma_window *window, struct hw_rma_plan *plan, MPI_Info info)
 {
     char text[HINT_BYTES_MAX];
     int hint_bytes = hw_rma_hints_pack(info, text, sizeof text);
     MPI_Info hints = hw_rma_hints_unpack(text, hint_bytes);
     bool has_gate = needs_gate(window);
     int rc = has_gate ? hw_rma_gate_enter() : MPI_SUCCESS;
-    if (rc == MPI_SUCCESS && window->rank == 0)
+    if (rc == MPI_SUCCESS && window->rank == 0 && !plan->is_common)
         rc = tell_ghosts(window, plan, text, hint_bytes);
     if (rc == MPI_SUCCESS)
         rc = make_windows(window, plan, hints);
@@ -201,11 +226,14 @@ static struct hw_rma_window *begin_window(struct hw_rma_plan *plan)
     window->size = plan->size;
     window->flavor = plan->flavor;
     window->shared = window->win = window->handle = HW_WIN_NULL;
-    window->comms.is_world = plan->is_whole;
+    window->is_common = plan->is_common;
+    window->comms.is_world = plan->is_whole || plan->is_common;
     window->start_count = window->post_count = -1;
     window->generation = 1;
     pthread_mutex_init(&window->mutex, NULL);
-    window->ghosts = hw_rma_ghosts_of(plan->members, plan->size, &window->ghost_count);
+    window->ghosts = plan->is_common
+                         ? hw_rma_ghosts_of(hw_world.user_ranks, hw_world.user_count, &window->ghost_count)
+                         : hw_rma_ghosts_of(plan->members, plan->size, &window->ghost_count);
     if (window->ghosts == NULL || !place_targets(window, plan))
         goto err_memory;
     if (plan->is_in_pieces)
@@ -248,11 +276,7 @@ static enum hw_status make(struct hw_rma_plan *plan, enum hw_status status, MPI_
     *rc = MPI_ERR_NO_MEM;
     struct hw_rma_window *window = status == HW_OK ? begin_window(plan) : NULL;
     if (window)
-        *rc = make_with_ghosts(window, plan, info);
-    if (*rc == MPI_SUCCESS && window->users == HW_COMM_NULL) {
-        window->members = plan->members;
-        plan->members = NULL;
-    }
+        *rc = make_with_hints(window, plan, info);
     if (*rc == MPI_SUCCESS && !hw_rma_window_enter(window))
         *rc = MPI_ERR_NO_MEM;
     if (*rc != MPI_SUCCESS) {
@@ -280,26 +304,37 @@ static bool is_plausible(MPI_Aint size, MPI_Aint disp_unit)
     return size >= 0 && disp_unit > 0 && disp_unit == (int)disp_unit;
 }
 
+/* Of the memory of this process, if it is of the arena. */
+static void find_place(struct hw_rma_plan *plan)
+{
+    struct hw_arena_range range = hw_arena_range();
+    size_t size = (size_t)plan->own.size, before = (size_t)((uintptr_t)plan->base - (uintptr_t)range.base);
+    plan->own.range_bytes = (int64_t)range.bytes;
+    if (size == 0)
+        plan->own.place = plan->own.place_in_range = 0;
+    else if (plan->base)
+        plan->own.place = hw_arena_find(plan->base, size);
+    if (size > 0 && plan->own.place >= 0 && before < range.bytes)
+        plan->own.place_in_range = (int64_t)before;
+}
+
 /* For MPI_Win_allocate; what one member does not get all get from the MPI. Parts of MPI_Win_allocate_shared
  * lie one behind the other, whatever the hint alloc_shared_noncontig says: only the MPI's are so. */
 static void take_memory(struct hw_rma_plan *plan)
 {
-    plan->own.place = -1;
     if (plan->flavor == MPI_WIN_FLAVOR_SHARED || !hw_rma_plan_may_be_in_pieces())
         return;
     size_t size = (size_t)plan->own.size;
     if (size > 0)
         plan->base = plan->taken = hw_arena_take_zeroed(size, HW_RMA_ALIGNMENT);
-    if (size == 0)
-        plan->own.place = 0;
-    else if (plan->taken)
-        plan->own.place = hw_arena_find(plan->taken, size);
+    find_place(plan);
 }
 
 enum hw_status hw_rma_window_allocate(int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                       MPI_Comm comm, void *baseptr, MPI_Win *win, int *rc)
 {
-    struct hw_rma_plan plan = {.comm = comm, .group = HW_GROUP_NULL, .flavor = flavor};
+    struct hw_rma_plan plan = {
+        .comm = comm, .group = HW_GROUP_NULL, .flavor = flavor, .own = {.place = -1, .place_in_range = -1}};
     if (!is_plausible(size, disp_unit))
         return HW_DECLINED;
     plan.own.size = size;
@@ -322,13 +357,16 @@ enum hw_status hw_rma_window_allocate(int flavor, MPI_Aint size, MPI_Aint disp_u
 enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                     MPI_Comm comm, MPI_Win *win, int *rc)
 {
-    struct hw_rma_plan plan = {
-        .comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_CREATE, .base = base};
+    struct hw_rma_plan plan = {.comm = comm,
+                               .group = HW_GROUP_NULL,
+                               .flavor = MPI_WIN_FLAVOR_CREATE,
+                               .base = base,
+                               .own = {.place = -1, .place_in_range = -1}};
     if (!is_plausible(size, disp_unit))
         return HW_DECLINED;
     plan.own.size = size;
     plan.own.disp_unit = disp_unit;
-    plan.own.place = size > 0 ? hw_arena_find(base, (size_t)size) : 0;
+    find_place(&plan);
     if (is_hint(info, "async_config", "off"))
         plan.own.consent = HW_RMA_REFUSED;
     else if (!hw_arena_is_open || plan.own.place < 0)
@@ -360,8 +398,20 @@ int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group)
     return hw_bottom.Group_range_incl(window->group, 1, whole, group);
 }
 
+/* Others' is as unreachable for the program as that of other nodes: they have none in the common window. */
+static void find_memory_of_common(const struct hw_rma_window *window, MPI_Win *win, int *rank)
+{
+    if (*rank == window->rank) {
+        *rank = 0; /* of the handle, which has this process alone */
+        return;
+    }
+    *rank = window->ghost_count + hw_world.processes[window->targets[*rank].process].user_rank;
+    *win = window->win;
+}
+
 void hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int *rank)
 {
+    hw_rma_current = window;
     if (*rank == HW_PROC_NULL)
         for (*rank = 0; *rank < window->size - 1 && window->targets[*rank].size == 0;)
             ++*rank;
@@ -369,8 +419,10 @@ void hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int 
         *rank = HW_RMA_BAD_RANK;
     else if (window->flavor == MPI_WIN_FLAVOR_SHARED)
         *win = window->shared; /* in which ghosts come last */
+    else if (window->is_common && !window->dynamic)
+        find_memory_of_common(window, win, rank);
     else
-        *rank += window->ghost_count;
+        *rank += window->first_member;
 }
 
 static void end_window(struct hw_rma_window *window)
@@ -392,7 +444,6 @@ static void end_window(struct hw_rma_window *window)
     free(window->post_requests);
     free(window->targets);
     free(window->has_puts);
-    free(window->members);
     free(window->ghosts);
     free(window);
 }
@@ -403,11 +454,42 @@ static int meet_by_messages(const struct hw_rma_window *window)
 {
     int rc = MPI_SUCCESS;
     for (int step = 1; step < window->size && rc == MPI_SUCCESS; step *= 2) {
-        int next = window->members[(window->rank + step) % window->size];
-        int previous = window->members[(window->rank - step + window->size) % window->size];
+        int next = window->targets[(window->rank + step) % window->size].process;
+        int previous = window->targets[(window->rank - step + window->size) % window->size].process;
         rc = hw_bottom.Sendrecv(NULL, 0, HW_BYTE, next, HW_RMA_TAG_MEET, NULL, 0, HW_BYTE, previous,
                                 HW_RMA_TAG_MEET, hw_world.all, HW_STATUS_IGNORE);
     }
+    return rc;
+}
+
+static int end_epochs(const struct hw_rma_window *window)
+{
+    int rc = window->is_common ? MPI_SUCCESS : hw_bottom.Win_unlock_all(window->win);
+    if (rc == MPI_SUCCESS && window->handle != window->win)
+        rc = hw_real.Win_unlock_all(window->handle);
+    return rc;
+}
+
+static void tell_ghosts_free(const struct hw_rma_window *window)
+{
+    struct hw_rma_command command = {.kind = HW_RMA_FREE, .id = window->id};
+    for (int i = 0; window->rank == 0 && !window->is_common && i < window->ghost_count; i++)
+        hw_rma_tell(window->ghosts[i], &command);
+}
+
+/* The handle with the program's callbacks. */
+static int free_windows(struct hw_rma_window *window, MPI_Win *handle)
+{
+    int rc = MPI_SUCCESS;
+    if (window->dynamic)
+        rc = hw_rma_dynamic_free(window, handle);
+    else if (window->is_common)
+        rc = hw_real.Win_free(handle);
+    if (rc == MPI_SUCCESS && !window->is_common)
+        rc = hw_real.Win_free(window->handle == window->win ? handle : &window->win);
+    if (window->shared != HW_WIN_NULL)
+        hw_bottom.Win_free(&window->shared);
+    hw_rma_comms_free(&window->comms);
     return rc;
 }
 
@@ -415,28 +497,18 @@ int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
 {
     if (window->is_lock_all || window->lock_count > 0 || window->start_count >= 0 || window->post_count >= 0)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    int rc = hw_bottom.Win_unlock_all(window->win);
-    if (rc == MPI_SUCCESS && window->dynamic)
-        rc = hw_rma_dynamic_close(window);
+    int rc = end_epochs(window);
     if (rc == MPI_SUCCESS)
-        rc = window->members ? meet_by_messages(window) : hw_bottom.Barrier(window->users);
+        rc = window->users == HW_COMM_NULL ? meet_by_messages(window) : hw_bottom.Barrier(window->users);
     if (rc != MPI_SUCCESS)
         return rc;
     bool has_gate = needs_gate(window);
     if (has_gate)
         hw_rma_gate_enter();
-    struct hw_rma_command command = {.kind = HW_RMA_FREE, .id = window->id};
-    for (int i = 0; window->rank == 0 && i < window->ghost_count; i++)
-        hw_rma_tell(window->ghosts[i], &command);
+    tell_ghosts_free(window);
     hw_rma_window_leave(window);
     HW_COUNT_ADD(operations_redirected, atomic_exchange(&window->op_count, 0));
-    if (window->dynamic)
-        rc = hw_rma_dynamic_free(window, win);
-    if (rc == MPI_SUCCESS)
-        rc = hw_real.Win_free(window->handle == window->win ? win : &window->win);
-    if (window->shared != HW_WIN_NULL)
-        hw_bottom.Win_free(&window->shared);
-    hw_rma_comms_free(&window->comms);
+    rc = free_windows(window, win);
     if (has_gate)
         hw_rma_gate_leave();
     end_window(window);

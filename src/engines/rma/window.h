@@ -39,6 +39,7 @@ struct hw_rma_target {
     MPI_Aint offset; /* of its memory in that of its node */
     MPI_Aint size;   /* as it gave it, like the next */
     MPI_Aint disp_unit;
+    int process;        /* rank in hw_world.all */
     int ghost;          /* rank in the window; also its place in the window's `ghosts` */
     int ghost_in_world; /* rank in hw_world.all */
     int node;
@@ -53,12 +54,14 @@ struct hw_rma_target {
 enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
 
 struct hw_rma_window {
-    MPI_Win win;                 /* the shadow window, on which operations go to ghosts */
-    MPI_Win handle;              /* what the program holds: the shadow window, but for dynamic ones */
-    int flavor;                  /* MPI_WIN_FLAVOR_*, as the program made it */
-    void *base;                  /* of this process's memory, as the program knows it */
-    MPI_Win shared;              /* the memory; null: it is in pieces */
-    int piece_count;             /* 0: not in pieces */
+    MPI_Win win;      /* the shadow window, on which operations go to ghosts */
+    MPI_Win handle;   /* what the program holds: the shadow window, but for dynamic ones and is_common */
+    bool is_common;   /* its shadow is the common one (common.h) */
+    int first_member; /* rank of the first in the handle, where that has all of them */
+    int flavor;       /* MPI_WIN_FLAVOR_*, as the program made it */
+    void *base;       /* of this process's memory, as the program knows it */
+    MPI_Win shared;   /* the memory; null: it is in pieces */
+    int piece_count;  /* 0: not in pieces */
     struct hw_rma_piece *pieces; /* of the members on this node, in their order */
     char *mapped;                /* they, where operations may be done near, and there are others' */
     void *taken;                 /* from the arena, for this window; or NULL */
@@ -74,7 +77,6 @@ struct hw_rma_window {
     int ghost_count;
     int *ghosts;                /* of all its nodes, ranks in hw_world.all */
     _Atomic uint32_t *has_puts; /* by ghost: since its last flush; relaxed */
-    int *members;               /* by rank in the window: rank in hw_world.all; only where users is null */
     struct hw_rma_target *targets;
     struct hw_rma_spread *spread;       /* NULL: every operation on a target goes to its own ghost */
     struct hw_rma_dynamic *dynamic;     /* NULL: not of MPI_Win_create_dynamic (window_dynamic.h) */
@@ -150,15 +152,19 @@ void hw_rma_unlock_all_at_end(struct hw_rma_window *window);
 bool hw_rma_window_enter(struct hw_rma_window *window);
 void hw_rma_window_leave(struct hw_rma_window *window);
 struct hw_rma_window *hw_rma_window_first(void);
-/* By its `win`; NULL: none of ours. */
-struct hw_rma_window *hw_rma_window_of_shadow(MPI_Win win);
-
 /* A target that no fence opened: takes its lock under lock_all; an MPI error, already raised, if there is no
  * epoch. */
 int hw_rma_open_target(struct hw_rma_window *window, int rank);
 
 /* Raises `code` at the window's error handler and returns what the program gets. */
 int hw_rma_raise(const struct hw_rma_window *window, int code);
+
+/* Whose call this thread is making on a shadow window: what that raises goes to this one's handler. */
+extern HW_HIDDEN _Thread_local const struct hw_rma_window *hw_rma_current
+    __attribute__((tls_model("initial-exec")));
+
+/* For a shadow window that is not the handle. Returns an MPI error code. */
+int hw_rma_forward_errors(MPI_Win shadow);
 
 /* SINGLE: accumulates of one element, Fetch_and_op and Compare_and_swap. */
 enum hw_rma_class { HW_RMA_PUT, HW_RMA_GET, HW_RMA_ACCUMULATE, HW_RMA_SINGLE };
@@ -209,6 +215,7 @@ static inline int hw_rma_redirect(struct hw_rma_window *window, MPI_Win *win, in
         return MPI_SUCCESS;
     }
     struct hw_rma_target *target = &window->targets[target_rank];
+    hw_rma_current = window;
     if (!hw_atomic_load_relaxed(&window->is_open) &&
         __builtin_expect(hw_atomic_load_relaxed(&target->access) == HW_RMA_ACCESS_NONE, 0)) {
         int rc = hw_rma_open_target(window, target_rank);
@@ -219,6 +226,7 @@ static inline int hw_rma_redirect(struct hw_rma_window *window, MPI_Win *win, in
         if (!hw_rma_dynamic_choose(window, win, rank, disp, shape))
             return MPI_SUCCESS;
     } else {
+        *win = window->win;
         *disp = target->offset + *disp * target->disp_unit;
         hw_rma_choose_ghost(window, target, rank, *disp, shape);
     }

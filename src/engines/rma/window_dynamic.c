@@ -44,34 +44,14 @@ int hw_rma_dynamic_open(struct hw_rma_window *window, const struct hw_rma_plan *
         dynamic->parts[i].bytes = (MPI_Aint)offer->range_bytes;
         dynamic->parts[i].landing = (MPI_Aint)offer->landing;
     }
-    int rc = hw_real.Win_create_dynamic(hints, window->comms.window, &window->handle);
+    MPI_Comm comm = window->is_common ? plan->comm : window->comms.window;
+    int rc = hw_real.Win_create_dynamic(hints, comm, &window->handle);
     if (rc == MPI_SUCCESS && hw_rma_needs_confirmation) {
         rc = hw_real.Win_attach(window->handle, &landing, sizeof landing);
         dynamic->is_landing_attached = rc == MPI_SUCCESS;
     }
     return rc == MPI_SUCCESS ? hw_real.Win_lock_all(MPI_MODE_NOCHECK, window->handle) : rc;
 }
-
-/* The MPI's type for handlers has a variable part. */
-static void forward(MPI_Win *win, int *code, ...)
-{
-    const struct hw_rma_window *window = hw_rma_window_of_shadow(*win);
-    if (window)
-        hw_real.Win_call_errhandler(window->handle, *code);
-}
-
-int hw_rma_dynamic_forward_errors(struct hw_rma_window *window)
-{
-    MPI_Errhandler handler;
-    int rc = hw_bottom.Win_create_errhandler(forward, &handler);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    rc = hw_bottom.Win_set_errhandler(window->win, handler);
-    hw_bottom.Errhandler_free(&handler); /* lives as long as the window */
-    return rc;
-}
-
-int hw_rma_dynamic_close(struct hw_rma_window *window) { return hw_real.Win_unlock_all(window->handle); }
 
 int hw_rma_dynamic_free(struct hw_rma_window *window, MPI_Win *handle)
 {

@@ -22,17 +22,12 @@ struct hw_rma_dynamic;
 /* The part of this process in the exchange. */
 void hw_rma_dynamic_offer(struct hw_rma_offer *offer);
 
-/* The MPI's window: window->handle and window->dynamic. Over the communicator of the shadow window: Intel MPI
- * takes the operations of one window for another's where processes of a window have not been in the same
- * others. Collective, with the ghosts. */
+/* The MPI's window: window->handle and window->dynamic. With a shadow window of its own it is over the
+ * communicator of that, since an MPI may take the operations of one window for another's where processes of
+ * a window have not been in the same others; collective, with the ghosts. Else over the program's. */
 int hw_rma_dynamic_open(struct hw_rma_window *window, const struct hw_rma_plan *plan, MPI_Info hints);
 
-/* After the shadow window was made: what the MPI raises there the program's handler of the handle gets. */
-int hw_rma_dynamic_forward_errors(struct hw_rma_window *window);
-
-/* Ends the epoch on the MPI's window, and frees it, with the program's callbacks. The latter collective, with
- * the ghosts. */
-int hw_rma_dynamic_close(struct hw_rma_window *window);
+/* Frees it, with the program's callbacks. Collective like hw_rma_dynamic_open. */
 int hw_rma_dynamic_free(struct hw_rma_window *window, MPI_Win *handle);
 
 /* Who may be asked for a place at a target, in the order in which pieces of an accumulate are made. */
@@ -43,7 +38,7 @@ enum hw_rma_dynamic_owner hw_rma_dynamic_owner(const struct hw_rma_window *windo
 /* A target's rank in the MPI's window. */
 static inline int hw_rma_dynamic_rank(const struct hw_rma_window *window, int target_rank)
 {
-    return window->ghost_count + target_rank;
+    return window->first_member + target_rank;
 }
 
 /* An operation is going to the target itself. */

@@ -2,6 +2,7 @@
 
 #include "base/atomic.h"
 #include "base/options.h"
+#include "engines/rma/common.h"
 #include "engines/rma/rma.h"
 #include "profile/record.h"
 #include "real/detect.h"
@@ -126,14 +127,18 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
     };
     bool has_range = false;
     plan->is_in_pieces = !plan->is_dynamic;
+    plan->is_common = hw_rma_common_is_there();
     for (int i = 0; i < plan->size; i++) {
         if (plan->offers[i].consent != HW_RMA_WILLING)
             return decline(reasons[plan->offers[i].consent]);
         plan->is_in_pieces = plan->is_in_pieces && plan->offers[i].place >= 0;
+        plan->is_common = plan->is_common && (plan->is_dynamic || plan->offers[i].place_in_range >= 0);
         has_range = has_range || plan->offers[i].range_bytes > 0;
     }
     if (plan->is_dynamic && !has_range)
         return decline("a window of MPI_Win_create_dynamic where memory cannot be told from its addresses");
+    if (!plan->is_common && hw_rma_common_is_there() && hw_real_confuses_windows() && !is_one_node(plan))
+        return decline(reasons[HW_RMA_BESIDE]);
     return HW_OK;
 }
 
@@ -145,7 +150,7 @@ enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan)
     if (plan->offers == NULL)
         return HW_NOMEM;
     if (plan->own.consent == HW_RMA_WILLING && hw_atomic_load_relaxed(&live_declined) > 0 &&
-        hw_real_confuses_windows() && !is_one_node(plan))
+        !hw_rma_common_is_there() && hw_real_confuses_windows() && !is_one_node(plan))
         plan->own.consent = HW_RMA_BESIDE;
     if (hw_bottom.Allgather(&plan->own, sizeof plan->own, HW_BYTE, plan->offers, sizeof plan->own, HW_BYTE,
                             plan->comm) != MPI_SUCCESS)

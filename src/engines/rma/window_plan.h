@@ -16,13 +16,15 @@ enum hw_rma_consent { HW_RMA_WILLING, HW_RMA_REFUSED, HW_RMA_UNREACHABLE, HW_RMA
 /* What each process tells the others about its part. */
 struct hw_rma_offer {
     int64_t size, disp_unit;
-    int64_t place; /* of its memory in the node's file; -1: not there */
-    uint64_t id;   /* that of rank 0 counts */
+    int64_t place;          /* of its memory in the node's file; -1: not there */
+    int64_t place_in_range; /* likewise in its range; -1: not there */
+    uint64_t id;            /* that of rank 0 counts */
     int32_t consent;
     int32_t binding;     /* enum hw_option_ghost_binding; that of rank 0 counts */
     int32_t epoch_types; /* the union counts */
     int32_t page_bytes;
-    int64_t range_base, range_bytes, landing; /* of a dynamic window (window_dynamic.c): addresses */
+    int64_t range_bytes;
+    int64_t range_base, landing; /* of a dynamic window (window_dynamic.c): addresses */
 };
 
 struct hw_rma_plan {
@@ -36,6 +38,7 @@ struct hw_rma_plan {
     void *taken;       /* from the arena, for this window */
     bool is_in_pieces; /* the memory is there already, and its ghosts can map it: piece by piece, or ... */
     bool is_dynamic;   /* ... all of its range */
+    bool is_common;    /* the shadow window is the common one */
     struct hw_rma_offer own, *offers;
 };
 

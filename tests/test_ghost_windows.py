@@ -1,0 +1,80 @@
+"""Windows that ghosts serve: what they share, and what else lives beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import support
+import two_nodes
+from headway.cluster import Cluster
+from headway.mpis import Mpi
+from test_ghosts import program_of
+
+#: With two ghosts a node that share the operations there is no common shadow window.
+APART = {"HEADWAY_GHOST_BALANCE": "operations"}
+BY_MESSAGES = {"MPIR_CVAR_CH4_OFI_ENABLE_RMA": "0"}
+
+#: Ghosts a node, options of the environment, and whether the second window is served.
+BESIDE = [(1, {}, True), (2, APART, False), (2, {**APART, **BY_MESSAGES}, True)]
+
+
+@pytest.mark.parametrize(
+    "ghosts, environment, is_served", BESIDE, ids=["common", "apart", "apart-by-messages"]
+)
+def test_beside_a_declined_window(
+    mpi: Mpi, ghosts: int, environment: dict[str, str], is_served: bool, tmp_path: Path
+) -> None:
+    """Intel MPI ends jobs whose windows do not all have the same processes, plain too."""
+    if not mpi.is_intel:
+        pytest.skip(f"{mpi.title} keeps windows apart")
+    argv = [str(program_of(mpi, "beside"))]
+    records = two_nodes.same_output(mpi, argv, tmp_path, ghosts=ghosts, environment=environment)
+    told = {text for record in records for text in record["declined"]}
+    assert any("beside one without ghosts" in text for text in told) != is_served, told
+    assert all((record["windows_redirected"] > 0) == is_served for record in records)
+
+
+def test_beside_a_window_of_one(mpi: Mpi, tmp_path: Path) -> None:
+    """The same without ghosts ends Intel MPI: what is served needs no window of the program's."""
+    if not mpi.is_intel:
+        pytest.skip(f"{mpi.title} keeps windows apart")
+    settings = {
+        "LD_PRELOAD": str(support.library(mpi)),
+        "HEADWAY_GHOSTS": "1",
+        "HEADWAY_RECORD": str(tmp_path),
+    }
+    argv = [str(program_of(mpi, "beside"))]
+    with Cluster(2, pin="none") as cluster:
+        plain = cluster.run(mpi, argv, ranks_per_node=1, timeout=60)
+        headway = cluster.run(mpi, [*argv, "alone"], ranks_per_node=2, env=settings, timeout=60)
+    assert plain.is_ok, plain.stderr[-2000:]
+    assert headway.is_ok, headway.stderr[-2000:]
+    served = [line for line in plain.stdout.splitlines() if "served" in line]
+    assert sorted(headway.stdout.splitlines()) == sorted(served)
+    assert all(record["windows_redirected"] > 0 for record in support.read_records(tmp_path))
+
+
+@pytest.mark.parametrize("is_common", [True, False], ids=["common", "own"])
+def test_first_process_leaves(mpi: Mpi, is_common: bool, tmp_path: Path) -> None:
+    """Ghosts of a node whose processes are in MPI_Finalize are still there for the others: the
+    first ghost has the gate, without which no shadow window is made."""
+    if mpi.name != "mpich5":
+        pytest.skip("what ghosts wait for does not depend on the MPI")
+    program = str(program_of(mpi, "leaves"))
+    apart = ["sh", "-c", 'ulimit -f 4000000; exec "$0"', program]
+    argv = [program] if is_common else apart
+    settings = {
+        "LD_PRELOAD": str(support.library(mpi)),
+        "HEADWAY_GHOSTS": "1",
+        "HEADWAY_RECORD": str(tmp_path),
+    }
+    common = {"netmod": support.netmod(mpi), "timeout": 60}
+    with Cluster(3, rate="none", pin="none") as cluster:
+        plain = cluster.run(mpi, [program], ranks_per_node=1, **common)
+        headway = cluster.run(mpi, argv, ranks_per_node=2, env=settings, **common)
+    assert plain.is_ok, plain.stderr[-2000:]
+    assert headway.is_ok, headway.stderr[-2000:]
+    assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+    served = [record["windows_redirected"] for record in support.read_records(tmp_path)]
+    assert sorted(served) == [0, 5, 5]
