@@ -34,6 +34,12 @@ static inline bool is_settled(enum hw_rma_class class, struct hw_rma_part origin
     return is_near || is_refused(class, target.count, target.type, window, win, target_rank, target_disp, rc);
 }
 
+/* Of a call ON what stands for WIN: an error that a shadow window returned is raised at the handle. */
+static int passed(MPI_Win win, MPI_Win on, int rc)
+{
+    return __builtin_expect(rc == MPI_SUCCESS, 1) || on == win ? rc : hw_rma_pass(hw_rma_find(win), on, rc);
+}
+
 /* Passes on what the real call returned. */
 static int tracked(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Request *request)
 {
@@ -48,24 +54,28 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int rc;
+    MPI_Win on = win;
     if (is_settled(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, &win, NULL, &target_rank,
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, &on, NULL, &target_rank,
                    &target_disp, &rc))
         return rc;
-    return hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                       target_datatype, win);
+    return passed(win, on,
+                  hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                              target_count, target_datatype, on));
 }
 
 int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int rc;
+    MPI_Win on = win;
     if (is_settled(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, &win, NULL, &target_rank,
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, &on, NULL, &target_rank,
                    &target_disp, &rc))
         return rc;
-    return hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                       target_datatype, win);
+    return passed(win, on,
+                  hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                              target_count, target_datatype, on));
 }
 
 /* An accumulate with all its arguments, on a redirected window: applied here, made in pieces, or HW_DECLINED
@@ -93,14 +103,16 @@ int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype 
                   MPI_Op op, MPI_Win win)
 {
     int rc;
+    MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
                                      .target = {NULL, target_count, target_datatype},
                                      .op = op};
-    if (window && try_accumulate(window, &win, &target_rank, &target_disp, &call, &rc) == HW_OK)
+    if (window && try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
-    return hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                              target_count, target_datatype, op, win);
+    return passed(win, on,
+                  hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                     target_count, target_datatype, op, on));
 }
 
 int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -109,23 +121,26 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     int rc;
+    MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
                                      .result = {result_addr, result_count, result_datatype},
                                      .target = {NULL, target_count, target_datatype},
                                      .op = op,
                                      .has_result = true};
-    if (window && try_accumulate(window, &win, &target_rank, &target_disp, &call, &rc) == HW_OK)
+    if (window && try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
-    return hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-                                  result_datatype, target_rank, target_disp, target_count, target_datatype,
-                                  op, win);
+    return passed(win, on,
+                  hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                         result_count, result_datatype, target_rank, target_disp,
+                                         target_count, target_datatype, op, on));
 }
 
 int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     int rc;
+    MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     struct hw_rma_accumulate call = {.origin = {origin_addr, 1, datatype},
                                      .result = {result_addr, 1, datatype},
@@ -134,23 +149,26 @@ int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype dat
                                      .has_result = true};
     if (window && hw_rma_near_accumulate(window, target_rank, target_disp, &call, &rc))
         return rc;
-    if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp, &rc))
         return rc;
-    return hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+    return passed(win, on,
+                  hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, on));
 }
 
 int hw_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
                         MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     int rc;
+    MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window && hw_rma_near_compare_and_swap(window, target_rank, target_disp, origin_addr, compare_addr,
                                                result_addr, datatype, &rc))
         return rc;
-    if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &win, &target_rank, &target_disp, &rc))
+    if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp, &rc))
         return rc;
-    return hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
-                                    target_disp, win);
+    return passed(win, on,
+                  hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+                                           target_disp, on));
 }
 
 int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -158,12 +176,14 @@ int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin
             MPI_Request *request)
 {
     int rc;
+    MPI_Win on = win;
     if (is_settled(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, &win, request, &target_rank,
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, &on, request, &target_rank,
                    &target_disp, &rc))
         return rc;
-    return tracked(hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                target_count, target_datatype, win, request),
+    return tracked(passed(win, on,
+                          hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                       target_count, target_datatype, on, request)),
                    origin_count, origin_datatype, request);
 }
 
@@ -172,12 +192,14 @@ int hw_rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datat
             MPI_Request *request)
 {
     int rc;
+    MPI_Win on = win;
     if (is_settled(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, &win, request, &target_rank,
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, &on, request, &target_rank,
                    &target_disp, &rc))
         return rc;
-    return tracked(hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                target_count, target_datatype, win, request),
+    return tracked(passed(win, on,
+                          hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                       target_count, target_datatype, on, request)),
                    origin_count, origin_datatype, request);
 }
 
@@ -186,14 +208,16 @@ int hw_raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype
                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     int rc;
+    MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
                                      .target = {NULL, target_count, target_datatype},
                                      .op = op,
                                      .request = request};
-    if (window == NULL || try_accumulate(window, &win, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
-        rc = hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                 target_count, target_datatype, op, win, request);
+    if (window == NULL || try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
+        rc = passed(win, on,
+                    hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                        target_count, target_datatype, op, on, request));
     return tracked(rc, origin_count, origin_datatype, request);
 }
 
@@ -203,6 +227,7 @@ int hw_rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     int rc;
+    MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
                                      .result = {result_addr, result_count, result_datatype},
@@ -210,9 +235,10 @@ int hw_rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                                      .op = op,
                                      .has_result = true,
                                      .request = request};
-    if (window == NULL || try_accumulate(window, &win, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
-        rc = hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-                                     result_datatype, target_rank, target_disp, target_count, target_datatype,
-                                     op, win, request);
+    if (window == NULL || try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
+        rc = passed(win, on,
+                    hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                            result_count, result_datatype, target_rank, target_disp,
+                                            target_count, target_datatype, op, on, request));
     return tracked(rc, result_count, result_datatype, request);
 }

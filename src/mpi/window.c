@@ -65,9 +65,9 @@ int hw_win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
     return expose(hw_real.Win_create_dynamic(info, comm, win));
 }
 
-/* While ghosts are in the collective call that frees a window they cannot take part in another, and the
- * program's attribute callbacks run inside of ours: a window that one of them frees waits until we are out.
- */
+/* While ghosts are in the collective call that frees a shadow window they cannot take part in another, and
+ * the program's attribute callbacks run inside of ours: a window that one of them frees waits until we are
+ * out. */
 static _Thread_local struct {
     struct hw_rma_window *freeing; /* known to callbacks alone */
     struct hw_rma_window *first;   /* that wait, last first; all members' callbacks free in one order */

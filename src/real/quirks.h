@@ -1,6 +1,5 @@
-/* What an MPI gets wrong when a second thread makes progress, each found by a test of ours; partitioned
- * operations and file access with both threads in MPI at once, and not tried again in turns (doc/adr/0015).
- */
+/* What an MPI gets wrong, or does at a price, each found by a test or measured. Partitioned operations and
+ * file access were tried with both threads in MPI at once, and not again in turns (doc/adr/0015). */
 #ifndef HW_REAL_QUIRKS_H
 #define HW_REAL_QUIRKS_H
 
@@ -44,8 +43,8 @@ bool hw_real_raises_at_world(void);
  * false for a job on one node, which uses no UCX. */
 bool hw_real_needs_quiescence(void);
 
-/* True where operations on a window between nodes end the job if some of its processes, not all, have another
- * window that still lives: Intel MPI 2021.18 over libfabric, plain too, tests/mpi/beside.c. */
+/* True where operations on a window between nodes end the job if some of its processes, not all, had made
+ * another before, which still lives: Intel MPI 2021.18 over libfabric, plain too, tests/mpi/beside.c. */
 bool hw_real_confuses_windows(void);
 
 /* True where a poll that moves something within the node polls no network (engines/thread/burst.h): MPICH 5.

@@ -34,7 +34,7 @@ static bool make(void)
         return false;
     if (hw_world_is_ghost())
         return true;
-    return hw_rma_forward_errors(common) == MPI_SUCCESS &&
+    return hw_bottom.Win_set_errhandler(common, HW_ERRORS_RETURN) == MPI_SUCCESS &&
            hw_bottom.Comm_dup(HW_COMM_SELF, &self) == MPI_SUCCESS &&
            hw_bottom.Comm_set_errhandler(self, HW_ERRORS_RETURN) == MPI_SUCCESS &&
            hw_real.Win_lock_all(MPI_MODE_NOCHECK, common) == MPI_SUCCESS;

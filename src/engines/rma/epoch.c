@@ -14,27 +14,6 @@
 
 #include <stdlib.h>
 
-_Thread_local const struct hw_rma_window *hw_rma_current __attribute__((tls_model("initial-exec")));
-
-/* The MPI's type for handlers has a variable part. */
-static void forward(MPI_Win *shadow, int *code, ...)
-{
-    (void)shadow;
-    if (hw_rma_current)
-        hw_real.Win_call_errhandler(hw_rma_current->handle, *code);
-}
-
-int hw_rma_forward_errors(MPI_Win shadow)
-{
-    MPI_Errhandler handler;
-    int rc = hw_bottom.Win_create_errhandler(forward, &handler);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    rc = hw_bottom.Win_set_errhandler(shadow, handler);
-    hw_bottom.Errhandler_free(&handler); /* lives as long as the window */
-    return rc;
-}
-
 int hw_rma_raise(const struct hw_rma_window *window, int code)
 {
     hw_real.Win_call_errhandler(window->handle, code);
@@ -47,11 +26,13 @@ static int raise_if(const struct hw_rma_window *window, int rc)
     return rc == MPI_SUCCESS ? rc : hw_rma_raise(window, rc);
 }
 
+/* Of a call on the shadow window. */
+static int pass(const struct hw_rma_window *window, int rc) { return hw_rma_pass(window, window->win, rc); }
+
 /* Local loads and stores meet the ghost's, and what came to this process itself. */
 static int synchronise(const struct hw_rma_window *window)
 {
-    hw_rma_current = window;
-    int rc = hw_real.Win_sync(window->win);
+    int rc = pass(window, hw_real.Win_sync(window->win));
     return rc == MPI_SUCCESS && window->dynamic ? hw_real.Win_sync(window->handle) : rc;
 }
 
@@ -69,19 +50,18 @@ static int confirm_puts(struct hw_rma_window *window, int ghost)
         return MPI_SUCCESS;
     if (!hw_rma_is_multithreaded)
         hw_atomic_store_relaxed(&window->has_puts[ghost], 0);
-    return hw_real.Get(&window->confirmed, 1, HW_BYTE, ghost, 0, 1, HW_BYTE, window->win);
+    return pass(window, hw_real.Get(&window->confirmed, 1, HW_BYTE, ghost, 0, 1, HW_BYTE, window->win));
 }
 
 static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_bell *bell, bool is_local)
 {
-    hw_rma_current = window;
     int rc = is_local ? MPI_SUCCESS : confirm_puts(window, ghost);
     if (rc != MPI_SUCCESS)
         return rc;
     hw_rma_bell_wait_begin(bell);
     rc = is_local ? hw_real.Win_flush_local(ghost, window->win) : hw_real.Win_flush(ghost, window->win);
     hw_rma_bell_wait_end(bell);
-    return rc;
+    return pass(window, rc);
 }
 
 /* The ghosts of a target's node that took operations since they were last flushed, whoever was the target. */
@@ -117,13 +97,12 @@ static int flush_target(struct hw_rma_window *window, int rank)
 /* A flush of all targets: the node's ghosts are waited for. */
 static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *window)
 {
-    hw_rma_current = window;
     for (int i = 0; i < hw_world.own_node->ghost_count; i++)
         hw_rma_bell_wait_begin(hw_rma_bell_of(i));
     int rc = flush(window->win);
     for (int i = 0; i < hw_world.own_node->ghost_count; i++)
         hw_rma_bell_wait_end(hw_rma_bell_of(i));
-    return rc;
+    return pass(window, rc);
 }
 
 static int flush_ghosts(struct hw_rma_window *window)

@@ -101,8 +101,10 @@ void hw_rma_ghost_lock_ask(int origin, const struct hw_rma_command *request)
 void hw_rma_ghost_lock_release(const struct hw_rma_command *request)
 {
     struct lock **place = find(request), *lock = *place;
-    if (lock == NULL)
+    if (lock == NULL) {
+        hw_log_error("a ghost was told of a lock that nobody holds");
         return;
+    }
     lock->holder_count--;
     grant_first(lock);
     if (lock->holder_count > 0)

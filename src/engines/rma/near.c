@@ -125,7 +125,8 @@ int hw_rma_near_complete(const struct hw_rma_window *window, MPI_Request *reques
 {
     if (request == NULL)
         return MPI_SUCCESS;
-    return hw_bottom.Rput(NULL, 0, HW_BYTE, HW_PROC_NULL, 0, 0, HW_BYTE, window->win, request);
+    return hw_rma_pass(window, window->win,
+                       hw_bottom.Rput(NULL, 0, HW_BYTE, HW_PROC_NULL, 0, 0, HW_BYTE, window->win, request));
 }
 
 static void finish(struct hw_rma_window *window, MPI_Request *request, int *rc)

@@ -178,7 +178,7 @@ static int make_piece(struct cut *cut, int owner, MPI_Request *request)
         hw_bottom.Type_size_x(cut->sides[TARGET].type, &bytes);
         if (cut->window->spread)
             hw_rma_spread_use(cut->window, cut->target, owner, (uint64_t)bytes);
-        rc = call_real(cut, to, request);
+        rc = hw_rma_pass(cut->window, to.win, call_real(cut, to, request));
     } else {
         hw_rma_raise(cut->window, rc);
     }
@@ -199,8 +199,9 @@ static int make_pieces(struct cut *cut)
             struct route to = route_of(cut, last);
             rc = make_piece(cut, last, NULL);
             if (rc == MPI_SUCCESS && request)
-                rc = cut->call->has_result ? hw_real.Win_flush(to.rank, to.win)
-                                           : hw_real.Win_flush_local(to.rank, to.win);
+                rc = hw_rma_pass(cut->window, to.win,
+                                 cut->call->has_result ? hw_real.Win_flush(to.rank, to.win)
+                                                       : hw_real.Win_flush_local(to.rank, to.win));
         }
         last = owner;
     }

@@ -1,10 +1,11 @@
 /* Ghosts for one-sided communication (Casper: papers/002 section 3, papers/004 section III).
  *
- * The memory of a redirected window is shared by its user processes and the ghosts of their node. The handle
- * the program holds is a real window over user processes and ghosts, on which every user process keeps a
- * passive epoch open from beginning to end; an operation on a target is the same operation on the target's
- * ghost, at the target's place in the node's memory. The program's epochs (fence, PSCW, locks) are kept by
- * us: fences are barriers, PSCW are messages, locks are kept by the target's ghost. doc/adr/0007.
+ * The memory of a redirected window is shared by its user processes and the ghosts of their node. Its shadow
+ * window is a real one over user processes and ghosts, common to most windows (common.h) or its own, on which
+ * every user process keeps a passive epoch open from beginning to end; an operation on a target is the same
+ * operation on the target's ghost, at the target's place in the node's memory. The program's epochs (fence,
+ * PSCW, locks) are kept by us: fences are barriers, PSCW are messages, locks are kept by the target's ghost.
+ * doc/adr/0007.
  *
  * For the hooks in src/mpi. Any thread of a user process, inside a hook; every function returns an MPI error
  * code, already raised at the handler it belongs to. */
@@ -18,7 +19,7 @@
 /* After the world was split, in user processes. `is_multithreaded`: several threads may call MPI at once. */
 enum hw_status hw_rma_start(bool is_multithreaded);
 
-/* In ghosts: serves until every user process of the node has finished, then ends MPI and the process. */
+/* In ghosts: serves until every user process has finished, then ends MPI and the process. */
 _Noreturn void hw_rma_ghost_run(void);
 
 /* True while windows may be redirected. */

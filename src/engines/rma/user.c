@@ -72,10 +72,8 @@ bool hw_rma_window_enter(struct hw_rma_window *window)
     }
     if (table) {
         fill_slot(table, (uintptr_t)window->handle, window);
-        struct hw_rma_window **link = &first_window;
-        while (*link)
-            link = &(*link)->next;
-        *link = window;
+        window->next = first_window;
+        first_window = window;
     }
     pthread_mutex_unlock(&list_mutex);
     return table != NULL;
@@ -97,9 +95,12 @@ void hw_rma_window_leave(struct hw_rma_window *window)
 struct hw_rma_window *hw_rma_window_first(void)
 {
     pthread_mutex_lock(&list_mutex);
-    struct hw_rma_window *window = first_window;
+    struct hw_rma_window *lowest = first_window;
+    for (struct hw_rma_window *window = first_window; window; window = window->next)
+        if (window->id < lowest->id)
+            lowest = window;
     pthread_mutex_unlock(&list_mutex);
-    return window;
+    return lowest;
 }
 
 void hw_rma_count(void)
@@ -152,6 +153,7 @@ static void tell_finish(void)
     hw_bottom.Allreduce(told, told_by_all, hw_world.ghost_count, HW_UINT64_T, HW_SUM, hw_world.users);
     if (hw_world.processes[hw_world.rank].local_index > 0)
         return;
+    hw_rma_watch_stop();
     for (int i = 0; i < hw_world.own_node->ghost_count; i++) {
         int place = hw_world.own_node->first_ghost + i;
         struct hw_rma_command command = {.kind = HW_RMA_FINISH, .id = told_by_all[place]};
@@ -159,11 +161,10 @@ static void tell_finish(void)
     }
 }
 
-/* In MPI_Finalize: the ghosts may leave, after what the program did not free is freed. Windows were made in
- * an order on which all their members agree. */
+/* In MPI_Finalize: the ghosts may leave, after what the program did not free is freed, in an order that is
+ * the same at all processes; threads may have made windows in any. */
 static void finish(void)
 {
-    hw_rma_watch_stop();
     for (struct hw_rma_window *window; (window = hw_rma_window_first()) != NULL;) {
         MPI_Win win = window->handle;
         hw_rma_unlock_all_at_end(window);
@@ -172,7 +173,6 @@ static void finish(void)
     }
     __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE);
     tell_finish();
-    hw_rma_current = NULL;
     hw_rma_common_free();
     hw_rma_near_accumulate_close();
     hw_rma_near_close();

@@ -159,7 +159,7 @@ static int make_shadow(struct hw_rma_window *window, struct hw_rma_plan *plan, M
         rc = hw_bottom.Win_create(plan->base, (MPI_Aint)plan->own.size, (int)plan->own.disp_unit, hints,
                                   window->comms.window, &window->win);
     if (rc == MPI_SUCCESS && plan->is_dynamic)
-        rc = hw_rma_forward_errors(window->win);
+        rc = hw_bottom.Win_set_errhandler(window->win, HW_ERRORS_RETURN);
     if (!plan->is_dynamic)
         window->handle = window->win;
     window->first_member = window->ghost_count;
@@ -204,7 +204,7 @@ static int make_with_hints(struct hw_rma_window *window, struct hw_rma_plan *pla
 }
 
 /* Fences and PSCW need a communicator of the user processes. Where no thread may free another window at once,
- * the end of the window can do without (barrier). */
+ * the end of the window can do without (meet_by_messages). */
 static void choose_users(struct hw_rma_window *window, const struct hw_rma_plan *plan)
 {
     window->users = hw_world.users;
@@ -411,7 +411,8 @@ static void find_memory_of_common(const struct hw_rma_window *window, MPI_Win *w
 
 void hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int *rank)
 {
-    hw_rma_current = window;
+    if (*rank == HW_PROC_NULL && window->is_common)
+        *rank = window->rank;
     if (*rank == HW_PROC_NULL)
         for (*rank = 0; *rank < window->size - 1 && window->targets[*rank].size == 0;)
             ++*rank;

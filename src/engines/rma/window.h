@@ -151,6 +151,7 @@ void hw_rma_unlock_all_at_end(struct hw_rma_window *window);
 /* True once the table and the list hold it. */
 bool hw_rma_window_enter(struct hw_rma_window *window);
 void hw_rma_window_leave(struct hw_rma_window *window);
+/* That of the lowest id; NULL: there is none. */
 struct hw_rma_window *hw_rma_window_first(void);
 /* A target that no fence opened: takes its lock under lock_all; an MPI error, already raised, if there is no
  * epoch. */
@@ -159,12 +160,14 @@ int hw_rma_open_target(struct hw_rma_window *window, int rank);
 /* Raises `code` at the window's error handler and returns what the program gets. */
 int hw_rma_raise(const struct hw_rma_window *window, int code);
 
-/* Whose call this thread is making on a shadow window: what that raises goes to this one's handler. */
-extern HW_HIDDEN _Thread_local const struct hw_rma_window *hw_rma_current
-    __attribute__((tls_model("initial-exec")));
-
-/* For a shadow window that is not the handle. Returns an MPI error code. */
-int hw_rma_forward_errors(MPI_Win shadow);
+/* What the program gets of a call on WIN, the handle or the shadow window. A shadow window that is not the
+ * handle returns errors, which nobody has heard of yet. */
+static inline int hw_rma_pass(const struct hw_rma_window *window, MPI_Win win, int rc)
+{
+    if (__builtin_expect(rc == MPI_SUCCESS, 1) || win == window->handle)
+        return rc;
+    return hw_rma_raise(window, rc);
+}
 
 /* SINGLE: accumulates of one element, Fetch_and_op and Compare_and_swap. */
 enum hw_rma_class { HW_RMA_PUT, HW_RMA_GET, HW_RMA_ACCUMULATE, HW_RMA_SINGLE };
@@ -215,7 +218,6 @@ static inline int hw_rma_redirect(struct hw_rma_window *window, MPI_Win *win, in
         return MPI_SUCCESS;
     }
     struct hw_rma_target *target = &window->targets[target_rank];
-    hw_rma_current = window;
     if (!hw_atomic_load_relaxed(&window->is_open) &&
         __builtin_expect(hw_atomic_load_relaxed(&target->access) == HW_RMA_ACCESS_NONE, 0)) {
         int rc = hw_rma_open_target(window, target_rank);

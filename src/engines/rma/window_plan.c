@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-/* More pieces in one process would come near the mappings that the kernel allows it (65530). */
+/* More pieces in one process would come near the mappings that the kernel allows it (65530): in a ghost, or
+ * where the shadow window is the common one in its user processes. */
 enum { PIECES_MAX = 16384 };
 
 static atomic_int live_in_pieces; /* windows of this process */
@@ -122,7 +123,7 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
         [HW_RMA_UNREACHABLE] = "a window of MPI_Win_create with memory that no ghost can reach: "
                                "not from MPI_Alloc_mem or MPI_Win_allocate",
         [HW_RMA_TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
-        [HW_RMA_BESIDE] = "a window beside one without ghosts, which Intel MPI would take for each other: "
+        [HW_RMA_BESIDE] = "a window that Intel MPI could take for one of others without ghosts: "
                           "set MPIR_CVAR_CH4_OFI_ENABLE_RMA=0",
     };
     bool has_range = false;
