@@ -121,7 +121,8 @@ bool hw_rma_dynamic_choose(struct hw_rma_window *window, MPI_Win *win, int *rank
     /* Such Put and Get go to the target, who has all of it attached: they have no order or atomicity that
      * another path could break (MPI-4.1 section 12.7.2). */
     if (owner == HW_RMA_OF_TARGET || (owner == HW_RMA_OWNERS && shape->class != HW_RMA_ACCUMULATE)) {
-        hw_rma_dynamic_use(window, *rank, shape->class);
+        /* What puts nothing needs no confirmation, for which the target must have attached something. */
+        hw_rma_dynamic_use(window, *rank, shape->count > 0 ? shape->class : HW_RMA_GET);
         *rank = hw_rma_dynamic_rank(window, *rank);
         return false;
     }
