@@ -37,6 +37,13 @@ bool hw_real_confuses_windows(void)
     return is_intel() && !(is_native && strcmp(is_native, "0") == 0);
 }
 
+void hw_real_make_room_for_accumulates(void)
+{
+#ifdef OPEN_MPI
+    setenv("OMPI_MCA_osc_rdma_buffer_size", "16777216", 0);
+#endif
+}
+
 bool hw_real_needs_quiescence(void)
 {
     struct hw_real_job job = hw_real_launcher_job();

@@ -18,9 +18,6 @@ enum {
     /* OMPIO (4.1) crashed once in mpi4py's nonblocking collective file access under a second thread's
        progress. */
     HW_REAL_IS_IO_SAFE = 0,
-    /* Open MPI 5 takes 0.7 ms for a window of one process, and accumulates use up a buffer that each window
-       has (doc/guide/troubleshooting.md), which many had better not share. */
-    HW_REAL_MAY_SHARE_SHADOW = 0,
 };
 
 #else
@@ -30,7 +27,6 @@ enum {
     HW_REAL_ASKING_RAISES = 1,
     HW_REAL_IS_PARTITIONED_SAFE = 1,
     HW_REAL_IS_IO_SAFE = 1,
-    HW_REAL_MAY_SHARE_SHADOW = 1,
 };
 
 #endif
@@ -46,6 +42,11 @@ bool hw_real_needs_quiescence(void);
 /* True where operations on a window between nodes end the job if some of its processes, not all, had made
  * another before, which still lives: Intel MPI 2021.18 over libfabric, plain too, tests/mpi/beside.c. */
 bool hw_real_confuses_windows(void);
+
+/* Before the real MPI_Init*, where there will be ghosts: room for the accumulates of all windows in one.
+ * Open MPI 5.0 uses up a buffer of 32 KiB that each window has, and may then hang, plain too
+ * (doc/guide/troubleshooting.md); it gets one of 16 MiB, unless the environment says otherwise. */
+void hw_real_make_room_for_accumulates(void);
 
 /* True where a poll that moves something within the node polls no network (engines/thread/burst.h): MPICH 5.
  */

@@ -3,7 +3,6 @@
 #include "base/options.h"
 #include "engines/rma/node_memory.h"
 #include "engines/rma/rma.h"
-#include "real/quirks.h"
 
 #include <pthread.h>
 
@@ -42,7 +41,7 @@ static bool make(void)
 
 void hw_rma_common_make(void)
 {
-    if (have_all(HW_REAL_MAY_SHARE_SHADOW && hw_rma_node_memory_has_ranges() && !may_be_spread()))
+    if (have_all(hw_rma_node_memory_has_ranges() && !may_be_spread()))
         is_there = have_all(make());
 }
 
