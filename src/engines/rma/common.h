@@ -12,9 +12,8 @@
 
 #include <stdbool.h>
 
-/* At the start and in MPI_Finalize, collective over hw_world.all; the ranges are open. There is none where
- * an MPI's windows had better be apart, where a process of the job has no range, and where operations are
- * spread over several ghosts (spread.h). */
+/* At the start and in MPI_Finalize, collective over hw_world.all; the ranges are open. There is none where a
+ * process of the job has no range, and where operations are spread over several ghosts (spread.h). */
 void hw_rma_common_make(void);
 void hw_rma_common_free(void);
 

@@ -411,8 +411,6 @@ static void find_memory_of_common(const struct hw_rma_window *window, MPI_Win *w
 
 void hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int *rank)
 {
-    if (*rank == HW_PROC_NULL && window->is_common)
-        *rank = window->rank;
     if (*rank == HW_PROC_NULL)
         for (*rank = 0; *rank < window->size - 1 && window->targets[*rank].size == 0;)
             ++*rank;
