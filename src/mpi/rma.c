@@ -22,22 +22,15 @@ static inline bool is_refused(enum hw_rma_class class, MPI_Count count, MPI_Data
 /* True if a Put or Get is over without the real call: done near, or refused. `request`: NULL, not
  * request-based. Otherwise the target has become its ghost, on a redirected window. */
 static inline bool is_settled(enum hw_rma_class class, struct hw_rma_part origin, struct hw_rma_part target,
-                              MPI_Win *win, MPI_Request *request, int *target_rank, MPI_Aint *target_disp,
-                              int *rc)
+                              struct hw_rma_window *window, MPI_Win *win, MPI_Request *request,
+                              int *target_rank, MPI_Aint *target_disp, int *rc)
 {
-    struct hw_rma_window *window = hw_rma_find(*win);
     if (__builtin_expect(window == NULL, 1))
         return false;
     bool is_near = class == HW_RMA_PUT
                        ? hw_rma_near_put(window, origin, *target_rank, *target_disp, target, request, rc)
                        : hw_rma_near_get(window, origin, *target_rank, *target_disp, target, request, rc);
     return is_near || is_refused(class, target.count, target.type, window, win, target_rank, target_disp, rc);
-}
-
-/* Of a call ON what stands for WIN: an error that a shadow window returned is raised at the handle. */
-static int passed(MPI_Win win, MPI_Win on, int rc)
-{
-    return __builtin_expect(rc == MPI_SUCCESS, 1) || on == win ? rc : hw_rma_pass(hw_rma_find(win), on, rc);
 }
 
 /* Passes on what the real call returned. */
@@ -55,13 +48,14 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 {
     int rc;
     MPI_Win on = win;
+    struct hw_rma_window *window = hw_rma_find(win);
     if (is_settled(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, &on, NULL, &target_rank,
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, NULL, &target_rank,
                    &target_disp, &rc))
         return rc;
-    return passed(win, on,
-                  hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                              target_count, target_datatype, on));
+    return hw_rma_pass(window, on,
+                       hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                   target_count, target_datatype, on));
 }
 
 int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -69,13 +63,14 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
 {
     int rc;
     MPI_Win on = win;
+    struct hw_rma_window *window = hw_rma_find(win);
     if (is_settled(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, &on, NULL, &target_rank,
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, NULL, &target_rank,
                    &target_disp, &rc))
         return rc;
-    return passed(win, on,
-                  hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                              target_count, target_datatype, on));
+    return hw_rma_pass(window, on,
+                       hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                   target_count, target_datatype, on));
 }
 
 /* An accumulate with all its arguments, on a redirected window: applied here, made in pieces, or HW_DECLINED
@@ -110,9 +105,9 @@ int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype 
                                      .op = op};
     if (window && try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
-    return passed(win, on,
-                  hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                     target_count, target_datatype, op, on));
+    return hw_rma_pass(window, on,
+                       hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank,
+                                          target_disp, target_count, target_datatype, op, on));
 }
 
 int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -130,10 +125,10 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                                      .has_result = true};
     if (window && try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
-    return passed(win, on,
-                  hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                         result_count, result_datatype, target_rank, target_disp,
-                                         target_count, target_datatype, op, on));
+    return hw_rma_pass(window, on,
+                       hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                              result_count, result_datatype, target_rank, target_disp,
+                                              target_count, target_datatype, op, on));
 }
 
 int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
@@ -151,8 +146,9 @@ int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype dat
         return rc;
     if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp, &rc))
         return rc;
-    return passed(win, on,
-                  hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, on));
+    return hw_rma_pass(
+        window, on,
+        hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, on));
 }
 
 int hw_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
@@ -166,9 +162,9 @@ int hw_compare_and_swap(const void *origin_addr, const void *compare_addr, void 
         return rc;
     if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp, &rc))
         return rc;
-    return passed(win, on,
-                  hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
-                                           target_disp, on));
+    return hw_rma_pass(window, on,
+                       hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+                                                target_disp, on));
 }
 
 int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -177,13 +173,14 @@ int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin
 {
     int rc;
     MPI_Win on = win;
+    struct hw_rma_window *window = hw_rma_find(win);
     if (is_settled(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, &on, request, &target_rank,
-                   &target_disp, &rc))
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, request,
+                   &target_rank, &target_disp, &rc))
         return rc;
-    return tracked(passed(win, on,
-                          hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                       target_count, target_datatype, on, request)),
+    return tracked(hw_rma_pass(window, on,
+                               hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank,
+                                            target_disp, target_count, target_datatype, on, request)),
                    origin_count, origin_datatype, request);
 }
 
@@ -193,13 +190,14 @@ int hw_rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datat
 {
     int rc;
     MPI_Win on = win;
+    struct hw_rma_window *window = hw_rma_find(win);
     if (is_settled(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                   (struct hw_rma_part){NULL, target_count, target_datatype}, &on, request, &target_rank,
-                   &target_disp, &rc))
+                   (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, request,
+                   &target_rank, &target_disp, &rc))
         return rc;
-    return tracked(passed(win, on,
-                          hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                       target_count, target_datatype, on, request)),
+    return tracked(hw_rma_pass(window, on,
+                               hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank,
+                                            target_disp, target_count, target_datatype, on, request)),
                    origin_count, origin_datatype, request);
 }
 
@@ -215,9 +213,9 @@ int hw_raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype
                                      .op = op,
                                      .request = request};
     if (window == NULL || try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
-        rc = passed(win, on,
-                    hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                        target_count, target_datatype, op, on, request));
+        rc = hw_rma_pass(window, on,
+                         hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank,
+                                             target_disp, target_count, target_datatype, op, on, request));
     return tracked(rc, origin_count, origin_datatype, request);
 }
 
@@ -236,9 +234,9 @@ int hw_rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                                      .has_result = true,
                                      .request = request};
     if (window == NULL || try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_DECLINED)
-        rc = passed(win, on,
-                    hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                            result_count, result_datatype, target_rank, target_disp,
-                                            target_count, target_datatype, op, on, request));
+        rc = hw_rma_pass(window, on,
+                         hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                                 result_count, result_datatype, target_rank, target_disp,
+                                                 target_count, target_datatype, op, on, request));
     return tracked(rc, result_count, result_datatype, request);
 }

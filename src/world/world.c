@@ -300,6 +300,12 @@ enum hw_status hw_world_at_end(void (*before_end)(void))
     return HW_OK;
 }
 
+bool hw_world_have_all(MPI_Comm comm, bool has_one)
+{
+    int own = has_one, all = 0;
+    return hw_bottom.Allreduce(&own, &all, 1, HW_INT, HW_MIN, comm) == MPI_SUCCESS && all;
+}
+
 void hw_world_end(void)
 {
     if (hw_world.user_rank >= 0)

@@ -64,6 +64,10 @@ static inline const int *hw_world_ghosts_of_node(int node)
 
 static inline int hw_world_own_node(void) { return hw_world.processes[hw_world.rank].node; }
 
+/* Collective over `comm`, one of the above: true if all its processes have what they say they have, and the
+ * MPI let them tell. */
+bool hw_world_have_all(MPI_Comm comm, bool has_one);
+
 /* `before_end` runs within MPI_Finalize of a user process, after every attribute callback of the program's on
  * MPI_COMM_SELF (MPI-4.1 section 11.2.4), when the program can do nothing more. The program's world ends
  * right after it. */

@@ -10,12 +10,6 @@ static bool is_there;
 static MPI_Win common;
 static MPI_Comm self; /* private: the program's handler of MPI_COMM_SELF has nothing to do with it */
 
-static bool have_all(bool has_one)
-{
-    int own = has_one, all = 0;
-    return hw_bottom.Allreduce(&own, &all, 1, HW_INT, HW_MIN, hw_world.all) == MPI_SUCCESS && all;
-}
-
 static bool may_be_spread(void)
 {
     bool is_asked_for = hw_options.ghost_binding != HW_OPTION_GHOST_BINDING_RANK ||
@@ -41,8 +35,8 @@ static bool make(void)
 
 void hw_rma_common_make(void)
 {
-    if (have_all(hw_rma_node_memory_has_ranges() && !may_be_spread()))
-        is_there = have_all(make());
+    if (hw_world_have_all(hw_world.all, hw_rma_node_memory_has_ranges() && !may_be_spread()))
+        is_there = hw_world_have_all(hw_world.all, make());
 }
 
 void hw_rma_common_free(void)

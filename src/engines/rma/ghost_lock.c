@@ -129,7 +129,11 @@ void hw_rma_ghost_locks_relax(void)
 {
     if (waiting_count == 0)
         return;
+    static uint64_t looked_ns;
     uint64_t now_ns = hw_clock_now_ns();
+    if (now_ns - looked_ns < PATIENCE_NS / 20)
+        return;
+    looked_ns = now_ns;
     for (int i = 0; i < BUCKETS; i++)
         for (struct lock *lock = buckets[i]; lock; lock = lock->next)
             relax(lock, now_ns);

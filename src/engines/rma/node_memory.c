@@ -141,12 +141,6 @@ static bool make_file(int fd, struct peer *peers, int count)
     return is_made;
 }
 
-static bool have_all(bool has_one)
-{
-    int own = has_one, all = 0;
-    return hw_bottom.Allreduce(&own, &all, 1, HW_INT, HW_MIN, hw_world.node) == MPI_SUCCESS && all;
-}
-
 static bool share_file(int fd, struct peer *peers, int rank, int count)
 {
     for (int i = 0; i < count; i++)
@@ -159,7 +153,7 @@ static bool share_file(int fd, struct peer *peers, int rank, int count)
         return false;
     if (rank > 0)
         receive_file(fd);
-    return have_all(file >= 0);
+    return hw_world_have_all(hw_world.node, file >= 0);
 }
 
 struct hw_rma_ranges hw_rma_node_memory_ranges(void) { return ranges; }
@@ -203,7 +197,7 @@ static void open_ranges(void)
         bytes /= 2;
     bool has_range =
         hw_world_is_ghost() ? map_ranges(users, bytes) : may_reserve() && hw_arena_reserve((size_t)bytes);
-    has_ranges = have_all(has_range);
+    has_ranges = hw_world_have_all(hw_world.node, has_range);
     if (!has_ranges && !hw_world_is_ghost())
         hw_arena_unreserve();
 }
@@ -219,7 +213,7 @@ void hw_rma_node_memory_open(void)
     struct peer *peers = calloc((size_t)count, sizeof *peers);
     int fd = open_socket(&own);
     own.is_willing = fd >= 0 && is_willing();
-    bool is_shared = have_all(peers != NULL) && peers != NULL &&
+    bool is_shared = hw_world_have_all(hw_world.node, peers != NULL) && peers != NULL &&
                      hw_bottom.Allgather(&own, sizeof own, HW_BYTE, peers, sizeof own, HW_BYTE,
                                          hw_world.node) == MPI_SUCCESS &&
                      share_file(fd, peers, rank, count);

@@ -153,6 +153,7 @@ bool hw_rma_window_enter(struct hw_rma_window *window);
 void hw_rma_window_leave(struct hw_rma_window *window);
 /* That of the lowest id; NULL: there is none. */
 struct hw_rma_window *hw_rma_window_first(void);
+
 /* A target that no fence opened: takes its lock under lock_all; an MPI error, already raised, if there is no
  * epoch. */
 int hw_rma_open_target(struct hw_rma_window *window, int rank);
@@ -161,10 +162,10 @@ int hw_rma_open_target(struct hw_rma_window *window, int rank);
 int hw_rma_raise(const struct hw_rma_window *window, int code);
 
 /* What the program gets of a call on WIN, the handle or the shadow window. A shadow window that is not the
- * handle returns errors, which nobody has heard of yet. */
+ * handle returns errors, which nobody has heard of yet. WINDOW may be NULL: not redirected. */
 static inline int hw_rma_pass(const struct hw_rma_window *window, MPI_Win win, int rc)
 {
-    if (__builtin_expect(rc == MPI_SUCCESS, 1) || win == window->handle)
+    if (__builtin_expect(rc == MPI_SUCCESS, 1) || window == NULL || win == window->handle)
         return rc;
     return hw_rma_raise(window, rc);
 }
