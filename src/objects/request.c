@@ -13,6 +13,7 @@ enum state { STATE_EMPTY, STATE_INACTIVE, STATE_ACTIVE, STATE_DONE, STATE_TAKEN 
 struct slot {
     MPI_Request handle;
     uint64_t bytes;
+    uint32_t number; /* of the post: the MPI gives handles out again */
     uint8_t state;
     uint8_t kind;
     bool is_persistent;
@@ -28,6 +29,7 @@ atomic_uint hw_request_callbacks;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct slot *slots; /* slot_mask + 1 of them; at most half are in use */
 static uint32_t slot_mask;
+static uint32_t last_number;
 static uint32_t poll_cursor; /* where the next poll looks first; progress thread */
 
 static atomic_bool is_asking_forbidden;
@@ -129,6 +131,7 @@ static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes
         set_state(slot, STATE_INACTIVE); /* what it was counted as */
         slot->kind = (uint8_t)kind;
         slot->bytes = bytes;
+        slot->number = ++last_number;
         slot->is_persistent = is_persistent;
         set_state(slot, is_persistent ? STATE_INACTIVE : STATE_ACTIVE);
     }
@@ -166,7 +169,7 @@ int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
     return started;
 }
 
-static bool remember(struct hw_request_taken *taken, int index, MPI_Request handle)
+static bool remember(struct hw_request_taken *taken, int index, const struct slot *slot)
 {
     if (taken->count == taken->capacity) {
         int capacity = 4 * taken->capacity;
@@ -180,7 +183,8 @@ static bool remember(struct hw_request_taken *taken, int index, MPI_Request hand
         taken->items = items;
         taken->capacity = capacity;
     }
-    taken->items[taken->count++] = (struct hw_request_item){.index = index, .handle = handle};
+    taken->items[taken->count++] =
+        (struct hw_request_item){.index = index, .number = slot->number, .handle = slot->handle};
     return true;
 }
 
@@ -192,9 +196,10 @@ bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_t
     pthread_mutex_lock(&table_lock);
     for (int i = 0; i < count; i++) {
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
-        if (!slot || slot->state < STATE_ACTIVE)
+        /* Cancelled or asked about while another thread waits for it: it is that thread's. */
+        if (!slot || slot->state < STATE_ACTIVE || slot->state == STATE_TAKEN)
             continue;
-        if (remember(taken, i, requests[i]))
+        if (remember(taken, i, slot))
             set_state(slot, STATE_TAKEN);
         else
             erase(slot); /* no memory to follow it: untracked from here on, never polled */
@@ -230,8 +235,8 @@ int hw_request_return(struct hw_request_taken *taken, const MPI_Request *request
     for (int i = 0; i < taken->count; i++) {
         const struct hw_request_item *item = &taken->items[i];
         struct slot *slot = find(item->handle);
-        /* Not TAKEN any more: the MPI gave the handle to another thread's new request meanwhile. */
-        if (!slot || slot->state != STATE_TAKEN)
+        /* The MPI gave the handle to another thread's new request meanwhile. */
+        if (!slot || slot->state != STATE_TAKEN || slot->number != item->number)
             continue;
         bool is_complete = item->is_complete || requests[item->index] != item->handle;
         if (!is_complete) {

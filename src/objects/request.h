@@ -70,13 +70,14 @@ struct hw_request_taken {
     int capacity;
     struct hw_request_item {
         int index;
+        uint32_t number;
         bool is_complete;
         MPI_Request handle;
     } * items, inline_items[32];
 };
 
-/* Takes the known, active requests of the array. Returns true if it took any; only then must
- * hw_request_return follow. */
+/* Takes the known, active requests of the array that no other door has. Returns true if it took any; only
+ * then must hw_request_return follow. */
 bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_taken *taken);
 
 /* The door found the request at `index` complete (needed where the handle does not change: persistent

@@ -154,6 +154,28 @@ static void handle_used_again(void **state)
     hw_request_post(request, HW_REQUEST_P2P, 7);
     assert_int_equal(hw_request_return(&taken, &after), 0);
     assert_counts(1, 1, 1);
+    /* Or another door has the new one already. */
+    struct hw_request_taken other;
+    hw_request_take(1, &request, &taken);
+    hw_request_post(request, HW_REQUEST_P2P, 8);
+    assert_true(hw_request_take(1, &request, &other));
+    assert_int_equal(hw_request_return(&taken, &after), 0);
+    assert_counts(1, 0, 1);
+    assert_int_equal(hw_request_return(&other, &request), 1);
+    assert_counts(1, 1, 1);
+}
+
+static void cancelled_while_waited_for(void **state)
+{
+    (void)state;
+    MPI_Request request = handle_of(1), after = HW_REQUEST_NULL;
+    struct hw_request_taken by_wait, by_cancel;
+    hw_request_post(request, HW_REQUEST_P2P, 5);
+    assert_true(hw_request_take(1, &request, &by_wait));
+    assert_false(hw_request_take(1, &request, &by_cancel));
+    assert_counts(1, 0, 1);
+    assert_int_equal(hw_request_return(&by_wait, &after), 0);
+    assert_counts(0, 0, 0);
 }
 
 static void dropped_in_every_state(void **state)
@@ -436,6 +458,7 @@ int main(void)
         cmocka_unit_test_setup(persistent_starts_again, use_answers),
         cmocka_unit_test_setup(start_sums_what_it_knows, use_answers),
         cmocka_unit_test_setup(handle_used_again, use_answers),
+        cmocka_unit_test_setup(cancelled_while_waited_for, use_answers),
         cmocka_unit_test_setup(dropped_in_every_state, use_answers),
         cmocka_unit_test_setup(long_arrays, use_answers),
         cmocka_unit_test_setup(random_operations, use_answers),
