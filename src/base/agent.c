@@ -2,8 +2,10 @@
 
 #include "base/clock.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,16 +23,36 @@ struct scheduling {
 };
 _Static_assert(sizeof(struct scheduling) == 48, "sched_setattr(2) knows this size");
 
+/* A fault kills a process that blocks its signal in the thread that had it, whatever handler there is, and
+ * programs that protect pages expect theirs: MPI may fill such a page in an agent. */
+static void block_signals(sigset_t *before)
+{
+    static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&blocked, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, before);
+}
+
+/* What glibc keeps on every stack: thread-local data of the program and of its libraries, of any size. */
+static size_t kept_bytes(const pthread_attr_t *attributes)
+{
+    size_t (*get)(const pthread_attr_t *);
+    void *symbol = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
+    memcpy(&get, &symbol, sizeof get);
+    return symbol ? get(attributes) : 0;
+}
+
 int hw_agent_create(pthread_t *thread, void *(*run)(void *), size_t stack_bytes, const cpu_set_t *cores)
 {
     pthread_attr_t attributes;
-    sigset_t all, before;
-    sigfillset(&all);
+    sigset_t before;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_attr_setstacksize(&attributes, stack_bytes + kept_bytes(&attributes));
     if (cores)
         pthread_attr_setaffinity_np(&attributes, sizeof *cores, cores);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    block_signals(&before);
     int error = pthread_create(thread, &attributes, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
