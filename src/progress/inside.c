@@ -19,6 +19,7 @@ static struct hw_inside *registry;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
+static bool has_key;
 
 /* The mark lives in the thread's own memory, which is gone after this. */
 static void unregister(void *argument)
@@ -53,7 +54,7 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     registry = NULL;
-    if (hw_inside.depth == HW_INSIDE_NO || pthread_getspecific(exit_key) == &hw_inside) {
+    if (has_key && (hw_inside.depth == HW_INSIDE_NO || pthread_getspecific(exit_key) == &hw_inside)) {
         hw_inside.next = NULL;
         registry = &hw_inside;
     }
@@ -65,8 +66,17 @@ static void after_fork_in_child(void)
 static void initialise(void)
 {
     hw_profile_prepare(hw_wire_read, hw_real_is_language_layer);
-    pthread_key_create(&exit_key, unregister);
+    has_key = pthread_key_create(&exit_key, unregister) == 0;
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+static void enter_registry(struct hw_inside *inside)
+{
+    pthread_mutex_lock(&registry_mutex);
+    inside->next = registry;
+    registry = inside;
+    pthread_mutex_unlock(&registry_mutex);
+    pthread_setspecific(exit_key, inside);
 }
 
 bool hw_inside_register(struct hw_inside *inside)
@@ -76,15 +86,14 @@ bool hw_inside_register(struct hw_inside *inside)
         return depth == HW_INSIDE_PROFILED;
     hw_real_load_or_exit();
     pthread_once(&once, initialise);
-    pthread_mutex_lock(&registry_mutex);
-    inside->next = registry;
-    registry = inside;
-    pthread_mutex_unlock(&registry_mutex);
-    pthread_setspecific(exit_key, inside);
+    if (has_key)
+        enter_registry(inside);
     int outside = hw_profile_thread_begin() ? HW_INSIDE_PROFILED : HW_INSIDE_NO;
     atomic_store_explicit(&inside->depth, outside, memory_order_relaxed);
     return true;
 }
+
+bool hw_inside_knows_threads(void) { return has_key; }
 
 bool hw_inside_any(void)
 {

@@ -65,6 +65,10 @@ static inline void hw_inside_time(bool wants_times)
     __atomic_store_n(&hw_inside_wants_times, wants_times, __ATOMIC_RELAXED);
 }
 
+/* False where the end of a thread would not be noticed, so that no thread is known: the program has taken all
+ * keys for data of threads. After the first call of any entry. */
+bool hw_inside_knows_threads(void);
+
 /* True if any thread of the program is inside MPI now, or waits for its turn. Progress thread only. */
 bool hw_inside_any(void);
 
