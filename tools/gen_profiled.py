@@ -58,7 +58,9 @@ def bytes_of(prototype: Prototype) -> str:
     for pair in PAIRS:
         if set(pair) <= plain and has_bytes(prototype.name, pair):
             factor = "(uint64_t)partitions * " if "partitions" in plain else ""
-            return f"{factor}hw_profiled_bytes({pair[0]}, {pair[1]})"
+            # In the root's group of an intercommunicator nobody's arguments count but the root's.
+            count = f"root == HW_PROC_NULL ? 0 : {pair[0]}" if "root" in plain else pair[0]
+            return f"{factor}hw_profiled_bytes({count}, {pair[1]})"
     return "0"
 
 
