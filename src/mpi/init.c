@@ -54,6 +54,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int user_count;       /* world model and sessions alive */
 static uint64_t limit_bytes; /* the eager limit in force */
 static const char *off_reason;
+static bool is_off_alone; /* for a reason that other processes may not have */
 
 /* Said in the record, and by HEADWAY_VERBOSE. */
 static void stand_back(const char *reason)
@@ -82,6 +83,7 @@ static void heed_extensions(int level)
         return;
     snprintf(reason, sizeof reason, "the program may call %s, which is not of the MPI standard", extension);
     turn_off(reason, "the progress thread stays off, but for programs at MPI_THREAD_MULTIPLE");
+    is_off_alone = true;
 }
 
 /* Bytes of such a job are moved by the program's own cores alone, so there is no time to win: doc/adr/0012.
@@ -223,6 +225,8 @@ static void stop_engine(void)
     if (engine) {
         engine->describe(&facts);
         engine->stop();
+    } else if (is_off_alone && is_initialized && !is_finalized) {
+        hw_poll_quiesce(hw_world_comm(HW_COMM_WORLD)); /* those with an engine wait for all */
     }
     if (hw_options.record[0])
         hw_record_write(hw_options.record, &facts);

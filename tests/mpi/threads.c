@@ -1,6 +1,7 @@
 /* Description: threads LEVEL COUNT: the program asks for a thread level and must be told that level; COUNT
  * threads exchange large messages at once, each completing its own requests through another door. Compiled
- * with EXTENSION, it refers to a function of that name, of the MPI and of no standard. */
+ * with EXTENSION, it refers to a function of that name, of the MPI and of no standard. With a third argument
+ * "differ", odd ranks ask for MPI_THREAD_SINGLE. */
 #include "check.h"
 
 #include <pthread.h>
@@ -97,6 +98,8 @@ int main(int argc, char **argv)
     for (int i = 0; argc > 1 && i < 4; i++)
         if (strcmp(argv[1], levels[i].name) == 0)
             level = levels[i].level;
+    if (argc > 3 && strcmp(argv[3], "differ") == 0 && getenv("PMI_RANK") && atoi(getenv("PMI_RANK")) % 2)
+        level = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, level, &provided);
     check_begin();
     MPI_Query_thread(&queried);
