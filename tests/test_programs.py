@@ -18,6 +18,7 @@ FEATURES = {
     "one-sided-over-tcp": "windows over TCP",
     "failed-in-waitall": "MPI_Waitall that ends if a request failed before (it hangs, plain too)",
     "errors-at-communicator": "errors of requests at their communicator (MPI_COMM_WORLD gets them)",
+    "insignificant-arguments": "MPI_Reduce whose arguments may be anything where they mean nothing",
 }
 
 EXERCISE_ATTEMPTS = 4
@@ -65,6 +66,10 @@ DIRECTED = [
     ),
     Program("callbacks"),
     Program("own_op", counters=("tracked_p2p", "tracked_collective", "doors", "polls")),
+    Program("late_attributes"),
+    Program("cancel_beside", counters=("tracked_p2p", "doors", "looks")),
+    Program("thread_local"),
+    Program("rooted", ranks=4, needs="insignificant-arguments", counters=("tracked_collective",)),
     Program("mixtures", counters=("tracked_p2p", "tracked_persistent", "doors", "looks")),
     Program("handover", counters=("tracked_p2p", "doors", "looks")),
     Program("forks"),
@@ -124,6 +129,8 @@ def has_feature(mpi: Mpi, feature: str) -> bool:
         return is_ompi or (not mpi.is_intel and mpi.major >= 5)
     if feature == "one-sided-over-tcp":  # Open MPI 4.1 refuses windows, plain too
         return not is_ompi or mpi.major >= 5
+    if feature == "insignificant-arguments":
+        return not is_ompi
     if feature in ("partitioned", "sessions"):
         return not is_ompi or mpi.major >= 5
     return True
@@ -238,8 +245,28 @@ def test_operations_with_nobody_are_not_followed(mpi: Mpi, tmp_path: Path) -> No
     assert done.total("tracked_p2p") == 2 * 2, "the real exchange alone"
 
 
+def test_handler_of_faults(mpi: Mpi, tmp_path: Path) -> None:
+    """A page fault within the thread's turn reaches the program's handler."""
+    if mpi.flavour == "mpich" and not mpi.is_intel:
+        pytest.skip("MPICH has the kernel write to the buffer, which refuses, plain too")
+    program = Program("faults")
+    plain = support.run_mpi(mpi, [build(mpi, program)], ranks=2)
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+
+    def run(attempt: int) -> support.Result:
+        records = tmp_path / f"records{attempt}"
+        return support.run_mpi(
+            mpi, [build(mpi, program)], ranks=2, options=support.FORCED, records=records
+        )
+
+    headway = run_until_exercised(program, run)
+    assert headway.status == 0, headway.explain()
+    assert headway.lines == plain.lines, headway.explain()
+    assert_exercised(headway, program)
+
+
 #: what a profile follows by other ways than a plain wait: every door, threads, callbacks, fork
-PROFILED = ("doors", "persistent", "threads", "callbacks", "forks", "mixtures")
+PROFILED = ("doors", "persistent", "threads", "callbacks", "forks", "mixtures", "rooted")
 
 
 @pytest.mark.parametrize(
@@ -317,6 +344,25 @@ def test_functions_of_no_standard(mpi: Mpi, level: str, is_on: bool, tmp_path: P
     assert len(said) == (0 if is_on else 1), headway.explain()
     for record in headway.records:
         assert [name in reason for reason in record["declined"]] == [True] * (not is_on)
+
+
+def test_engine_in_some_processes(mpi: Mpi, tmp_path: Path) -> None:
+    """What the others wait for at the end does not depend on an engine."""
+    if mpi.flavour != "mpich":
+        pytest.skip("only Hydra says a process's rank before MPI_Init")
+    flags = [*flags_for(mpi), f'-DEXTENSION="{extension_of(mpi)}"']
+    source = support.PROGRAMS / "threads.c"
+    program = support.compile_program(mpi, "threads-extension", [source], flags)
+    done = support.run_mpi(
+        mpi,
+        [program, "multiple", "1", "differ"],
+        ranks=2,
+        shared_memory=False,
+        options=support.FORCED,
+        records=tmp_path,
+    )
+    assert done.status == 0, done.explain()
+    assert sorted(record["engine"] for record in done.records) == ["off", "thread"]
 
 
 def test_engine_off_only_forwards(mpi: Mpi, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ enum {
     /* OMPIO (4.1) crashed once in mpi4py's nonblocking collective file access under a second thread's
        progress. */
     HW_REAL_IS_IO_SAFE = 0,
+    /* Attributes of what is freed while operations use it are deleted when those complete. */
+    HW_REAL_FREES_LATE = 0,
 };
 
 #else
@@ -27,6 +29,7 @@ enum {
     HW_REAL_ASKING_RAISES = 1,
     HW_REAL_IS_PARTITIONED_SAFE = 1,
     HW_REAL_IS_IO_SAFE = 1,
+    HW_REAL_FREES_LATE = 1, /* tests/mpi/late_attributes.c */
 };
 
 #endif
