@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "cli"), str(ROOT / "tests")]
 
-import support  # noqa: E402  (needs the path above)
+import namespaces  # noqa: E402  (needs the path above)
+import support  # noqa: E402
 
 #: What ./dev setup installs; a machine may have no make.
 os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
@@ -59,6 +60,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "mpi" in metafunc.fixturenames:
         names = chosen_mpis(metafunc.config)
         metafunc.parametrize("mpi", [support.known_mpis()[name] for name in names], ids=names)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, None, None]:
+    with namespaces.skip_where_refused():
+        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)

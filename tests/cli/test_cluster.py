@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import namespaces
 import pytest
 import support
 from headway.cluster import Cluster, LocalNode, open_cluster, procs
@@ -58,6 +59,12 @@ def gone(processes: list[tuple[int, int | None]]) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def require_cluster() -> None:
+    """Raises here the refusal that a test would otherwise meet in another process."""
+    with Cluster(2):
+        pass
 
 
 @pytest.mark.parametrize("ranks_per_node", [1, 2])
@@ -141,6 +148,7 @@ def test_nothing_is_left_behind() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_killed_maker_leaves_nothing(number: int, tmp_path: Path) -> None:
+    require_cluster()
     before = traces()
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
@@ -168,6 +176,7 @@ def test_killed_maker_leaves_nothing(number: int, tmp_path: Path) -> None:
 
 
 def test_up_run_down(headway: Headway, mpi: Mpi, hello: Path) -> None:
+    require_cluster()
     before = traces()
     name = f"test-{os.getpid()}"
     try:
@@ -189,6 +198,7 @@ def test_up_run_down(headway: Headway, mpi: Mpi, hello: Path) -> None:
 
 
 def test_up_replaces_a_dead_cluster(headway: Headway) -> None:
+    require_cluster()
     name = f"test-dead-{os.getpid()}"
     headway("cluster", "up", "--name", name)
     status = json.loads(headway("cluster", "status").stdout)
@@ -224,14 +234,29 @@ def test_without_root() -> None:
         "    done = cluster.execute([cluster.agent, 'n1', 'hostname'], cwd='/')\n"
         "    print(cluster.is_rootless, done.stdout)\n"
     )
+    *become, python = other_user()
     done = subprocess.run(
-        [*other_user(), "-c", script, str(ROOT / "cli")],
+        [*become, python, "-c", script, str(ROOT / "cli")],
         text=True,
         capture_output=True,
         cwd="/",
         timeout=60,
     )
+    _, is_unavailable, reason = done.stderr.strip().rpartition("ClusterUnavailable: ")
+    if is_unavailable:
+        with namespaces.skip_where_refused(*become):
+            raise ClusterUnavailable(reason)
     assert done.stdout.split() == ["True", "n1"], done.stderr
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_no_cluster_skips_only_where_refused(
+    is_allowed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(namespaces, "are_allowed", lambda: is_allowed)
+    outcome = ClusterUnavailable if is_allowed else pytest.skip.Exception
+    with pytest.raises(outcome, match="refused"), namespaces.skip_where_refused():
+        raise ClusterUnavailable("no cluster can be made here: refused", "be root")
 
 
 def has_forced_engine(node: LocalNode, mpi: Mpi, env: dict[str, str] | None) -> bool:
