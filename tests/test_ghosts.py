@@ -89,6 +89,21 @@ PROGRAMS = [
         mpis=("mpich4", "mpich5"),
     ),
     Program("epoch_types", is_for_family=True),
+    # Numbers of windows come again after as many.
+    Program(
+        "many_windows",
+        users=2,
+        arguments=("16383",),
+        plain_arguments=("1",),
+        counters=("windows_redirected", "operations_redirected"),
+        mpis=("mpich5",),
+    ),
+    Program(
+        "session_threads",
+        users=2,
+        counters=("windows_redirected", "operations_redirected"),
+        mpis=("impi", "ompi5"),
+    ),
     # Plain Open MPI 5 crashes in it.
     Program(
         "window_errors",

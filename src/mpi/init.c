@@ -277,8 +277,10 @@ static void split_world(int level)
     enum hw_status status = hw_world_split(hw_options.ghosts);
     if (status == HW_OK && hw_world_is_ghost())
         hw_rma_ghost_run();
+    if (status == HW_OK && level == HW_THREAD_MULTIPLE)
+        hw_rma_expect_threads();
     if (status == HW_OK)
-        status = hw_rma_start(level == HW_THREAD_MULTIPLE);
+        status = hw_rma_start();
     if (status == HW_OK)
         return;
     hw_bottom.Finalize();
@@ -356,8 +358,11 @@ int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sessi
     int rc = hw_real.Session_init(info, errhandler, session);
     if (rc != MPI_SUCCESS)
         return rc;
+    int level = level_of(*session);
+    if (level == HW_THREAD_MULTIPLE)
+        hw_rma_expect_threads();
     if (hw_engine_active == NULL)
-        heed_extensions(level_of(*session));
+        heed_extensions(level);
     add_user(false);
     return rc;
 }

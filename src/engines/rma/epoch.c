@@ -48,7 +48,7 @@ static int confirm_puts(struct hw_rma_window *window, int ghost)
 {
     if (!hw_rma_needs_confirmation || !hw_atomic_load_relaxed(&window->has_puts[ghost]))
         return MPI_SUCCESS;
-    if (!hw_rma_is_multithreaded)
+    if (!window->is_multithreaded)
         hw_atomic_store_relaxed(&window->has_puts[ghost], 0);
     return pass(window, hw_real.Get(&window->confirmed, 1, HW_BYTE, ghost, 0, 1, HW_BYTE, window->win));
 }
@@ -72,7 +72,7 @@ static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target
     int rc = MPI_SUCCESS;
     for (int ghost = span->first; ghost < span->first + span->count && rc == MPI_SUCCESS; ghost++) {
         _Atomic uint32_t *dirty = &window->spread->dirty[ghost];
-        if (!hw_rma_is_multithreaded && hw_atomic_load_relaxed(dirty) != generation)
+        if (!window->is_multithreaded && hw_atomic_load_relaxed(dirty) != generation)
             continue;
         rc = flush_ghost(window, ghost, hw_rma_spread_bell(window, target, ghost), is_local);
         if (rc == MPI_SUCCESS && !is_local)
@@ -107,7 +107,7 @@ static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *windo
 
 static int flush_ghosts(struct hw_rma_window *window)
 {
-    if (!hw_rma_is_multithreaded && !hw_atomic_load_relaxed(&window->has_ops))
+    if (!window->is_multithreaded && !hw_atomic_load_relaxed(&window->has_ops))
         return MPI_SUCCESS;
     int rc = MPI_SUCCESS;
     for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++)
@@ -117,7 +117,7 @@ static int flush_ghosts(struct hw_rma_window *window)
 
 static int flush_everything(struct hw_rma_window *window)
 {
-    if (!hw_rma_is_multithreaded && !hw_atomic_load_relaxed(&window->has_ops) && window->dynamic == NULL)
+    if (!window->is_multithreaded && !hw_atomic_load_relaxed(&window->has_ops) && window->dynamic == NULL)
         return MPI_SUCCESS;
     int rc = flush_ghosts(window);
     if (rc == MPI_SUCCESS && window->dynamic)
@@ -319,7 +319,7 @@ int hw_rma_flush_local_all(struct hw_rma_window *window)
     if (!window->is_lock_all && window->lock_count == 0)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = MPI_SUCCESS;
-    if (hw_rma_is_multithreaded || hw_atomic_load_relaxed(&window->has_unready))
+    if (window->is_multithreaded || hw_atomic_load_relaxed(&window->has_unready))
         rc = wait_all(hw_real.Win_flush_local_all, window);
     if (rc == MPI_SUCCESS)
         hw_atomic_store_relaxed(&window->has_unready, 0);
@@ -353,7 +353,7 @@ int hw_rma_fence(struct hw_rma_window *window, int assertion)
 
 static int pscw_tag(const struct hw_rma_window *window, enum hw_rma_pscw what)
 {
-    return (int)(window->id & 0x3fff) * 2 + (int)what;
+    return window->number * 2 + (int)what;
 }
 
 /* Nobody waits here for the message: the receiver may post its receive much later. */

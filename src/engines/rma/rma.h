@@ -16,8 +16,13 @@
 #include "engines/rma/window.h"
 #include "real/real.h"
 
-/* After the world was split, in user processes. `is_multithreaded`: several threads may call MPI at once. */
-enum hw_status hw_rma_start(bool is_multithreaded);
+/* After the world was split, in user processes. */
+enum hw_status hw_rma_start(void);
+
+/* From here on several threads of this process may call MPI at once: the world or a session has
+ * MPI_THREAD_MULTIPLE. What was made before is used by one at a time all the same. */
+void hw_rma_expect_threads(void);
+bool hw_rma_may_have_threads(void);
 
 /* In ghosts: serves until every user process has finished, then ends MPI and the process. */
 _Noreturn void hw_rma_ghost_run(void);

@@ -15,8 +15,9 @@
 enum { FIRST_CAPACITY = 64 };
 
 struct hw_rma_windows *hw_rma_windows;
-bool hw_rma_is_multithreaded;
 bool hw_rma_needs_confirmation;
+
+static atomic_bool may_have_threads;
 
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards changes of the table and the list */
 static struct hw_rma_window *first_window;
@@ -24,6 +25,10 @@ static struct hw_rma_window *first_window;
 /* Commands to each ghost, by its place in hw_world.ghost_ranks: of this process, and at the end of all. */
 static _Atomic uint64_t *told;
 static uint64_t *told_by_all;
+
+void hw_rma_expect_threads(void) { atomic_store(&may_have_threads, true); }
+
+bool hw_rma_may_have_threads(void) { return atomic_load(&may_have_threads); }
 
 static struct hw_rma_windows *make_table(size_t capacity)
 {
@@ -182,7 +187,7 @@ static void finish(void)
     free(told_by_all);
 }
 
-enum hw_status hw_rma_start(bool is_multithreaded)
+enum hw_status hw_rma_start(void)
 {
     struct hw_rma_windows *table = make_table(FIRST_CAPACITY);
     told = calloc((size_t)hw_world.ghost_count, sizeof *told);
@@ -195,7 +200,6 @@ enum hw_status hw_rma_start(bool is_multithreaded)
         free(told_by_all);
         return HW_NOMEM;
     }
-    hw_rma_is_multithreaded = is_multithreaded;
     hw_rma_needs_confirmation = !hw_real_is_flush_remote();
     hw_rma_near_open();
     hw_rma_bells_make(false);

@@ -19,6 +19,8 @@
 
 enum { HINT_BYTES_MAX = 2048 };
 
+static uint64_t taken_numbers[HW_RMA_NUMBER_COUNT / 64];
+
 static bool is_hint(MPI_Info info, const char *key, const char *wanted)
 {
     char value[32] = "";
@@ -31,7 +33,7 @@ static bool is_hint(MPI_Info info, const char *key, const char *wanted)
 static bool needs_gate(const struct hw_rma_window *window)
 {
     return window->rank == 0 && window->ghost_count > 1 && !window->is_common &&
-           (!window->comms.is_world || hw_rma_is_multithreaded);
+           (!window->comms.is_world || window->is_multithreaded);
 }
 
 static struct hw_rma_piece piece_of(const struct hw_rma_offer *offer)
@@ -203,17 +205,36 @@ static int make_with_hints(struct hw_rma_window *window, struct hw_rma_plan *pla
     return rc;
 }
 
+/* Windows of all user processes that no threads use share their communicator and are told apart by a number,
+ * for the tags of their messages. All processes make and free them in the same order, so each finds the same
+ * one. Returns -1 if there is none left. */
+static int take_number(void)
+{
+    for (int i = 0; i < HW_RMA_NUMBER_COUNT / 64; i++) {
+        if (~taken_numbers[i] == 0)
+            continue;
+        int bit = __builtin_ctzll(~taken_numbers[i]);
+        taken_numbers[i] |= UINT64_C(1) << bit;
+        return i * 64 + bit;
+    }
+    return -1;
+}
+
+static void give_number(int number) { taken_numbers[number / 64] &= ~(UINT64_C(1) << number % 64); }
+
 /* Fences and PSCW need a communicator of the user processes. Where no thread may free another window at once,
  * the end of the window can do without (meet_by_messages). */
 static void choose_users(struct hw_rma_window *window, const struct hw_rma_plan *plan)
 {
-    window->users = hw_world.users;
-    if (plan->is_whole && !hw_rma_is_multithreaded)
+    int number = plan->is_whole && !window->is_multithreaded ? take_number() : -1;
+    if (number >= 0) {
+        window->users = hw_world.users;
+        window->number = number;
         return;
+    }
     window->owns_users =
-        (window->epoch_types & (HW_RMA_EPOCH_FENCE | HW_RMA_EPOCH_PSCW)) || hw_rma_is_multithreaded;
-    if (!window->owns_users)
-        window->users = HW_COMM_NULL;
+        (window->epoch_types & (HW_RMA_EPOCH_FENCE | HW_RMA_EPOCH_PSCW)) || window->is_multithreaded;
+    window->users = HW_COMM_NULL;
 }
 
 static struct hw_rma_window *begin_window(struct hw_rma_plan *plan)
@@ -241,8 +262,10 @@ static struct hw_rma_window *begin_window(struct hw_rma_plan *plan)
     if (plan->is_in_pieces && window->pieces == NULL)
         goto err_memory;
     window->hints = HW_INFO_NULL;
-    for (int i = 0; i < plan->size; i++)
+    for (int i = 0; i < plan->size; i++) {
         window->epoch_types |= plan->offers[i].epoch_types;
+        window->is_multithreaded = window->is_multithreaded || plan->offers[i].is_multithreaded;
+    }
     choose_users(window, plan);
     /* Not MPI_Comm_dup: it would run the program's attribute callbacks. */
     if (window->owns_users && hw_bottom.Comm_split(plan->comm, 0, plan->rank, &window->users) != MPI_SUCCESS)
@@ -267,6 +290,7 @@ static enum hw_status make(struct hw_rma_plan *plan, enum hw_status status, MPI_
                            int *rc)
 {
     plan->own.epoch_types = hw_rma_epoch_types_read(info);
+    plan->own.is_multithreaded = hw_rma_may_have_threads();
     plan->own.binding = (int32_t)hw_options.ghost_binding;
     plan->own.page_bytes = (int32_t)sysconf(_SC_PAGESIZE);
     if (status == HW_OK)
@@ -428,6 +452,8 @@ static void end_window(struct hw_rma_window *window)
 {
     if (window->owns_users)
         hw_bottom.Comm_free(&window->users);
+    else if (window->users != HW_COMM_NULL)
+        give_number(window->number);
     if (window->hints != HW_INFO_NULL)
         hw_bottom.Info_free(&window->hints);
     hw_bottom.Group_free(&window->group);

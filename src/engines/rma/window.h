@@ -53,6 +53,9 @@ struct hw_rma_target {
 
 enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
 
+/* Each has a tag for both: MPI_TAG_UB is 32767 at least. */
+enum { HW_RMA_NUMBER_COUNT = 16384 };
+
 struct hw_rma_window {
     MPI_Win win;      /* the shadow window, on which operations go to ghosts */
     MPI_Win handle;   /* what the program holds: the shadow window, but for dynamic ones and is_common */
@@ -69,6 +72,10 @@ struct hw_rma_window {
     int epoch_types; /* that the program promised to use: union of enum hw_rma_epoch_type */
     MPI_Comm users;  /* in the order of the program's communicator; null: no kind of epoch needs it */
     bool owns_users;
+    int number; /* among the windows that share hw_world.users; 0 if it owns them */
+    /* Several threads of a member may call MPI at once: then a flush is never skipped, because what one
+     * thread flushed may not contain what another just issued. */
+    bool is_multithreaded;
     char confirmed;  /* where a Get puts what nobody reads (epoch.c) */
     MPI_Group group; /* of users */
     MPI_Info hints;  /* what the program may read back besides the real window's; or HW_INFO_NULL */
@@ -110,17 +117,13 @@ struct hw_rma_windows {
 };
 extern HW_HIDDEN struct hw_rma_windows *hw_rma_windows;
 
-/* Several threads of the program may call MPI at once: then a flush is never skipped, because what one thread
- * flushed may not contain what another just issued. Written at start. */
-extern HW_HIDDEN bool hw_rma_is_multithreaded;
-
 /* A flush does not tell that a Put has arrived (epoch.c). Written at start. */
 extern HW_HIDDEN bool hw_rma_needs_confirmation;
 
 /* Whether there may be operations on a target since its last flush. */
 static inline bool hw_rma_is_dirty(const struct hw_rma_window *window, const struct hw_rma_target *target)
 {
-    return hw_rma_is_multithreaded ||
+    return window->is_multithreaded ||
            hw_atomic_load_relaxed(&target->dirty) == hw_atomic_load_relaxed(&window->generation);
 }
 

@@ -147,7 +147,7 @@ static int confirm(struct hw_rma_window *window, int rank)
     struct part *part = &window->dynamic->parts[rank];
     if (part->landing == 0 || !hw_atomic_load_relaxed(&part->has_put))
         return MPI_SUCCESS;
-    if (!hw_rma_is_multithreaded)
+    if (!window->is_multithreaded)
         hw_atomic_store_relaxed(&part->has_put, 0);
     return hw_real.Get(&nobody_reads, 1, HW_BYTE, hw_rma_dynamic_rank(window, rank), part->landing, 1,
                        HW_BYTE, window->handle);
@@ -156,7 +156,7 @@ static int confirm(struct hw_rma_window *window, int rank)
 int hw_rma_dynamic_flush(struct hw_rma_window *window, int target_rank, bool is_local)
 {
     struct part *part = &window->dynamic->parts[target_rank];
-    if (!hw_rma_is_multithreaded &&
+    if (!window->is_multithreaded &&
         hw_atomic_load_relaxed(&part->dirty) != hw_atomic_load_relaxed(&window->generation))
         return MPI_SUCCESS;
     if (is_local)
@@ -174,7 +174,7 @@ int hw_rma_dynamic_flush_all(struct hw_rma_window *window, bool is_local)
     struct hw_rma_dynamic *dynamic = window->dynamic;
     _Atomic uint32_t *has = is_local ? &dynamic->has_unready : &dynamic->has_ops;
     int rc = MPI_SUCCESS;
-    if (!hw_rma_is_multithreaded && !hw_atomic_load_relaxed(has))
+    if (!window->is_multithreaded && !hw_atomic_load_relaxed(has))
         return MPI_SUCCESS;
     for (int i = 0; i < window->size && rc == MPI_SUCCESS && !is_local; i++)
         rc = confirm(window, i);

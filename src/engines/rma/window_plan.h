@@ -24,6 +24,7 @@ struct hw_rma_offer {
     int32_t epoch_types; /* the union counts */
     int32_t page_bytes;
     int64_t range_bytes;
+    int64_t is_multithreaded;    /* hw_rma_may_have_threads() */
     int64_t range_base, landing; /* of a dynamic window (window_dynamic.c): addresses */
 };
 
