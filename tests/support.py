@@ -238,6 +238,7 @@ def run_mpi(
     timeout_s: float = LAUNCH_TIMEOUT_S,
     preload: Path | None = None,
     attempts: int = 1,
+    extra: Sequence[str] = (),
 ) -> Result:
     """Runs an MPI program, plain when `options` is None, else under the library with these options.
 
@@ -255,7 +256,7 @@ def run_mpi(
         forward=forward,
         shared_memory=shared_memory,
         netmod=netmod(mpi),
-        extra=launcher_extra(mpi),
+        extra=[*launcher_extra(mpi), *extra],
     )
     for _ in range(attempts):
         result = run_group(made.argv, job_environment(mpi, made.env), timeout_s)

@@ -334,6 +334,50 @@ def test_fortran(mpi: Mpi, source: Path, tmp_path: Path) -> None:
     assert headway.total("windows_redirected") == 2, "the memory was not where ghosts reach it"
 
 
+FORTRAN_ATTRIBUTES = sorted((support.PROGRAMS / "fortran_attributes").glob("*.f90"))
+
+
+def universe(mpi: Mpi, size: int, scratch: Path) -> list[str]:
+    """What the launcher takes for MPI_UNIVERSE_SIZE."""
+    if mpi.flavour != "ompi":
+        return ["-usize", str(size)]
+    hosts = scratch / f"hosts.{size}"
+    hosts.write_text(f"localhost slots={size}\n")
+    return ["--hostfile", str(hosts)]
+
+
+@pytest.mark.parametrize("source", FORTRAN_ATTRIBUTES, ids=lambda path: path.stem)
+def test_fortran_attributes(mpi: Mpi, source: Path, tmp_path: Path) -> None:
+    """Fortran sets, gets and deletes attributes by functions that are not the entries of C."""
+    is_module = "mpif.h" not in source.read_text()
+    compiler = mpi.mpifort if is_module else mpi.mpif77
+    if compiler is None:
+        pytest.skip(f"{mpi.title} has no such Fortran that the compiler here can use")
+    sources = [source, source.with_name("from_c.c")]
+    try:
+        program = support.compile_program(mpi, source.stem, sources, (), compiler)
+    except AssertionError as error:
+        if source.stem.endswith("f08") and "Cannot open module file" in str(error):
+            pytest.skip(f"{mpi.title} has no mpi_f08 module for the compiler here")
+        raise
+    eight = universe(mpi, 8, tmp_path)
+    plain = support.run_mpi(mpi, [program], ranks=3, extra=eight)
+    assert plain.status == 0 and plain.lines, f"the plain control failed, {plain.explain()}"
+    off = support.run_mpi(mpi, [program], ranks=3, options={}, extra=eight)
+    assert off.status == 0 and off.lines == plain.lines, off.explain()
+    headway = support.run_mpi(
+        mpi,
+        [program],
+        ranks=4,
+        options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"},
+        records=tmp_path,
+        extra=universe(mpi, 9, tmp_path),
+    )
+    assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
+    has_window = source.stem != "attributes_old" and mpi.name not in DECLINED
+    assert (headway.total("windows_redirected") > 0) == has_window
+
+
 def test_others_may_apply(mpi: Mpi, tmp_path: Path) -> None:
     """Where something else than the ghost's calls may apply operations, nothing is applied near."""
     if mpi.name != "mpich4":

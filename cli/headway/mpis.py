@@ -65,13 +65,21 @@ class Mpi:
     @cached_property
     def mpifort(self) -> Path | None:
         """The Fortran wrapper, or None where the MPI has no Fortran a compiler here can use."""
+        return self._fortran("      use mpi\n")
+
+    @cached_property
+    def mpif77(self) -> Path | None:
+        """The same for programs that include mpif.h, which takes no module of the compiler's."""
+        return self._fortran("      include 'mpif.h'\n")
+
+    def _fortran(self, first_line: str) -> Path | None:
         suffix = self.mpicc.name.removeprefix("mpicc")
         wrapper = self.mpicc.with_name("mpifort" + suffix)
         if self.is_intel:
             wrapper = self.mpicc.with_name("mpif90")
         if not wrapper.exists() or shutil.which("gfortran") is None:
             return None
-        probe = "      program p\n      use mpi\n      end program\n"
+        probe = f"      program p\n{first_line}      end program\n"
         command = [str(wrapper), "-x", "f95", "-fsyntax-only", "-ffree-form", "-"]
         try:
             done = subprocess.run(

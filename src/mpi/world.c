@@ -1,10 +1,11 @@
 /* What tells a program about its world beyond ranks and sizes (MPI-4.1 sections 9.1.2, 9.3, 11.3.2): with
  * ghosts, the answer for the user processes alone. Communicators come here translated (world/comm.h). */
-#include "world/world.h"
+#include "mpi/world.h"
 #include "base/log.h"
 #include "hooks.h"
 #include "real/constants.h"
 #include "world/comm.h"
+#include "world/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,25 +18,33 @@ static bool is_predefined(int keyval)
            keyval == MPI_UNIVERSE_SIZE || keyval == MPI_APPNUM || keyval == MPI_LASTUSEDCODE;
 }
 
-/* There are as many fewer places for the program as there are ghosts. */
+MPI_Comm hw_attr_place(MPI_Comm comm, int keyval)
+{
+    comm = hw_world_comm(comm);
+    return hw_world_is_user_world(comm) && is_predefined(keyval) ? HW_COMM_WORLD : comm;
+}
+
+int hw_attr_universe(int real)
+{
+    return real < hw_world.size ? real : real - (hw_world.size - hw_world.user_count);
+}
+
 static void correct_universe(void *value)
 {
     static int told;
     int *real;
     memcpy(&real, value, sizeof real);
-    if (real == NULL || *real < hw_world.size)
+    if (real == NULL)
         return;
-    told = *real - (hw_world.size - hw_world.user_count);
+    told = hw_attr_universe(*real);
     real = &told;
     memcpy(value, &real, sizeof real);
 }
 
 int hw_comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
 {
-    if (!hw_world_is_user_world(comm) || !is_predefined(keyval))
-        return hw_real.Comm_get_attr(comm, keyval, value, flag);
-    int rc = hw_real.Comm_get_attr(HW_COMM_WORLD, keyval, value, flag);
-    if (rc == MPI_SUCCESS && *flag && keyval == MPI_UNIVERSE_SIZE)
+    int rc = hw_real.Comm_get_attr(hw_attr_place(comm, keyval), keyval, value, flag);
+    if (rc == MPI_SUCCESS && *flag && keyval == MPI_UNIVERSE_SIZE && hw_world_is_user_world(comm))
         correct_universe(value);
     return rc;
 }

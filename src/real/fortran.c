@@ -1,0 +1,58 @@
+#include "real/fortran.h"
+
+#include "real/detect.h"
+#include "real/real.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+struct search {
+    const char *name;
+    void *found;
+};
+
+static int look_in_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct search *search = context;
+    if (!hw_real_is_language_layer(info->dlpi_name))
+        return 0;
+    void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == NULL)
+        return 0;
+    search->found = dlsym(handle, search->name);
+    if (search->found == NULL)
+        dlclose(handle);
+    return search->found != NULL;
+}
+
+static void *look_up(const char *name)
+{
+    hw_real_load_or_exit();
+    struct search search = {.name = name, .found = dlsym(RTLD_NEXT, name)};
+    if (search.found == NULL)
+        search.found = dlsym(hw_real_library_used()->handle, name);
+    if (search.found == NULL)
+        dl_iterate_phdr(look_in_object, &search);
+    return search.found;
+}
+
+void *hw_real_fortran_find(struct hw_real_fortran *function)
+{
+    void *found = __atomic_load_n(&function->found, __ATOMIC_RELAXED);
+    if (found == NULL) {
+        found = look_up(function->name);
+        __atomic_store_n(&function->found, found, __ATOMIC_RELAXED);
+    }
+    return found;
+}
+
+int hw_real_fortran_keyval(int keyval)
+{
+#ifndef OPEN_MPI
+    /* Odd numbers in C, the even ones that follow in Fortran; the two highest bits mark what is MPI's own. */
+    if ((unsigned)keyval >> 30 == 1)
+        return (keyval - 1) | 1;
+#endif
+    return keyval;
+}
