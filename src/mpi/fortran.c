@@ -31,9 +31,9 @@ static void leave(int outside)
         hw_inside_leave_profiled(&hw_inside);
 }
 
-static void correct_universe(MPI_Comm comm, int keyval, void *value, bool is_wide)
+static void correct_universe(int keyval, void *value, bool is_wide)
 {
-    if (hw_real_fortran_keyval(keyval) != MPI_UNIVERSE_SIZE || !hw_world_is_user_world(hw_world_comm(comm)))
+    if (hw_real_fortran_keyval(keyval) != MPI_UNIVERSE_SIZE)
         return;
     if (is_wide)
         *(MPI_Aint *)value = hw_attr_universe((int)*(MPI_Aint *)value);
@@ -110,7 +110,7 @@ static void get_of_comm(struct binding *binding, const MPI_Fint *comm, const MPI
 {
     int outside = enter();
     if (get(binding, place(*comm, *keyval), keyval, value, flag, ierr, outside))
-        correct_universe(hw_bottom.Comm_f2c(*comm), *keyval, value, is_wide);
+        correct_universe(*keyval, value, is_wide);
     leave(outside);
 }
 
@@ -206,7 +206,7 @@ static int get_of_comm(struct hw_real_fortran *real, MPI_Comm comm, int keyval, 
     int outside = enter();
     int rc = get(real, hw_attr_place(comm, hw_real_fortran_keyval(keyval)), keyval, value, flag, type);
     if (rc == MPI_SUCCESS && *flag && outside != HW_INSIDE_YES)
-        correct_universe(comm, keyval, value, type == VALUE_AINT);
+        correct_universe(keyval, value, type == VALUE_AINT);
     leave(outside);
     return rc;
 }

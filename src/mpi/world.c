@@ -18,10 +18,18 @@ static bool is_predefined(int keyval)
            keyval == MPI_UNIVERSE_SIZE || keyval == MPI_APPNUM || keyval == MPI_LASTUSEDCODE;
 }
 
+/* Open MPI lets duplicates of its world inherit all but the last. Where all communicators have them, they
+ * are the world's. */
+static bool is_of_world(MPI_Comm comm, int keyval)
+{
+    return keyval == MPI_LASTUSEDCODE ? hw_world_is_user_world(comm) : hw_world_is_duplicate(comm);
+}
+
 MPI_Comm hw_attr_place(MPI_Comm comm, int keyval)
 {
     comm = hw_world_comm(comm);
-    return hw_world_is_user_world(comm) && is_predefined(keyval) ? HW_COMM_WORLD : comm;
+    bool is_elsewhere = hw_world_has_ghosts() && is_predefined(keyval) && is_of_world(comm, keyval);
+    return is_elsewhere ? HW_COMM_WORLD : comm;
 }
 
 int hw_attr_universe(int real)
@@ -44,14 +52,14 @@ static void correct_universe(void *value)
 int hw_comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
 {
     int rc = hw_real.Comm_get_attr(hw_attr_place(comm, keyval), keyval, value, flag);
-    if (rc == MPI_SUCCESS && *flag && keyval == MPI_UNIVERSE_SIZE && hw_world_is_user_world(comm))
+    if (rc == MPI_SUCCESS && *flag && keyval == MPI_UNIVERSE_SIZE && hw_world_has_ghosts())
         correct_universe(value);
     return rc;
 }
 
 int hw_attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
 {
-    if (hw_world_is_user_world(comm) && is_predefined(keyval))
+    if (hw_world_has_ghosts() && is_predefined(keyval))
         return hw_comm_get_attr(comm, keyval, value, flag);
     return hw_real.Attr_get(comm, keyval, value, flag);
 }

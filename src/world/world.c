@@ -16,6 +16,7 @@ struct hw_world hw_world = {.user_rank = -1};
 struct hw_world_translation hw_world_translation;
 
 static void (*end_callback)(void);
+static int mark_keyval; /* of what duplicates of the program's world inherit */
 
 /* What each process tells all others. */
 struct introduction {
@@ -173,6 +174,35 @@ static void end_meeting(struct meeting *meeting)
     free(meeting->places);
 }
 
+/* As the MPI copies the attributes that it attaches itself. */
+static int copy_mark(MPI_Comm comm, int keyval, void *extra, void *value_in, void *value_out, int *flag)
+{
+    (void)comm, (void)keyval, (void)extra;
+    memcpy(value_out, &value_in, sizeof value_in);
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static int delete_nothing(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    return MPI_SUCCESS;
+}
+
+static bool mark(MPI_Comm seen)
+{
+    return hw_bottom.Comm_create_keyval(copy_mark, delete_nothing, &mark_keyval, NULL) == MPI_SUCCESS &&
+           hw_bottom.Comm_set_attr(seen, mark_keyval, NULL) == MPI_SUCCESS;
+}
+
+bool hw_world_is_duplicate(MPI_Comm comm)
+{
+    void *value;
+    int flag = 0;
+    return comm != HW_COMM_NULL && hw_bottom.Comm_get_attr(comm, mark_keyval, &value, &flag) == MPI_SUCCESS &&
+           flag;
+}
+
 static bool make_user_world(void)
 {
     MPI_Comm seen;
@@ -182,7 +212,7 @@ static bool make_user_world(void)
     if (is_ghost)
         return hw_bottom.Comm_free(&seen) == MPI_SUCCESS;
     if (hw_bottom.Comm_dup(seen, &hw_world.users) != MPI_SUCCESS ||
-        hw_bottom.Comm_set_name(seen, "MPI_COMM_WORLD") != MPI_SUCCESS)
+        hw_bottom.Comm_set_name(seen, "MPI_COMM_WORLD") != MPI_SUCCESS || !mark(seen))
         return false;
     hw_bottom.Comm_set_errhandler(hw_world.users, HW_ERRORS_RETURN);
     hw_world_translation.to = seen;
@@ -285,6 +315,7 @@ static int self_is_freed(MPI_Comm comm, int keyval, void *value, void *extra)
     MPI_Comm seen = hw_world_translation.to;
     hw_world_translation = (struct hw_world_translation){0};
     hw_bottom.Comm_free(&seen);
+    hw_bottom.Comm_free_keyval(&mark_keyval);
     hw_world_end();
     return MPI_SUCCESS;
 }

@@ -64,6 +64,10 @@ static inline const int *hw_world_ghosts_of_node(int node)
 
 static inline int hw_world_own_node(void) { return hw_world.processes[hw_world.rank].node; }
 
+/* Where there are ghosts: whether `comm` is the program's world or made of it by MPI_Comm_dup, once or again.
+ */
+bool hw_world_is_duplicate(MPI_Comm comm);
+
 /* Collective over `comm`, one of the above: true if all its processes have what they say they have, and the
  * MPI let them tell. */
 bool hw_world_have_all(MPI_Comm comm, bool has_one);

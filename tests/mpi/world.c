@@ -28,6 +28,38 @@ static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+static uint64_t predefined_of(MPI_Comm comm)
+{
+    const int keyvals[] = {MPI_TAG_UB,        MPI_HOST,   MPI_IO,          MPI_WTIME_IS_GLOBAL,
+                           MPI_UNIVERSE_SIZE, MPI_APPNUM, MPI_LASTUSEDCODE};
+    uint64_t found = 0;
+    for (size_t i = 0; i < sizeof keyvals / sizeof keyvals[0]; i++) {
+        int flag, of_world, *value, *wanted;
+        MPI_Comm_get_attr(comm, keyvals[i], &value, &flag);
+        MPI_Comm_get_attr(MPI_COMM_WORLD, keyvals[i], &wanted, &of_world);
+        CHECK(!flag || (of_world && *value == *wanted));
+        found |= (uint64_t)(flag != 0) << i;
+    }
+    return found;
+}
+
+/* Who inherits what the MPI attached to the world differs between MPIs. */
+static void try_predefined(void)
+{
+    MPI_Comm once, twice, alike;
+    MPI_Comm_dup(MPI_COMM_WORLD, &once);
+    MPI_Comm_dup(once, &twice);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, check_rank, &alike);
+    check_report("predefined", predefined_of(MPI_COMM_WORLD));
+    check_report("predefined-dup", predefined_of(once));
+    MPI_Comm_free(&once);
+    check_report("predefined-dup-dup", predefined_of(twice));
+    check_report("predefined-alike", predefined_of(alike));
+    check_report("predefined-self", predefined_of(MPI_COMM_SELF));
+    MPI_Comm_free(&twice);
+    MPI_Comm_free(&alike);
+}
+
 static void try_attributes(void)
 {
     int flag, keyval, value = 7, *found;
@@ -190,6 +222,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     check_begin();
     try_attributes();
+    try_predefined();
     try_names_and_errors();
     try_communicators();
     try_transfers(argv[1]);
