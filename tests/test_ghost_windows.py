@@ -9,7 +9,7 @@ import support
 import two_nodes
 from headway.cluster import Cluster
 from headway.mpis import Mpi
-from test_ghosts import program_of
+from test_ghosts import DECLINED, program_of
 
 #: With two ghosts a node that share the operations there is no common shadow window.
 APART = {"HEADWAY_GHOST_BALANCE": "operations"}
@@ -78,3 +78,30 @@ def test_first_process_leaves(mpi: Mpi, is_common: bool, tmp_path: Path) -> None
     assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
     served = [record["windows_redirected"] for record in support.read_records(tmp_path)]
     assert sorted(served) == [0, 5, 5]
+
+
+#: Arguments (windows freed in MPI_Finalize alone, which ends some MPIs plain), ghosts, options.
+CALLED_BACK = [((), 1, {}), (("leak",), 1, {}), (("leak",), 2, APART)]
+
+
+@pytest.mark.parametrize(
+    "arguments, ghosts, options", CALLED_BACK, ids=["freed", "at-end", "at-end-apart"]
+)
+def test_callbacks(
+    mpi: Mpi, arguments: tuple[str, ...], ghosts: int, options: dict[str, str], tmp_path: Path
+) -> None:
+    """What callbacks that run within MPI are told of a window."""
+    if mpi.name in DECLINED:
+        pytest.skip(f"{mpi.title} keeps its own windows")
+    program = program_of(mpi, "window_callbacks")
+    plain = support.run_mpi(mpi, [program], ranks=3)
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    headway = support.run_mpi(
+        mpi,
+        [program, *arguments],
+        ranks=3 + ghosts,
+        options={"HEADWAY_GHOSTS": str(ghosts), "HEADWAY_REDIRECT": "on", **options},
+        records=tmp_path,
+    )
+    assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
+    assert [record["windows_redirected"] for record in headway.records] == [3] * 3

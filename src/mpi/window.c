@@ -67,16 +67,13 @@ int hw_win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 
 /* While ghosts are in the collective call that frees a shadow window they cannot take part in another, and
  * the program's attribute callbacks run inside of ours: a window that one of them frees waits until we are
- * out. */
-static _Thread_local struct {
-    struct hw_rma_window *freeing; /* known to callbacks alone */
-    struct hw_rma_window *first;   /* that wait, last first; all members' callbacks free in one order */
-} nested;
+ * out; in MPI_Finalize all are freed anyway. Last first; all members' callbacks free in one order. */
+static _Thread_local struct hw_rma_window *first_to_free;
 
 static int end_redirected(struct hw_rma_window *window, MPI_Win *win)
 {
     bool is_exposed = window->dynamic != NULL;
-    nested.freeing = window;
+    hw_rma_freeing = window;
     int rc = hw_rma_window_free(window, win);
     if (rc == MPI_SUCCESS && is_exposed && hw_engine_is_on())
         hw_engine_active->exposed(-1);
@@ -85,20 +82,20 @@ static int end_redirected(struct hw_rma_window *window, MPI_Win *win)
 
 static int free_redirected(struct hw_rma_window *window, MPI_Win *win)
 {
-    if (nested.freeing) {
-        window->next_to_free = nested.first;
-        nested.first = window;
+    if (hw_rma_freeing) {
+        window->next_to_free = first_to_free;
+        first_to_free = window;
         *win = HW_WIN_NULL;
         return MPI_SUCCESS;
     }
     int rc = end_redirected(window, win);
-    while (nested.first) {
-        struct hw_rma_window *other = nested.first;
+    while (first_to_free) {
+        struct hw_rma_window *other = first_to_free;
         MPI_Win handle = other->handle;
-        nested.first = other->next_to_free;
+        first_to_free = other->next_to_free;
         end_redirected(other, &handle);
     }
-    nested.freeing = NULL;
+    hw_rma_freeing = NULL;
     return rc;
 }
 
@@ -121,29 +118,53 @@ bool hw_win_free_nested(MPI_Win *win)
     return window && free_redirected(window, win) == MPI_SUCCESS;
 }
 
+/* Where MPI calls itself. Callbacks of the program's that run while a window is freed may ask about it, which
+ * nobody else knows any more. */
+static struct hw_rma_window *find_nested(MPI_Win win)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL && hw_rma_freeing && hw_rma_freeing->handle == win)
+        return hw_rma_freeing;
+    return window;
+}
+
 void hw_win_memory(MPI_Win *win, int *rank)
 {
-    const struct hw_rma_window *window = hw_rma_find(*win);
-    if (window == NULL && nested.freeing && nested.freeing->handle == *win)
-        window = nested.freeing;
+    const struct hw_rma_window *window = find_nested(*win);
     if (window)
         hw_rma_window_memory(window, win, rank);
 }
 
 /* What the shadow window would show otherwise: it is always one of MPI_Win_create, and MPICH 4.0 over UCX
- * shows the beginning of a page for the base of one (and puts there, plain). */
-int hw_win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
+ * shows the beginning of a page for the base of one (and puts there, plain). False: it shows the truth. */
+static bool get_own_attr(struct hw_rma_window *window, int keyval, void *value)
 {
-    struct hw_rma_window *window = hw_rma_find(win);
-    int rc = hw_real.Win_get_attr(win, keyval, value, flag);
-    if (rc != MPI_SUCCESS || window == NULL || !*flag)
-        return rc;
     int *flavor = &window->flavor;
     if (keyval == MPI_WIN_CREATE_FLAVOR)
         memcpy(value, &flavor, sizeof flavor);
     else if (keyval == MPI_WIN_BASE)
         memcpy(value, &window->base, sizeof window->base);
+    else
+        return false;
+    return true;
+}
+
+int hw_win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    int rc = hw_real.Win_get_attr(win, keyval, value, flag);
+    if (rc == MPI_SUCCESS && window && *flag)
+        get_own_attr(window, keyval, value);
     return rc;
+}
+
+bool hw_win_get_attr_nested(MPI_Win win, int keyval, void *value, int *flag)
+{
+    struct hw_rma_window *window = value && flag ? find_nested(win) : NULL;
+    if (window == NULL || !get_own_attr(window, keyval, value))
+        return false;
+    *flag = 1;
+    return true;
 }
 
 int hw_win_get_group(MPI_Win win, MPI_Group *group)
@@ -152,6 +173,12 @@ int hw_win_get_group(MPI_Win win, MPI_Group *group)
     if (window == NULL)
         return hw_real.Win_get_group(win, group);
     return hw_rma_window_group(window, group);
+}
+
+bool hw_win_get_group_nested(MPI_Win win, MPI_Group *group)
+{
+    const struct hw_rma_window *window = group ? find_nested(win) : NULL;
+    return window && hw_rma_window_group(window, group) == MPI_SUCCESS;
 }
 
 /* MPI_Win_set_info is collective over the window, and the ghosts know nothing of it. Hints may be ignored

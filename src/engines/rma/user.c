@@ -16,6 +16,7 @@ enum { FIRST_CAPACITY = 64 };
 
 struct hw_rma_windows *hw_rma_windows;
 bool hw_rma_needs_confirmation;
+_Thread_local struct hw_rma_window *hw_rma_freeing;
 
 static atomic_bool may_have_threads;
 
@@ -173,9 +174,11 @@ static void finish(void)
     for (struct hw_rma_window *window; (window = hw_rma_window_first()) != NULL;) {
         MPI_Win win = window->handle;
         hw_rma_unlock_all_at_end(window);
+        hw_rma_freeing = window;
         if (hw_rma_window_free(window, &win) != MPI_SUCCESS)
             break;
     }
+    hw_rma_freeing = NULL;
     __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE);
     tell_finish();
     hw_rma_common_free();

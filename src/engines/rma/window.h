@@ -148,6 +148,10 @@ static inline struct hw_rma_window *hw_rma_find(MPI_Win win)
     }
 }
 
+/* That which this thread is freeing: hw_rma_find has it no more, and callbacks of the program's still ask
+ * about it. NULL: none. */
+extern HW_HIDDEN _Thread_local struct hw_rma_window *hw_rma_freeing;
+
 /* In MPI_Finalize: closes what the program left open. */
 void hw_rma_unlock_all_at_end(struct hw_rma_window *window);
 
