@@ -22,6 +22,15 @@ static inline bool enter_door(struct door *door, int count, const MPI_Request *r
     return true;
 }
 
+/* Likewise for a call that completes nothing: Cancel and Request_get_status*. */
+static inline bool enter_side_door(struct door *door, int count, const MPI_Request *requests)
+{
+    if (!hw_request_borrow(count, requests, &door->taken))
+        return false;
+    door->entered_ns = hw_clock_now_ns();
+    return true;
+}
+
 static void leave_door(struct door *door, const MPI_Request *requests, bool is_blocking)
 {
     uint64_t blocked_ns = is_blocking ? hw_clock_now_ns() - door->entered_ns : 0;
@@ -135,7 +144,7 @@ int hw_testsome(int count, MPI_Request requests[], int *outcount, int indices[],
 int hw_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     struct door door;
-    if (!enter_door(&door, 1, &request))
+    if (!enter_side_door(&door, 1, &request))
         return hw_real.Request_get_status(request, flag, status);
     int rc = hw_real.Request_get_status(request, flag, status);
     if (rc == MPI_SUCCESS && *flag)
@@ -147,7 +156,7 @@ int hw_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 int hw_request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     struct door door;
-    if (!enter_door(&door, count, requests))
+    if (!enter_side_door(&door, count, requests))
         return hw_real.Request_get_status_all(count, requests, flag, statuses);
     int rc = hw_real.Request_get_status_all(count, requests, flag, statuses);
     if (rc == MPI_SUCCESS && *flag)
@@ -160,7 +169,7 @@ int hw_request_get_status_any(int count, const MPI_Request requests[], int *inde
                               MPI_Status *status)
 {
     struct door door;
-    if (!enter_door(&door, count, requests))
+    if (!enter_side_door(&door, count, requests))
         return hw_real.Request_get_status_any(count, requests, index, flag, status);
     int rc = hw_real.Request_get_status_any(count, requests, index, flag, status);
     if (rc == MPI_SUCCESS && *flag)
@@ -173,7 +182,7 @@ int hw_request_get_status_some(int count, const MPI_Request requests[], int *out
                                MPI_Status statuses[])
 {
     struct door door;
-    if (!enter_door(&door, count, requests))
+    if (!enter_side_door(&door, count, requests))
         return hw_real.Request_get_status_some(count, requests, outcount, indices, statuses);
     int rc = hw_real.Request_get_status_some(count, requests, outcount, indices, statuses);
     if (rc == MPI_SUCCESS)
@@ -185,7 +194,7 @@ int hw_request_get_status_some(int count, const MPI_Request requests[], int *out
 int hw_cancel(MPI_Request *request)
 {
     struct door door;
-    if (!enter_door(&door, 1, request))
+    if (!enter_side_door(&door, 1, request))
         return hw_real.Cancel(request);
     int rc = hw_real.Cancel(request);
     leave_door(&door, request, NONBLOCKING);

@@ -13,7 +13,7 @@ enum state { STATE_EMPTY, STATE_INACTIVE, STATE_ACTIVE, STATE_DONE, STATE_TAKEN 
 struct slot {
     MPI_Request handle;
     uint64_t bytes;
-    uint32_t number; /* of the post: the MPI gives handles out again */
+    uint32_t number; /* of its post, or its door: the MPI gives handles out again */
     uint8_t state;
     uint8_t kind;
     bool is_persistent;
@@ -188,7 +188,7 @@ static bool remember(struct hw_request_taken *taken, int index, const struct slo
     return true;
 }
 
-bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_taken *taken)
+static bool take(int count, const MPI_Request *requests, struct hw_request_taken *taken, bool takes_over)
 {
     taken->count = 0;
     taken->capacity = (int)(sizeof taken->inline_items / sizeof taken->inline_items[0]);
@@ -196,9 +196,10 @@ bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_t
     pthread_mutex_lock(&table_lock);
     for (int i = 0; i < count; i++) {
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
-        /* Cancelled or asked about while another thread waits for it: it is that thread's. */
-        if (!slot || slot->state < STATE_ACTIVE || slot->state == STATE_TAKEN)
+        if (!slot || slot->state < STATE_ACTIVE || (slot->state == STATE_TAKEN && !takes_over))
             continue;
+        if (slot->state == STATE_TAKEN)
+            slot->number = ++last_number; /* what the other door gives back is void */
         if (remember(taken, i, slot))
             set_state(slot, STATE_TAKEN);
         else
@@ -206,6 +207,16 @@ bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_t
     }
     pthread_mutex_unlock(&table_lock);
     return taken->count != 0;
+}
+
+bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_taken *taken)
+{
+    return take(count, requests, taken, true);
+}
+
+bool hw_request_borrow(int count, const MPI_Request *requests, struct hw_request_taken *taken)
+{
+    return take(count, requests, taken, false);
 }
 
 void hw_request_mark_complete(struct hw_request_taken *taken, int index)
@@ -235,7 +246,7 @@ int hw_request_return(struct hw_request_taken *taken, const MPI_Request *request
     for (int i = 0; i < taken->count; i++) {
         const struct hw_request_item *item = &taken->items[i];
         struct slot *slot = find(item->handle);
-        /* The MPI gave the handle to another thread's new request meanwhile. */
+        /* Another door took it over, or the MPI gave the handle to another thread's new request. */
         if (!slot || slot->state != STATE_TAKEN || slot->number != item->number)
             continue;
         bool is_complete = item->is_complete || requests[item->index] != item->handle;

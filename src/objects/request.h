@@ -76,9 +76,12 @@ struct hw_request_taken {
     } * items, inline_items[32];
 };
 
-/* Takes the known, active requests of the array that no other door has. Returns true if it took any; only
- * then must hw_request_return follow. */
+/* Takes the known, active requests of the array, for a door that may complete them: from another door, too,
+ * which cancels or asks. Returns true if it took any; only then must hw_request_return follow. */
 bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_taken *taken);
+
+/* The same for a door that completes nothing: leaves alone what another door has, whose it is. */
+bool hw_request_borrow(int count, const MPI_Request *requests, struct hw_request_taken *taken);
 
 /* The door found the request at `index` complete (needed where the handle does not change: persistent
  * requests and Request_get_status). */

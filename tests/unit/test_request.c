@@ -172,10 +172,25 @@ static void cancelled_while_waited_for(void **state)
     struct hw_request_taken by_wait, by_cancel;
     hw_request_post(request, HW_REQUEST_P2P, 5);
     assert_true(hw_request_take(1, &request, &by_wait));
-    assert_false(hw_request_take(1, &request, &by_cancel));
+    assert_false(hw_request_borrow(1, &request, &by_cancel));
     assert_counts(1, 0, 1);
     assert_int_equal(hw_request_return(&by_wait, &after), 0);
     assert_counts(0, 0, 0);
+    /* And in the other order. */
+    hw_request_post(request, HW_REQUEST_P2P, 5);
+    assert_true(hw_request_borrow(1, &request, &by_cancel));
+    assert_true(hw_request_take(1, &request, &by_wait));
+    assert_int_equal(hw_request_return(&by_wait, &after), 0);
+    assert_counts(0, 0, 0);
+    assert_int_equal(hw_request_return(&by_cancel, &request), 0);
+    assert_counts(0, 0, 0);
+    hw_request_post(request, HW_REQUEST_P2P, 5);
+    assert_true(hw_request_borrow(1, &request, &by_cancel));
+    assert_true(hw_request_take(1, &request, &by_wait));
+    assert_int_equal(hw_request_return(&by_cancel, &request), 0);
+    assert_counts(1, 0, 1);
+    assert_int_equal(hw_request_return(&by_wait, &request), 1);
+    assert_counts(1, 1, 1);
 }
 
 static void dropped_in_every_state(void **state)
