@@ -49,19 +49,27 @@ static void correct_universe(void *value)
     memcpy(value, &real, sizeof real);
 }
 
-int hw_comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
+typedef int get_function(MPI_Comm comm, int keyval, void *value, int *flag);
+
+/* The communicator itself first: an error is raised once. */
+static int get_attr(get_function *real_get, MPI_Comm comm, int keyval, void *value, int *flag)
 {
-    int rc = hw_real.Comm_get_attr(hw_attr_place(comm, keyval), keyval, value, flag);
+    int rc = real_get(comm, keyval, value, flag);
+    if (rc == MPI_SUCCESS && !*flag && hw_attr_place(comm, keyval) != comm)
+        rc = real_get(HW_COMM_WORLD, keyval, value, flag);
     if (rc == MPI_SUCCESS && *flag && keyval == MPI_UNIVERSE_SIZE && hw_world_has_ghosts())
         correct_universe(value);
     return rc;
 }
 
+int hw_comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
+{
+    return get_attr(hw_real.Comm_get_attr, comm, keyval, value, flag);
+}
+
 int hw_attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
 {
-    if (hw_world_has_ghosts() && is_predefined(keyval))
-        return hw_comm_get_attr(comm, keyval, value, flag);
-    return hw_real.Attr_get(comm, keyval, value, flag);
+    return get_attr(hw_real.Attr_get, comm, keyval, value, flag);
 }
 
 #ifdef HW_HAVE_Session_init /* Open MPI 4 knows no sessions, not even their type */
