@@ -3,6 +3,7 @@
  * (doc/adr/0001). Values are Fortran's: no pointers, and of MPI_ATTR_PUT and MPI_ATTR_GET one word long. */
 #include "real/fortran.h"
 #include "engines/rma/rma.h"
+#include "mpi/freeing.h"
 #include "mpi/world.h"
 #include "progress/inside.h"
 #include "real/table.h"
@@ -180,8 +181,8 @@ SPELLINGS(ompi_win_get_attr_f, win_get_attr, WIN_GET_ATTR);
  * the type of a value: */
 enum { VALUE_AINT = 1 };
 
-/* A handle is a number here, of a communicator or of a window. */
-typedef int set_function(MPI_Comm comm, int keyval, void *value, int type);
+/* A handle is a number here. */
+typedef int set_function(int handle, int keyval, void *value, int type);
 typedef int get_function(int handle, int keyval, void *value, int *flag, int type);
 
 HW_EXPORT int MPII_Comm_set_attr(MPI_Comm comm, int keyval, void *value, int type)
@@ -189,7 +190,22 @@ HW_EXPORT int MPII_Comm_set_attr(MPI_Comm comm, int keyval, void *value, int typ
     static struct hw_real_fortran real = {"MPII_Comm_set_attr", NULL};
     int outside = enter();
     set_function *function = hw_real_fortran_find(&real);
-    int rc = function ? function(hw_world_comm(comm), keyval, value, type) : hw_real_missing(real.name);
+    MPI_Comm own = hw_world_comm(comm);
+    int rc = function ? function(own, keyval, value, type) : hw_real_missing(real.name);
+    if (rc == MPI_SUCCESS && outside != HW_INSIDE_YES)
+        hw_freeing_mark_comm(own);
+    leave(outside);
+    return rc;
+}
+
+HW_EXPORT int MPII_Type_set_attr(MPI_Datatype datatype, int keyval, void *value, int type)
+{
+    static struct hw_real_fortran real = {"MPII_Type_set_attr", NULL};
+    int outside = enter();
+    set_function *function = hw_real_fortran_find(&real);
+    int rc = function ? function(datatype, keyval, value, type) : hw_real_missing(real.name);
+    if (rc == MPI_SUCCESS && outside != HW_INSIDE_YES)
+        hw_freeing_mark_type(datatype);
     leave(outside);
     return rc;
 }
@@ -204,7 +220,8 @@ static int get_of_comm(struct hw_real_fortran *real, MPI_Comm comm, int keyval, 
                        int type)
 {
     int outside = enter();
-    int rc = get(real, hw_attr_place(comm, hw_real_fortran_keyval(keyval)), keyval, value, flag, type);
+    MPI_Comm asked = outside == HW_INSIDE_YES ? comm : hw_attr_place(comm, hw_real_fortran_keyval(keyval));
+    int rc = get(real, asked, keyval, value, flag, type);
     if (rc == MPI_SUCCESS && *flag && outside != HW_INSIDE_YES)
         correct_universe(keyval, value, type == VALUE_AINT);
     leave(outside);

@@ -1,52 +1,67 @@
-/* Communicators and datatypes that are freed while operations use them (MPI-4.1 sections 5.1.9, 7.4.3). MPICH
- * and Intel MPI delete their attributes only when the last of these operations completes, and that runs code
- * of the program, which must not happen in the progress thread's turn (hw_request_callbacks). An attribute of
- * ours on what is freed tells how long it lives on. */
+/* Communicators and datatypes that are freed while something uses them (MPI-4.1 sections 5.1.9, 7.4.3). MPICH
+ * and Intel MPI delete their attributes only when nothing does any more, often when the last operation
+ * completes, and that runs code of the program, which must not happen in the progress thread's turn
+ * (hw_request_callbacks). An attribute of ours, the mark, on all that has one of the program's tells how long
+ * it lives on. */
+#include "mpi/freeing.h"
 #include "hooks.h"
 #include "mpi/track.h"
 
 #include <pthread.h>
+#include <string.h>
 
 enum kind { COMM, DATATYPE, KIND_COUNT };
 
-static atomic_bool may_run_code[KIND_COUNT]; /* an attribute of the program's has a delete function */
+static atomic_bool may_run_code[KIND_COUNT]; /* an attribute of the program's may have a delete function */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards making the next */
 static int keyvals[KIND_COUNT];
 static bool has_keyval[KIND_COUNT];
 
+static char freed; /* its address is the mark's value on what the program freed; NULL before */
+
+/* What a duplicate has of the program's attributes it has copied; it is not freed. */
+static int copy_mark(void *copied, int *flag)
+{
+    void *none = NULL;
+    memcpy(copied, &none, sizeof none);
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
 static int copy_comm(MPI_Comm comm, int keyval, void *extra, void *value, void *copied, int *flag)
 {
-    (void)comm, (void)keyval, (void)extra, (void)value, (void)copied;
-    *flag = 0;
-    return MPI_SUCCESS;
+    (void)comm, (void)keyval, (void)extra, (void)value;
+    return copy_mark(copied, flag);
 }
 
 static int copy_type(MPI_Datatype type, int keyval, void *extra, void *value, void *copied, int *flag)
 {
-    (void)type, (void)keyval, (void)extra, (void)value, (void)copied;
-    *flag = 0;
+    (void)type, (void)keyval, (void)extra, (void)value;
+    return copy_mark(copied, flag);
+}
+
+/* The attributes of one object are deleted together, and nobody takes a turn within a call. */
+static int release(const void *value)
+{
+    if (value == &freed)
+        atomic_fetch_sub(&hw_request_callbacks, 1);
     return MPI_SUCCESS;
 }
 
-static void release(void) { atomic_fetch_sub(&hw_request_callbacks, 1); }
-
-/* The attributes of one object are deleted together, and nobody takes a turn within a call. */
 static int delete_comm(MPI_Comm comm, int keyval, void *value, void *extra)
 {
-    (void)comm, (void)keyval, (void)value, (void)extra;
-    release();
-    return MPI_SUCCESS;
+    (void)comm, (void)keyval, (void)extra;
+    return release(value);
 }
 
 static int delete_type(MPI_Datatype type, int keyval, void *value, void *extra)
 {
-    (void)type, (void)keyval, (void)value, (void)extra;
-    release();
-    return MPI_SUCCESS;
+    (void)type, (void)keyval, (void)extra;
+    return release(value);
 }
 
-/* Before the first is freed, with an engine on: the world is there, and it ends once. */
+/* With an engine on: the world is there, and it ends once. */
 static bool find_keyval(enum kind kind, int *keyval)
 {
     pthread_mutex_lock(&lock);
@@ -68,43 +83,92 @@ static bool has_to_know(enum kind kind)
            atomic_load_explicit(&may_run_code[kind], memory_order_relaxed);
 }
 
-/* Nobody but the program makes progress from here until the object is gone, at once in most cases. */
-static void hold_comm(MPI_Comm comm)
+void hw_freeing_mark_comm(MPI_Comm comm)
 {
     int keyval;
-    if (!has_to_know(COMM) || !find_keyval(COMM, &keyval))
-        return;
-    atomic_fetch_add(&hw_request_callbacks, 1);
-    if (hw_bottom.Comm_set_attr(comm, keyval, NULL) != MPI_SUCCESS)
-        release();
+    if (has_to_know(COMM) && find_keyval(COMM, &keyval))
+        hw_bottom.Comm_set_attr(comm, keyval, NULL);
 }
 
-static void hold_type(MPI_Datatype type)
+void hw_freeing_mark_type(MPI_Datatype type)
 {
     int keyval;
-    if (!has_to_know(DATATYPE) || !find_keyval(DATATYPE, &keyval))
-        return;
+    if (has_to_know(DATATYPE) && find_keyval(DATATYPE, &keyval))
+        hw_bottom.Type_set_attr(type, keyval, NULL);
+}
+
+/* Nobody but the program makes progress from here until the object is gone, at once in most cases. Returns
+ * whether it has a mark. */
+static bool hold_comm(MPI_Comm comm)
+{
+    int keyval, flag = 0;
+    void *value;
+    if (comm == HW_COMM_NULL || !has_to_know(COMM) || !find_keyval(COMM, &keyval) ||
+        hw_bottom.Comm_get_attr(comm, keyval, &value, &flag) != MPI_SUCCESS || !flag)
+        return false;
     atomic_fetch_add(&hw_request_callbacks, 1);
-    if (hw_bottom.Type_set_attr(type, keyval, NULL) != MPI_SUCCESS)
-        release();
+    hw_bottom.Comm_set_attr(comm, keyval, &freed);
+    return true;
 }
 
-int hw_comm_free(MPI_Comm *comm)
+static bool hold_type(MPI_Datatype type)
 {
-    hold_comm(*comm);
-    return hw_real.Comm_free(comm);
+    int keyval, flag = 0;
+    void *value;
+    if (type == HW_DATATYPE_NULL || !has_to_know(DATATYPE) || !find_keyval(DATATYPE, &keyval) ||
+        hw_bottom.Type_get_attr(type, keyval, &value, &flag) != MPI_SUCCESS || !flag)
+        return false;
+    atomic_fetch_add(&hw_request_callbacks, 1);
+    hw_bottom.Type_set_attr(type, keyval, &freed);
+    return true;
 }
 
-int hw_comm_disconnect(MPI_Comm *comm)
+typedef int free_comm_function(MPI_Comm *comm);
+
+static int free_comm(free_comm_function *real_free, MPI_Comm *comm)
 {
-    hold_comm(*comm);
-    return hw_real.Comm_disconnect(comm);
+    bool is_held = hold_comm(*comm);
+    int rc = real_free(comm);
+    if (is_held && *comm != HW_COMM_NULL)
+        hw_freeing_mark_comm(*comm); /* refused: the mark's old value is deleted */
+    return rc;
 }
+
+int hw_comm_free(MPI_Comm *comm) { return free_comm(hw_real.Comm_free, comm); }
+
+int hw_comm_disconnect(MPI_Comm *comm) { return free_comm(hw_real.Comm_disconnect, comm); }
 
 int hw_type_free(MPI_Datatype *datatype)
 {
-    hold_type(*datatype);
-    return hw_real.Type_free(datatype);
+    bool is_held = hold_type(*datatype);
+    int rc = hw_real.Type_free(datatype);
+    if (is_held && *datatype != HW_DATATYPE_NULL)
+        hw_freeing_mark_type(*datatype);
+    return rc;
+}
+
+int hw_comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
+{
+    int rc = hw_real.Comm_set_attr(comm, comm_keyval, attribute_val);
+    if (rc == MPI_SUCCESS)
+        hw_freeing_mark_comm(comm);
+    return rc;
+}
+
+int hw_attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+{
+    int rc = hw_real.Attr_put(comm, keyval, attribute_val);
+    if (rc == MPI_SUCCESS)
+        hw_freeing_mark_comm(comm);
+    return rc;
+}
+
+int hw_type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
+{
+    int rc = hw_real.Type_set_attr(datatype, type_keyval, attribute_val);
+    if (rc == MPI_SUCCESS)
+        hw_freeing_mark_type(datatype);
+    return rc;
 }
 
 int hw_comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,

@@ -120,9 +120,10 @@ static void prepare_once(void)
         off_reason = "HEADWAY_ENGINE=off";
     else if (!hw_real_is_complete())
         turn_off("interposition is incomplete", "the progress thread stays off");
-    else if (!hw_inside_knows_threads())
+    else if (!hw_inside_knows_threads()) {
         turn_off("the program has taken all keys for data of threads", "the progress thread stays off");
-    else if (hw_options.engine == HW_OPTION_ENGINE_AUTO && is_crowded_node())
+        is_off_alone = true;
+    } else if (hw_options.engine == HW_OPTION_ENGINE_AUTO && is_crowded_node())
         stand_back(
             "all processes are on one node and leave no core to spare, so that a progress thread could only "
             "slow them (HEADWAY_ENGINE=thread has one all the same)");

@@ -180,11 +180,13 @@ static void work(void)
         }
         HW_COUNT(looks);
         if (!has_work()) {
-            /* Perhaps a door holds everything for the moment. If it completes it all, nobody must wake us. */
+            /* Perhaps a door holds everything for the moment. If it completes it all, nobody must wake us.
+             * Nor does anybody when no code of the program is expected any more. */
+            bool is_barred = atomic_load(&hw_request_callbacks) != 0;
             if (atomic_load(&hw_request_outstanding) == 0 || atomic_load(&is_paused) ||
-                ++idle_looks > IDLE_LOOKS_BEFORE_PARKING)
+                (++idle_looks > IDLE_LOOKS_BEFORE_PARKING && !is_barred))
                 break;
-            rest(NAPPING, IDLE_NAP_NS);
+            rest(NAPPING, is_barred ? MAX_INSIDE_NAP_NS : IDLE_NAP_NS);
             continue;
         }
         idle_looks = 0;
