@@ -98,11 +98,12 @@ PROGRAMS = [
         counters=("windows_redirected", "operations_redirected"),
         mpis=("mpich5",),
     ),
+    # Plain Intel MPI crashes in it now and then; MPICH gives the session no threads.
     Program(
         "session_threads",
         users=2,
         counters=("windows_redirected", "operations_redirected"),
-        mpis=("impi", "ompi5"),
+        mpis=("ompi5",),
     ),
     # Plain Open MPI 5 crashes in it.
     Program(
