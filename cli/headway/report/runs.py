@@ -146,7 +146,7 @@ class Run:
     records: list[dict]
     unreadable: int = 0
 
-    @property
+    @cached_property
     def wall(self) -> float:
         return max((number(r, "wall_s") for r in self.records), default=0.0)
 
