@@ -161,6 +161,42 @@ def test_prints_tables(headway: Headway, tmp_path: Path) -> None:
         assert words in done.stdout, words
 
 
+def test_names_are_no_markup(headway: Headway, tmp_path: Path) -> None:
+    one = record(0)
+    for place, name in zip(
+        one["profile"]["sites"], ("tagged[abi:cxx11](int)", "[/proc/x]", "r:fire:"), strict=True
+    ):
+        place["symbol"] = name
+    done = headway("report", save(tmp_path / "[bold]r:fire:", one))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[bold]r:fire:: 1 rank")
+    for name in ("tagged[abi:cxx11](int)", "[/proc/x]", "r:fire: (app"):
+        assert name in done.stdout, done.stdout
+    two = headway("report", tmp_path / "[bold]r:fire:", tmp_path / "[bold]r:fire:")
+    assert two.stdout.count("tagged[abi:cxx11](int)") == 1, two.stdout
+
+
+def test_narrow_terminal_shows_places(tmp_path: Path) -> None:
+    run = runs.load(save(tmp_path / "a", record(0), record(1)))
+    console = Console(highlight=False, markup=False, emoji=False, width=80)
+    with console.capture() as shown:
+        text.show(run, console, 12)
+    lines = shown.get().splitlines()
+    for function, number in (("Waitall", 3), ("Barrier", 4)):
+        (line,) = (one for one in lines if function in one and ".." in one)
+        assert line.split()[0] == f"app+{4096 + number:#x}", line
+    # Figures are whole too.
+    assert any("400.0 MiB" in line and "40.0 %" in line and "0.80..0.80" in line for line in lines)
+
+
+def test_length_of_a_run_is_found_once(tmp_path: Path) -> None:
+    """It is asked for with each wait: looking through the records then is quadratic in ranks."""
+    run = runs.load(save(tmp_path / "a", record(0)))
+    assert run.wall == 2.0
+    run.records.clear()
+    assert run.wall == 2.0
+
+
 def test_compares_runs(headway: Headway, tmp_path: Path) -> None:
     save(tmp_path / "before", record(0), record(1))
     save(tmp_path / "after", record(0, 100, wall_s=1.3), record(1, 100, wall_s=1.3))

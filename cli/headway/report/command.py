@@ -78,7 +78,7 @@ def write_paraver(runs: Sequence[Run], path: Path) -> list[Path]:
 
 
 def show(runs: Sequence[Run], rows: int = ROWS) -> None:
-    out = Console(highlight=False)
+    out = Console(highlight=False, markup=False, emoji=False)  # names may look like markup
     if not out.is_terminal:
         out.width = 120
     if len(runs) == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +17,8 @@ from headway.report.runs import Reasons, Run, Site, complaints
 WORTH_NAMING = 0.03
 #: so many ranks are named, the rest counted
 NAMED_RANKS = 8
+#: terminals of fewer columns get tables without lines between the columns
+NARROW = 100
 REASON_NAMES = {
     "no_progress": "no progress",
     "bandwidth": "bandwidth",
@@ -27,29 +30,36 @@ REASON_NAMES = {
 
 def show(run: Run, console: Console, rows: int) -> None:
     """Everything about one run."""
-    console.print(f"[bold]{run.title}[/bold]", soft_wrap=True)
+    console.print(run.title, style="bold", soft_wrap=True)
     for complaint in complaints(run):
         console.print(f"note: {complaint}", soft_wrap=True)
     for line in records.summarise(run.records):
         console.print(line, soft_wrap=True)
     if marked := phases.phases_of(run):
-        console.print(phases_table(run, marked[:rows]))
+        put(phases_table(run, marked[:rows]), console)
     if not run.is_profiled:
         console.print("no call sites: recorded without HEADWAY_PROFILE (headway profile)")
         return
-    console.print(calls_table(run, rows))
+    put(calls_table(run, rows), console)
     if posts := [s for s in run.sites if not s.is_door and s.total("completed")]:
-        console.print(posts_table(posts[:rows]))
+        put(posts_table(posts[:rows]), console)
     if found := communicators.communicators_of(run):
-        console.print(communicators_table(run, found[:rows]))
+        put(communicators_table(run, found[:rows]), console)
     if waits := waits_of(run):
-        console.print(waits_table(run, waits[:rows]))
+        put(waits_table(run, waits[:rows]), console)
     for line in [*conclusion(run), *imbalance_lines(run)]:
         console.print(line, soft_wrap=True)
     if said := causes.lines(run, rows):
         console.print(Text("Who was late, and what they did meanwhile", style="italic"))
         for line in said:
             console.print(Text(f"* {line}"), soft_wrap=True)
+
+
+def put(table: Table, console: Console) -> None:
+    """No column has a fixed width: the places of calls would be what gives way."""
+    if console.width < NARROW:
+        table.box, table.padding, table.pad_edge = box.SIMPLE_HEAD, (0, 0), False
+    console.print(table)
 
 
 def imbalance_lines(run: Run) -> list[str]:
@@ -79,7 +89,7 @@ def phases_table(run: Run, marked: Sequence[phases.Phase]) -> Table:
     table = Table(title=title, title_justify="left")
     table.add_column("phase", overflow="fold")
     for heading in phases.HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", overflow="fold")
     for phase in marked:
         table.add_row(Text(phase.name), *phases.row(phase, run))
     return table
@@ -90,7 +100,7 @@ def communicators_table(run: Run, found: Sequence[communicators.Communicator]) -
     table = Table(title=title, title_justify="left")
     table.add_column("communicator", overflow="fold")
     for heading in communicators.HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", overflow="fold")
     for one in found:
         table.add_row(Text(str(one)), *communicators.row(one, run))
     return table
@@ -103,9 +113,9 @@ def waits_of(run: Run) -> list[Site]:
 def calls_table(run: Run, rows: int) -> Table:
     table = Table(title="Time in MPI, a rank's mean", title_justify="left")
     table.add_column("called from", overflow="fold")
-    table.add_column("MPI_", no_wrap=True)
+    table.add_column("MPI_", overflow="fold")
     for heading in ("size", "calls", "bytes", "seconds", "of run", "least..most"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", overflow="fold")
     for site in run.sites[:rows]:
         mean = site.seconds / run.size
         least, most = site.spread(run.size)
@@ -131,9 +141,9 @@ def posts_table(posts: Sequence[Site]) -> Table:
     title = "Overlap: what the program did while a request was pending, a request's mean"
     table = Table(title=title, title_justify="left")
     table.add_column("posted at", overflow="fold")
-    table.add_column("MPI_", no_wrap=True)
+    table.add_column("MPI_", overflow="fold")
     for heading in ("size", "requests", "posting", "computed", "waited", "overlap"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", overflow="fold")
     for site in posts:
         count = site.total("completed")
         table.add_row(
@@ -152,9 +162,9 @@ def posts_table(posts: Sequence[Site]) -> Table:
 def waits_table(run: Run, waits: Sequence[Site]) -> Table:
     table = Table(title="Why it waited", title_justify="left")
     table.add_column("waited at", overflow="fold")
-    table.add_column("MPI_", no_wrap=True)
+    table.add_column("MPI_", overflow="fold")
     for heading in ("size", "seconds", "of run"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", overflow="fold")
     table.add_column("cause", overflow="fold")
     for site in waits:
         mean = site.waited / run.size
@@ -263,11 +273,11 @@ def compare(runs: Sequence[Run], console: Console, rows: int) -> None:
             f"{waited(run):.2f}",
             f"{records.mean(run.records, 'thread_cpu_s'):.3f}",
         )
-    console.print(table)
+    put(table, console)
     if all(run.is_profiled for run in runs):
         console.print(differences(runs, rows))
         if table := causes_table(runs, rows):
-            console.print(table)
+            put(table, console)
 
 
 def waited(run: Run) -> float:
@@ -288,9 +298,9 @@ def differences(runs: Sequence[Run], rows: int) -> Table:
 
     table = Table(title="Seconds in MPI by call site, a rank's mean", title_justify="left")
     table.add_column("called from", overflow="fold")
-    table.add_column("MPI_", no_wrap=True)
+    table.add_column("MPI_", overflow="fold")
     for run in runs:
-        table.add_column(run.name, justify="right")
+        table.add_column(run.name, justify="right", overflow="fold")
     for key in sorted(keys, key=lambda key: -change(key))[:rows]:
         table.add_row(key[0], key[1], *(f"{times.get(key, 0.0):.3f}" for times in each))
     return table
