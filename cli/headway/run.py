@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -352,13 +352,13 @@ def launch_and_tell(
         plan = make_plan(arguments, settings)
         if not arguments.quiet:
             announce(plan)
-        before = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.json")} if folder else {}
+        before = times_of_records(folder) if folder else {}
         status = execute(plan)
+        found = drop_old(folder, before) if folder else False
         if arguments.quiet:
             return status
         if folder:
-            drop_old(folder, before)
-            tell(records.read(folder))
+            tell(records.read(folder) if found else [])
         else:
             console.say(
                 "no records of ranks on other machines; --record DIRECTORY, shared, has them"
@@ -373,11 +373,25 @@ def script(plan: Plan) -> str:
     return "\n".join([*lines, shlex.join(plan.more_ranks or plan.plain_argv), ""])
 
 
-def drop_old(folder: Path, before: dict[str, int]) -> None:
-    """Records of an earlier, larger run in the same directory are not this run's."""
+def times_of_records(folder: Path) -> dict[str, int]:
+    """When each record was written. A link to nothing is none."""
+    times = {}
     for path in folder.glob("headway.*.json"):
-        if before.get(path.name) == path.stat().st_mtime_ns:
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            times[path.name] = path.stat().st_mtime_ns
+    return times
+
+
+def drop_old(folder: Path, before: dict[str, int]) -> bool:
+    """Records of an earlier, larger run in the same directory are not this run's. They stay if
+    this run left none, which is False."""
+    now = times_of_records(folder)
+    old = [name for name, written in now.items() if before.get(name) == written]
+    if len(old) == len(now):
+        return False
+    for name in old:
+        (folder / name).unlink(missing_ok=True)
+    return True
 
 
 def announce(plan: Plan) -> None:

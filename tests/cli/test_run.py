@@ -78,6 +78,28 @@ def test_keeps_records_where_told(headway: Headway, mpi: Mpi, hello: Path, tmp_p
     assert [r["rank"] for r in kept] == [0, 1]
 
 
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_earlier_records_go_when_there_are_new_ones(
+    headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path, quiet: list[str]
+) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "headway.7.json").write_text("{}")
+    (kept / "headway.8.json").symlink_to("nowhere")
+    words = ("run", "--record", "kept", *quiet)
+    # No record is left by a program that does not get to MPI_Finalize.
+    done = headway(*words, "--abi", mpi.flavour, "-n", 1, "/bin/false")
+    assert done.returncode != 0 and "Traceback" not in done.stderr, done.stderr
+    assert (kept / "headway.7.json").exists()
+    assert bool(quiet) or "no records" in done.stderr, done.stderr
+    done = headway(*words, "-n", 2, hello)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in kept.glob("*.json") if path.exists()) == [
+        "headway.0.json",
+        "headway.1.json",
+    ]
+
+
 def test_dry_run_starts_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None:
     done = headway("run", "--dry-run", "--engine", "off", "-n", 3, hello, "x y")
     assert done.returncode == 0
