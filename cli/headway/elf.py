@@ -39,7 +39,7 @@ def read(path: Path) -> Elf:
     is_64, order = data[4] == 2, "<" if data[5] == 1 else ">"
     try:
         return parse(data, is_64, order)
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, IndexError, OverflowError, ValueError) as error:
         raise NotElf(f"{path} is a damaged ELF file") from error
 
 

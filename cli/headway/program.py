@@ -75,10 +75,13 @@ def flavour_of(soname: str) -> str | None:
 def inspect(name: str, arguments: list[str] | None = None) -> Target:
     """Which MPI does this program use? HeadwayError if none, or one that cannot be preloaded."""
     path = find_executable(name)
-    head = path.read_bytes()[:256]
+    try:
+        with path.open("rb") as file:
+            head = file.read(256)
+    except OSError as error:
+        raise unreadable(name, error) from error
     if head.startswith(b"#!"):
-        words = head.splitlines()[0][2:].decode(errors="replace").split()
-        interpreter = words[1] if len(words) > 1 and words[0].endswith("/env") else words[0]
+        interpreter = interpreter_of(head.splitlines()[0][2:].decode(errors="replace"))
         if "python" not in Path(interpreter).name:
             raise HeadwayError(
                 f"{name} is a script, so its MPI cannot be seen",
@@ -90,6 +93,21 @@ def inspect(name: str, arguments: list[str] | None = None) -> Target:
     return inspect_elf(name, path)
 
 
+def interpreter_of(line: str) -> str:
+    """What a script's first line names, also behind env and its options; "" if nothing."""
+    words = line.split()
+    if words and words[0].endswith("/env"):
+        return next((word for word in words[1:] if word[0] != "-" and "=" not in word), "")
+    return words[0] if words else ""
+
+
+def unreadable(name: str, error: OSError) -> HeadwayError:
+    return HeadwayError(
+        f"{name} cannot be read: {error.strerror}",
+        "say which MPI it uses: headway run --abi mpich|ompi ...",
+    )
+
+
 def inspect_elf(name: str, path: Path) -> Target:
     try:
         header = elf.read(path)
@@ -97,6 +115,8 @@ def inspect_elf(name: str, path: Path) -> Target:
         raise HeadwayError(
             f"{name} is neither an ELF program nor a script", "name the MPI program itself"
         ) from error
+    except OSError as error:
+        raise unreadable(name, error) from error
     if not header.is_dynamic:
         raise HeadwayError(
             f"{name} is statically linked, nothing can be preloaded into it",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from headway import elf, program, records
+from headway.errors import HeadwayError
 from headway.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,12 +55,17 @@ def test_says_why_there_is_no_engine(headway: Headway, mpi: Mpi, hello: Path) ->
     assert "HEADWAY_ENGINE=thread" in said[2] and said[2].endswith("(2 ranks)"), done.stderr
 
 
+def own_launcher(mpi: Mpi) -> list[object]:
+    root = {
+        "orte": ["--allow-run-as-root", "--oversubscribe"],
+        "prrte": ["--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE"],
+    }
+    return [mpi.mpiexec, *root.get(mpi.launcher, [])]
+
+
 def test_own_launcher(headway: Headway, mpi: Mpi, hello: Path) -> None:
-    root = ["--allow-run-as-root", "--oversubscribe"] if mpi.launcher == "orte" else []
-    root = (
-        ["--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE"] if mpi.launcher == "prrte" else root
-    )
-    done = headway("run", "--engine", "off", "--", mpi.mpiexec, *root, "-n", 2, hello, **mpi.env)
+    words = [*own_launcher(mpi), "-n", 2, hello]
+    done = headway("run", "--engine", "off", "--", *words, **mpi.env)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
     assert "2 ranks, engine off" in done.stderr
@@ -166,6 +174,28 @@ def test_refuses_what_is_not_mpi(headway: Headway, tmp_path: Path) -> None:
     assert "--abi" in one_line(headway("run", "./script.sh"))
 
 
+def test_first_lines_of_scripts(headway: Headway, tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    for line in ("#!", "#! ", "#!/usr/bin/env", "#!/usr/bin/env -S", "#!/usr/bin/env -S sh -e"):
+        script.write_text(f"{line}\n")
+        script.chmod(0o755)
+        assert "is a script" in one_line(headway("run", "./script")), line
+    for line in ("/usr/bin/python3 -u", "/usr/bin/env python3", "/usr/bin/env -S A=b python3 -u"):
+        assert Path(program.interpreter_of(line)).name == "python3", line
+
+
+def test_refuses_what_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(elf.Path, "read_bytes", refuse)
+    with pytest.raises(HeadwayError, match="true cannot be read: Permission denied"):
+        program.inspect("/bin/true")
+    monkeypatch.setattr(elf.Path, "open", refuse)
+    with pytest.raises(HeadwayError, match="true cannot be read: Permission denied"):
+        program.inspect("/bin/true")
+
+
 def test_refuses_a_static_program(headway: Headway, tmp_path: Path) -> None:
     (tmp_path / "still.c").write_text("int main(void) { return 0; }\n")
     subprocess.run(["gcc", "-static", "-o", "still", "still.c"], cwd=tmp_path, check=True)
@@ -199,6 +229,13 @@ def test_elf_reader_survives_damage(tmp_path: Path) -> None:
         broken.write_bytes(whole[:size])
         try:
             elf.read(broken)
+        except elf.NotElf:
+            pass
+    for field in (32, 40):  # where its headers are
+        wild = tmp_path / f"wild{field}"
+        wild.write_bytes(whole[:field] + b"\xff" * 8 + whole[field + 8 :])
+        try:
+            elf.read(wild)
         except elf.NotElf:
             pass
     libraries = elf.libraries(Path("/bin/sh"))
