@@ -220,6 +220,17 @@ def forward_arguments(launcher: Path, kind: str, env: dict[str, str]) -> list[st
     return []
 
 
+def with_forwarded(words: list[str], forwarded: list[str]) -> list[str]:
+    """A launcher's command with these arguments. Open MPI wants them for each program of several,
+    which a word `:` divides; it takes no such word for a program's argument."""
+    argv = [words[0], *forwarded]
+    for word in words[1:]:
+        argv.append(word)
+        if word == ":" and forwarded[:1] == ["-x"]:
+            argv += forwarded
+    return argv
+
+
 def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
     words = program.strip_dashes(arguments.words)
     if not words:
@@ -239,7 +250,7 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
         launcher = program.find_executable(words[0])
         forwarded = forward_arguments(launcher, kind, env)
         outer = {} if forwarded else env
-        argv = [words[0], *forwarded, *words[1:]]
+        argv = with_forwarded(words, forwarded)
         job_env = transport_settings(arguments, target.title, settings, words)
         return Plan(argv, outer | job_env, target, env, words, job_env, job_env)
     if arguments.ranks is None:

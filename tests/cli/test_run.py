@@ -71,6 +71,13 @@ def test_own_launcher(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert "2 ranks, engine off" in done.stderr
 
 
+def test_several_programs(headway: Headway, mpi: Mpi, hello: Path) -> None:
+    words = [*own_launcher(mpi), "-n", 1, hello, ":", "-n", 1, hello]
+    done = headway("run", "--engine", "off", "--", *words, **mpi.env)
+    assert done.returncode == 0, done.stderr
+    assert "2 ranks, engine off" in done.stderr and "only 1" not in done.stderr, done.stderr
+
+
 def test_place_that_cannot_be_preloaded(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path
 ) -> None:
