@@ -176,7 +176,8 @@ def known_target(word: str, abi: str | None) -> program.Target | None:
 
 
 def find_program(words: list[str], abi: str | None) -> program.Target:
-    """The MPI program among a launcher's arguments: the first word that is one."""
+    """The MPI program among a launcher's arguments: the first word that is one. With --abi it
+    need not be seen."""
     refusal: HeadwayError | None = None
     index = 0
     while index < len(words):
@@ -192,6 +193,9 @@ def find_program(words: list[str], abi: str | None) -> program.Target:
             except HeadwayError as error:
                 refusal = refusal or error
         index += 1
+    if abi is not None:
+        # In another directory (-wdir), or in a file (-configfile): the launcher finds it.
+        return program.Target("", abi, None, program.title(None, abi))
     raise refusal or HeadwayError(
         f"no program found in: {shlex.join(words)}", "does the path exist and is it executable?"
     )

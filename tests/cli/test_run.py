@@ -78,6 +78,19 @@ def test_several_programs(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert "2 ranks, engine off" in done.stderr and "only 1" not in done.stderr, done.stderr
 
 
+def test_program_that_only_the_launcher_finds(
+    headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "program").symlink_to(hello)
+    option = "--wdir" if mpi.flavour == "ompi" else "-wdir"
+    words = [*own_launcher(mpi), option, tmp_path / "there", "-n", 1, "./program"]
+    done = headway("run", "--engine", "off", "--abi", mpi.flavour, "--", *words, **mpi.env)
+    assert done.returncode == 0, done.stderr
+    assert "1 rank, engine off" in done.stderr, done.stderr
+    assert "no program found" in one_line(headway("run", "--", *words, **mpi.env))
+
+
 def test_place_that_cannot_be_preloaded(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path
 ) -> None:
