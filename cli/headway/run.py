@@ -333,9 +333,21 @@ def execute(plan: Plan) -> int:
         ) from error
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, lambda number, _: process.send_signal(number))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the program as well
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # else nor does the program get it
+        signal.signal(signal.SIGINT, lambda number, _: interrupt(process, number))
     status = process.wait()
     return status if status >= 0 else 128 - status
+
+
+def interrupt(process: subprocess.Popen[bytes], number: int) -> None:
+    """SIGINT from a terminal goes to the program as well; from elsewhere to us alone."""
+    try:
+        with open("/dev/tty", "rb", buffering=0) as terminal:
+            is_from_terminal = os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        is_from_terminal = False
+    if not is_from_terminal:
+        process.send_signal(number)
 
 
 def run(arguments: argparse.Namespace) -> int:

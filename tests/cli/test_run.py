@@ -5,8 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pty
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,6 +92,50 @@ def test_program_that_only_the_launcher_finds(
     assert done.returncode == 0, done.stderr
     assert "1 rank, engine off" in done.stderr, done.stderr
     assert "no program found" in one_line(headway("run", "--", *words, **mpi.env))
+
+
+INTERRUPTED = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored around the tests
+from headway.main import main
+command = ["sh", "-c", "echo ready; exec sleep 60"]
+sys.exit(main(["run", "--quiet", "--abi", sys.argv[1], "--", *command]))
+"""
+
+
+def test_interrupt_without_a_terminal_is_passed_on(mpi: Mpi) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, mpi.flavour],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            assert process.stdout and process.stdout.readline() == b"ready\n"
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 128 + signal.SIGINT
+        finally:
+            process.terminate()
+
+
+def test_interrupt_of_a_terminal_is_the_programs(mpi: Mpi) -> None:
+    """It gets it from there: a second one from us would end it at once."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "cli")}
+    pid, terminal = pty.fork()
+    if pid == 0:
+        words = [sys.executable, "-c", INTERRUPTED, mpi.flavour]
+        os.execve(sys.executable, words, environment)
+    try:
+        assert b"ready" in os.read(terminal, 100)
+        time.sleep(0.5)
+        os.kill(pid, signal.SIGINT)  # to us alone, which cannot be told from the terminal's
+        time.sleep(0.5)
+        assert os.waitpid(pid, os.WNOHANG) == (0, 0)
+        os.write(terminal, b"\x03")
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 128 + signal.SIGINT
+    finally:
+        os.close(terminal)
 
 
 def test_place_that_cannot_be_preloaded(
