@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from headway import transport
-from headway.doctor import engines, host, probe, target
+from headway.doctor import command, engines, host, probe, target
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.mpis import Mpi
 
@@ -45,6 +45,14 @@ def test_table_for_people(headway: Headway, mpi: Mpi) -> None:
     assert done.returncode == 0, done.stdout
     for words in ("This machine", "cross-memory attach", "thread level", "multiple", "Engines"):
         assert words in done.stdout
+
+
+def test_names_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    found = Finding(PROBLEM, "[/app]", "/a[b]/r:fire: is not there", "build [red]it")
+    command.show({"machine": [], "engines": [], "program": [found]}, [])
+    shown = capsys.readouterr().out
+    assert "problem: [/app]: /a[b]/r:fire: is not there; build [red]it" in shown, shown
+    assert shown.count("/a[b]/r:fire: is not there") == 2, shown
 
 
 def test_broken_mpi_is_named(mpi: Mpi, tmp_path: Path) -> None:

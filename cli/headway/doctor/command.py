@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from headway.doctor import engines, host, probe, target
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
@@ -68,7 +69,7 @@ def show(parts: dict[str, list[Finding]], answers: Sequence[probe.Answer]) -> No
         style = STYLES[finding.level]
         remedy = f"; {finding.remedy}" if finding.remedy else ""
         console.print(
-            f"[{style}]{finding.level}[/{style}]: {finding.subject}: {finding.text}{remedy}",
+            Text.assemble((finding.level, style), f": {finding.subject}: {finding.text}{remedy}"),
             soft_wrap=True,
         )
 
@@ -79,9 +80,11 @@ def findings_table(title: str, findings: Sequence[Finding]) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for finding in findings:
-        text = f"{finding.text}\n[dim]{finding.remedy}[/dim]" if finding.remedy else finding.text
+        text = Text(finding.text)
+        if finding.remedy:
+            text.append(f"\n{finding.remedy}", style="dim")
         style = STYLES[finding.level]
-        table.add_row(f"[{style}]{finding.level}[/{style}]", finding.subject, text)
+        table.add_row(Text(finding.level, style=style), Text(finding.subject), text)
     return table
 
 
@@ -93,10 +96,10 @@ def mpis_table(answers: Sequence[probe.Answer]) -> Table:
         style = "green" if answer.can_progress else "yellow"
         engine = answer.error or answer.engine
         table.add_row(
-            f"{answer.mpi.name}: {answer.mpi.title}",
-            answer.abi,
-            answer.transport,
-            answer.level,
-            f"[{style}]{engine}[/{style}]",
+            Text(f"{answer.mpi.name}: {answer.mpi.title}"),
+            Text(answer.abi),
+            Text(answer.transport),
+            Text(answer.level),
+            Text(engine, style=style),
         )
     return table
