@@ -81,36 +81,34 @@ static void set(struct binding *binding, const MPI_Fint *comm, const MPI_Fint *k
 {
     int outside = enter();
     set_function *function = find(binding, outside);
-    MPI_Fint own = place(*comm, *keyval), rc = MPI_SUCCESS;
+    MPI_Fint own = place(*comm, *keyval), rc;
     if (function)
-        function(&own, keyval, value, &rc);
-    else
-        rc = hw_real_missing(binding->next.name);
-    if (ierr)
-        *ierr = rc;
+        function(own == *comm ? comm : &own, keyval, value, ierr ? ierr : &rc);
+    else if (ierr)
+        *ierr = hw_real_missing(binding->next.name);
     leave(outside);
 }
 
-/* True if it is there, and the call an outermost one. */
-static bool get(struct binding *binding, MPI_Fint handle, const MPI_Fint *keyval, void *value, MPI_Fint *flag,
-                MPI_Fint *ierr, int outside)
+/* True if it is there, and the call an outermost one. The program's own variables are passed on: an MPI may
+ * have been built for larger integers. */
+static bool get(struct binding *binding, const MPI_Fint *handle, const MPI_Fint *keyval, void *value,
+                MPI_Fint *flag, MPI_Fint *ierr, int outside)
 {
     get_function *function = find(binding, outside);
-    MPI_Fint rc = MPI_SUCCESS;
+    MPI_Fint own_rc = MPI_SUCCESS, *rc = ierr ? ierr : &own_rc;
     if (function)
-        function(&handle, keyval, value, flag, &rc);
+        function(handle, keyval, value, flag, rc);
     else
-        rc = hw_real_missing(binding->next.name);
-    if (ierr)
-        *ierr = rc;
-    return rc == MPI_SUCCESS && *flag && outside != HW_INSIDE_YES;
+        *rc = hw_real_missing(binding->next.name);
+    return *rc == MPI_SUCCESS && *flag && outside != HW_INSIDE_YES;
 }
 
 static void get_of_comm(struct binding *binding, const MPI_Fint *comm, const MPI_Fint *keyval, void *value,
                         MPI_Fint *flag, MPI_Fint *ierr, bool is_wide)
 {
     int outside = enter();
-    if (get(binding, place(*comm, *keyval), keyval, value, flag, ierr, outside))
+    MPI_Fint own = place(*comm, *keyval);
+    if (get(binding, own == *comm ? comm : &own, keyval, value, flag, ierr, outside))
         correct_universe(*keyval, value, is_wide);
     leave(outside);
 }
@@ -169,7 +167,7 @@ HW_EXPORT void ompi_win_get_attr_f(const MPI_Fint *win, const MPI_Fint *keyval, 
 {
     static struct binding binding = BINDING("win_get_attr");
     int outside = enter();
-    if (get(&binding, *win, keyval, value, flag, ierr, outside))
+    if (get(&binding, win, keyval, value, flag, ierr, outside))
         correct_window(hw_bottom.Win_f2c(*win), *keyval, value);
     leave(outside);
 }
