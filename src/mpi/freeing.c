@@ -62,7 +62,7 @@ static int delete_type(MPI_Datatype type, int keyval, void *value, void *extra)
 }
 
 /* With an engine on: the world is there, and it ends once. */
-static bool find_keyval(enum kind kind, int *keyval)
+static bool has_keyval_of(enum kind kind)
 {
     pthread_mutex_lock(&lock);
     if (!has_keyval[kind]) {
@@ -71,66 +71,65 @@ static bool find_keyval(enum kind kind, int *keyval)
                      : hw_bottom.Type_create_keyval(copy_type, delete_type, &keyvals[DATATYPE], NULL);
         has_keyval[kind] = rc == MPI_SUCCESS;
     }
-    *keyval = keyvals[kind];
-    bool is_found = has_keyval[kind];
+    bool is_there = has_keyval[kind];
     pthread_mutex_unlock(&lock);
-    return is_found;
+    return is_there;
 }
 
 static bool has_to_know(enum kind kind)
 {
     return HW_REAL_FREES_LATE && hw_engine_is_on() &&
-           atomic_load_explicit(&may_run_code[kind], memory_order_relaxed);
+           atomic_load_explicit(&may_run_code[kind], memory_order_relaxed) && has_keyval_of(kind);
 }
 
-void hw_freeing_mark_comm(MPI_Comm comm)
+/* Handles of either kind are numbers, or addresses, from here on. */
+
+static void set_mark(enum kind kind, uintptr_t object, void *value)
 {
-    int keyval;
-    if (has_to_know(COMM) && find_keyval(COMM, &keyval))
-        hw_bottom.Comm_set_attr(comm, keyval, NULL);
+    if (kind == COMM)
+        hw_bottom.Comm_set_attr((MPI_Comm)object, keyvals[kind], value);
+    else
+        hw_bottom.Type_set_attr((MPI_Datatype)object, keyvals[kind], value);
 }
 
-void hw_freeing_mark_type(MPI_Datatype type)
+static bool has_mark(enum kind kind, uintptr_t object)
 {
-    int keyval;
-    if (has_to_know(DATATYPE) && find_keyval(DATATYPE, &keyval))
-        hw_bottom.Type_set_attr(type, keyval, NULL);
+    int flag = 0;
+    void *value;
+    int rc = kind == COMM ? hw_bottom.Comm_get_attr((MPI_Comm)object, keyvals[kind], &value, &flag)
+                          : hw_bottom.Type_get_attr((MPI_Datatype)object, keyvals[kind], &value, &flag);
+    return rc == MPI_SUCCESS && flag;
 }
+
+static void mark(enum kind kind, uintptr_t object)
+{
+    if (has_to_know(kind))
+        set_mark(kind, object, NULL);
+}
+
+void hw_freeing_mark_comm(MPI_Comm comm) { mark(COMM, (uintptr_t)comm); }
+void hw_freeing_mark_type(MPI_Datatype type) { mark(DATATYPE, (uintptr_t)type); }
 
 /* Nobody but the program makes progress from here until the object is gone, at once in most cases. Returns
  * whether it has a mark. */
-static bool hold_comm(MPI_Comm comm)
+static bool hold(enum kind kind, uintptr_t object)
 {
-    int keyval, flag = 0;
-    void *value;
-    if (comm == HW_COMM_NULL || !has_to_know(COMM) || !find_keyval(COMM, &keyval) ||
-        hw_bottom.Comm_get_attr(comm, keyval, &value, &flag) != MPI_SUCCESS || !flag)
+    if (!has_to_know(kind) || !has_mark(kind, object))
         return false;
     atomic_fetch_add(&hw_request_callbacks, 1);
-    hw_bottom.Comm_set_attr(comm, keyval, &freed);
-    return true;
-}
-
-static bool hold_type(MPI_Datatype type)
-{
-    int keyval, flag = 0;
-    void *value;
-    if (type == HW_DATATYPE_NULL || !has_to_know(DATATYPE) || !find_keyval(DATATYPE, &keyval) ||
-        hw_bottom.Type_get_attr(type, keyval, &value, &flag) != MPI_SUCCESS || !flag)
-        return false;
-    atomic_fetch_add(&hw_request_callbacks, 1);
-    hw_bottom.Type_set_attr(type, keyval, &freed);
+    set_mark(kind, object, &freed);
     return true;
 }
 
 typedef int free_comm_function(MPI_Comm *comm);
 
+/* Where the MPI refuses, setting the mark again deletes its old value. */
 static int free_comm(free_comm_function *real_free, MPI_Comm *comm)
 {
-    bool is_held = hold_comm(*comm);
+    bool is_held = *comm != HW_COMM_NULL && hold(COMM, (uintptr_t)*comm);
     int rc = real_free(comm);
     if (is_held && *comm != HW_COMM_NULL)
-        hw_freeing_mark_comm(*comm); /* refused: the mark's old value is deleted */
+        mark(COMM, (uintptr_t)*comm);
     return rc;
 }
 
@@ -140,10 +139,10 @@ int hw_comm_disconnect(MPI_Comm *comm) { return free_comm(hw_real.Comm_disconnec
 
 int hw_type_free(MPI_Datatype *datatype)
 {
-    bool is_held = hold_type(*datatype);
+    bool is_held = *datatype != HW_DATATYPE_NULL && hold(DATATYPE, (uintptr_t)*datatype);
     int rc = hw_real.Type_free(datatype);
     if (is_held && *datatype != HW_DATATYPE_NULL)
-        hw_freeing_mark_type(*datatype);
+        mark(DATATYPE, (uintptr_t)*datatype);
     return rc;
 }
 
