@@ -54,7 +54,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int user_count;       /* world model and sessions alive */
 static uint64_t limit_bytes; /* the eager limit in force */
 static const char *off_reason;
-static bool is_off_alone; /* for a reason that other processes may not have */
 
 /* Said in the record, and by HEADWAY_VERBOSE. */
 static void stand_back(const char *reason)
@@ -83,7 +82,6 @@ static void heed_extensions(int level)
         return;
     snprintf(reason, sizeof reason, "the program may call %s, which is not of the MPI standard", extension);
     turn_off(reason, "the progress thread stays off, but for programs at MPI_THREAD_MULTIPLE");
-    is_off_alone = true;
 }
 
 /* Bytes of such a job are moved by the program's own cores alone, so there is no time to win: doc/adr/0012.
@@ -120,10 +118,9 @@ static void prepare_once(void)
         off_reason = "HEADWAY_ENGINE=off";
     else if (!hw_real_is_complete())
         turn_off("interposition is incomplete", "the progress thread stays off");
-    else if (!hw_inside_knows_threads()) {
+    else if (!hw_inside_knows_threads())
         turn_off("the program has taken all keys for data of threads", "the progress thread stays off");
-        is_off_alone = true;
-    } else if (hw_options.engine == HW_OPTION_ENGINE_AUTO && is_crowded_node())
+    else if (hw_options.engine == HW_OPTION_ENGINE_AUTO && is_crowded_node())
         stand_back(
             "all processes are on one node and leave no core to spare, so that a progress thread could only "
             "slow them (HEADWAY_ENGINE=thread has one all the same)");
@@ -226,8 +223,6 @@ static void stop_engine(void)
     if (engine) {
         engine->describe(&facts);
         engine->stop();
-    } else if (is_off_alone && is_initialized && !is_finalized) {
-        hw_poll_quiesce(hw_world_comm(HW_COMM_WORLD)); /* those with an engine wait for all */
     }
     if (hw_options.record[0])
         hw_record_write(hw_options.record, &facts);
@@ -248,6 +243,16 @@ static void add_user(bool is_world)
     pthread_mutex_unlock(&lock);
 }
 
+/* Whether there is an engine may differ between processes; those with one need the others. */
+static void quiesce(void)
+{
+    int is_initialized = 0, is_finalized = 0;
+    hw_bottom.Initialized(&is_initialized);
+    hw_bottom.Finalized(&is_finalized);
+    if (hw_options.engine != HW_OPTION_ENGINE_OFF && is_initialized && !is_finalized)
+        hw_poll_quiesce(hw_world_comm(HW_COMM_WORLD));
+}
+
 /* The engine holds a communicator of the world, so it ends with the world at the latest; sessions that are
  * left get a new start. */
 static void remove_user(bool is_world)
@@ -257,6 +262,8 @@ static void remove_user(bool is_world)
         user_count--;
         if (is_world || user_count == 0)
             stop_engine();
+        if (is_world)
+            quiesce();
         if (is_world && user_count > 0)
             start_engine(false);
     }

@@ -45,10 +45,12 @@ void hw_poll_quiesce(MPI_Comm world)
 {
     if (!hw_real_needs_quiescence())
         return;
+    hw_poll_open();
     hw_bottom.Barrier(world);
     for (uint64_t end_ns = hw_clock_now_ns() + QUIESCE_NS; hw_clock_now_ns() < end_ns;)
         hw_poll();
     hw_bottom.Barrier(world);
+    hw_poll_close();
 }
 
 void hw_poll_close(void)

@@ -420,7 +420,6 @@ static void stop(void)
         pthread_join(thread, NULL);
     }
     hw_waiter_close(&waiter);
-    hw_poll_quiesce(hw_world_comm(HW_COMM_WORLD));
     hw_poll_close();
 }
 
