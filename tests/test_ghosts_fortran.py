@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import fortran
 import pytest
 import support
 from headway.mpis import Mpi
@@ -15,16 +16,9 @@ ATTRIBUTES = sorted((support.PROGRAMS / "fortran_attributes").glob("*.f90"))
 
 @pytest.mark.parametrize("source", WINDOWS, ids=lambda path: path.stem)
 def test_windows(mpi: Mpi, source: Path, tmp_path: Path) -> None:
-    if mpi.mpifort is None:
-        pytest.skip(f"{mpi.title} has no Fortran that the compiler here can use")
     if mpi.name in DECLINED:
         pytest.skip(f"{mpi.title} keeps its own windows")
-    try:
-        program = support.compile_program(mpi, source.stem, [source], (), mpi.mpifort)
-    except AssertionError as error:
-        if "mpi_f08" in source.read_text() and "Cannot open module file" in str(error):
-            pytest.skip(f"{mpi.title} has no mpi_f08 module for the compiler here")
-        raise
+    program = fortran.compile_or_skip(mpi, source)
     headway = support.run_mpi(
         mpi,
         [program],
@@ -48,17 +42,7 @@ def universe(mpi: Mpi, size: int, scratch: Path) -> list[str]:
 @pytest.mark.parametrize("source", ATTRIBUTES, ids=lambda path: path.stem)
 def test_attributes(mpi: Mpi, source: Path, tmp_path: Path) -> None:
     """Fortran sets, gets and deletes attributes by functions that are not the entries of C."""
-    is_module = "mpif.h" not in source.read_text()
-    compiler = mpi.mpifort if is_module else mpi.mpif77
-    if compiler is None:
-        pytest.skip(f"{mpi.title} has no such Fortran that the compiler here can use")
-    sources = [source, source.with_name("from_c.c")]
-    try:
-        program = support.compile_program(mpi, source.stem, sources, (), compiler)
-    except AssertionError as error:
-        if source.stem.endswith("f08") and "Cannot open module file" in str(error):
-            pytest.skip(f"{mpi.title} has no mpi_f08 module for the compiler here")
-        raise
+    program = fortran.compile_or_skip(mpi, source, source.with_name("from_c.c"))
     eight = universe(mpi, 8, tmp_path)
     plain = support.run_mpi(mpi, [program], ranks=3, extra=eight)
     assert plain.status == 0 and plain.lines, f"the plain control failed, {plain.explain()}"

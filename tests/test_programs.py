@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import fortran
 import pytest
 import support
 from headway.mpis import Mpi
@@ -403,17 +404,7 @@ FORTRAN = sorted((support.PROGRAMS / "fortran").glob("*.f90"))
 @pytest.mark.parametrize("source", FORTRAN, ids=lambda path: path.stem)
 def test_fortran(mpi: Mpi, source: Path, tmp_path: Path) -> None:
     """Every binding reaches the hooks, each call once."""
-    if mpi.mpifort is None:
-        pytest.skip(f"{mpi.title} has no Fortran that the compiler here can use")
-    name = source.stem + "_f"
-    try:
-        program = support.compile_program(
-            mpi, name, [source], ["-ffree-line-length-none"], mpi.mpifort
-        )
-    except AssertionError as error:
-        if "mpi_f08" in source.read_text() and "Cannot open module file" in str(error):
-            pytest.skip(f"{mpi.title} has no mpi_f08 module for the compiler here")
-        raise
+    program = fortran.compile_or_skip(mpi, source, name=source.stem + "_f")
     plain = support.run_mpi(mpi, [program], ranks=2)
     assert plain.status == 0, f"the plain control failed, {plain.explain()}"
     headway = support.run_mpi(mpi, [program], ranks=2, options=support.FORCED, records=tmp_path)
