@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from headway import __version__, bench, console, demo, profile, run
 from headway.cluster import commands as cluster_commands
@@ -52,7 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGHUP, end_on_signal)
     try:
         arguments = build_parser().parse_args(argv)
-        return arguments.call(arguments)
+        status = arguments.call(arguments)
+        sys.stdout.flush()
+        return status
     except HeadwayError as error:
         console.say(str(error))
         return error.status
@@ -61,3 +65,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 141
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        with suppress(OSError):
+            sys.stdout.close()  # what it still holds is lost
+        console.say(f"cannot write: {error.strerror}; make room")
+        return 1

@@ -26,7 +26,11 @@ def read(folder: Path) -> list[dict]:
 def load(path: Path) -> dict | None:
     """One record, or None if the file is not one."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+        text = path.read_text(encoding="utf-8", errors="replace")
+        record = json.loads(text.replace(r"\u0000", "\ufffd"))
+        if r"\ud" in text.lower():  # halves of a character cannot be printed
+            whole = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace")
+            record = json.loads(whole)
     except (OSError, ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 import pytest
 from headway.mpis import Mpi
@@ -47,12 +48,15 @@ def hello(mpi: Mpi) -> Path:
 def headway(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the command; its state files and locks are this test's own."""
 
-    def call(*words: object, timeout: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
+    def call(
+        *words: object, timeout: float = 120, stdout: IO[str] | int = subprocess.PIPE, **env: str
+    ) -> subprocess.CompletedProcess[str]:
         full = {**os.environ, "PYTHONPATH": str(ROOT / "cli"), **env}
         return subprocess.run(
             [sys.executable, "-m", "headway", *map(str, words)],
             text=True,
-            capture_output=True,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
             env=full,
             timeout=timeout,

@@ -176,6 +176,25 @@ def test_names_are_no_markup(headway: Headway, tmp_path: Path) -> None:
     assert two.stdout.count("tagged[abi:cxx11](int)") == 1, two.stdout
 
 
+def test_names_that_are_no_text(headway: Headway, tmp_path: Path) -> None:
+    """Half a character, and the end of a C string."""
+    odd = record(0, program="/pro\ud800gram\0", hostname="no\udfffde\0")
+    odd["profile"]["sites"][1]["function"] = "Wa\udc00it\0"
+    run = save(tmp_path / "run", odd, record(1))
+    words = ("--html", "page.html", "--csv", "sites.csv", "--trace", "t.json", "--paraver", "p.prv")
+    done = headway("report", run, *words)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    assert "Wa?it\ufffd" in done.stdout
+
+
+def test_no_room_to_write(headway: Headway, tmp_path: Path) -> None:
+    run = save(tmp_path / "run", record(0), record(1))
+    with open("/dev/full", "w") as full:
+        done = headway("report", run, stdout=full)
+    assert done.returncode == 1 and "No space left" in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
 def test_narrow_terminal_shows_places(tmp_path: Path) -> None:
     run = runs.load(save(tmp_path / "a", record(0), record(1)))
     console = Console(highlight=False, markup=False, emoji=False, width=80)
