@@ -22,6 +22,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         description="A suite: every mode alternating, several launches, tables, plots and a result "
         "file. Without a name: what suites there are. The options are those of bench/run.py.",
     )
+    parser.add_argument("--list", action="store_true", help="what suites there are")
     parser.add_argument("suite", nargs="?", metavar="SUITE", help="its name, or quick")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="OPTIONS")
     parser.set_defaults(call=bench)
@@ -44,5 +45,6 @@ def driver() -> Path:
 
 def bench(arguments: argparse.Namespace) -> int:
     which = {None: ["--list"], "quick": ["--quick"]}
-    chosen = which.get(arguments.suite, ["--suite", str(arguments.suite)])
+    suite = None if arguments.list else arguments.suite
+    chosen = which.get(suite, ["--suite", str(suite)])
     return subprocess.run([sys.executable, str(driver()), *chosen, *arguments.words]).returncode

@@ -14,8 +14,9 @@ Headway = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_lists_and_refuses(headway: Headway) -> None:
-    listed = headway("bench")
-    assert listed.returncode == 0 and "casper2-fig5" in listed.stdout
+    for words in ([], ["--list"]):
+        listed = headway("bench", *words)
+        assert listed.returncode == 0 and "casper2-fig5" in listed.stdout
     unknown = headway("bench", "no-such-suite")
     assert unknown.returncode == 2 and "no suite called 'no-such-suite'" in unknown.stderr
     odd = headway("bench", "overlap", "--case", "nothing like it")
