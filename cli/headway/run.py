@@ -66,6 +66,7 @@ class Plan:
     launcher_env: dict[str, str] = field(default_factory=dict)  # what the MPI itself needs
     transport_env: dict[str, str] = field(default_factory=dict)  # the part that transport.py chose
     more_ranks: list[str] | None = None  # plain_argv with the ghosts' processes, if there are any
+    is_told_names: bool = False  # the launcher hands on only what -x names (Open MPI's)
 
 
 def options_help() -> str:
@@ -256,7 +257,8 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
         outer = {} if forwarded else env
         argv = with_forwarded(words, forwarded)
         job_env = transport_settings(arguments, target.title, settings, words)
-        return Plan(argv, outer | job_env, target, env, words, job_env, job_env)
+        names = forwarded[:1] == ["-x"]
+        return Plan(argv, outer | job_env, target, env, words, job_env, job_env, None, names)
     if arguments.ranks is None:
         return Plan(words, env, target, env, words)
     mpi = find_launcher(target)
@@ -264,7 +266,8 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
     built = launch.build(mpi, words, ranks=arguments.ranks + more, forward=env)
     plain = launch.build(mpi, words, ranks=arguments.ranks)
     with_ghosts = launch.build(mpi, words, ranks=arguments.ranks + more).argv if more else None
-    return Plan(built.argv, built.env, target, env, plain.argv, plain.env, more_ranks=with_ghosts)
+    names = mpi.flavour == "ompi"
+    return Plan(built.argv, built.env, target, env, plain.argv, plain.env, {}, with_ghosts, names)
 
 
 def transport_settings(
@@ -302,9 +305,10 @@ def is_elsewhere(words: list[str]) -> bool:
 
 
 @contextmanager
-def record_folder(arguments: argparse.Namespace) -> Iterator[Path | None]:
+def record_folder(arguments: argparse.Namespace, settings: dict[str, str]) -> Iterator[Path | None]:
     """Where the ranks write their records: asked for, or for the length of the run."""
-    asked = arguments.record or os.environ.get("HEADWAY_RECORD")
+    name = "HEADWAY_RECORD"
+    asked = arguments.record or settings.get(name) or os.environ.get(name)
     if asked:
         folder = Path(asked).absolute()
         try:
@@ -373,7 +377,7 @@ def launch_and_tell(
         announce(plan)
         print(script(plan), end="")
         return 0
-    with record_folder(arguments) as folder:
+    with record_folder(arguments, settings) as folder:
         if folder:
             settings["HEADWAY_RECORD"] = str(folder)
         plan = make_plan(arguments, settings)
@@ -397,7 +401,12 @@ def script(plan: Plan) -> str:
     """The launch as lines of a batch script: what the ranks need, exported, and the command."""
     exports = {**plan.launcher_env, **plan.ranks_env}
     lines = [f"export {name}={shlex.quote(value)}" for name, value in exports.items()]
-    return "\n".join([*lines, shlex.join(plan.more_ranks or plan.plain_argv), ""])
+    if folder := plan.ranks_env.get("HEADWAY_RECORD"):
+        lines.append(f"mkdir -p {shlex.quote(folder)}")
+    argv = plan.more_ranks or plan.plain_argv
+    if plan.is_told_names:  # the values are those exported
+        argv = with_forwarded(argv, [word for name in plan.ranks_env for word in ("-x", name)])
+    return "\n".join([*lines, shlex.join(argv), ""])
 
 
 def times_of_records(folder: Path) -> dict[str, int]:

@@ -181,13 +181,24 @@ def test_dry_run_starts_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None
     assert "'x y'" in done.stdout and f"libheadway-{mpi.flavour}.so" in done.stdout
     lines = done.stdout.splitlines()
     assert "export HEADWAY_ENGINE=off" in lines and "rank" not in done.stdout
-    assert lines[-1].endswith(f"-n 3 {hello} 'x y'") and "HEADWAY" not in lines[-1]
+    assert lines[-1].endswith(f"-n 3 {hello} 'x y'")
+    # Open MPI's launchers pass on to other machines what they are told to.
+    names = ("-x HEADWAY_ENGINE" in lines[-1], "-x LD_PRELOAD" in lines[-1])
+    assert names == ((True, True) if mpi.flavour == "ompi" else (False, False))
+    assert "libheadway" not in lines[-1]
 
 
 def test_dry_run_is_a_script(headway: Headway, hello: Path, tmp_path: Path, mpi: Mpi) -> None:
     printed = headway("run", "--dry-run", "--record", "kept", "-n", 2, hello).stdout
-    (tmp_path / "kept").mkdir()
     done = subprocess.run(["sh", "-e"], input=printed, text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert [r["size"] for r in records.read(tmp_path / "kept")] == [2, 2]
+
+
+def test_record_of_a_settings_file(headway: Headway, hello: Path, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text('format = 1\n[settings]\nHEADWAY_RECORD = "kept"\n')
+    done = headway("run", "--settings", settings, "-n", 2, hello)
     assert done.returncode == 0, done.stderr
     assert [r["size"] for r in records.read(tmp_path / "kept")] == [2, 2]
 
