@@ -40,6 +40,8 @@ enum {
 
 /* Longer than the time between two posts of one series. */
 #define SETTLE_NS (50 * HW_NS_PER_US)
+/* Longer than any MPI takes to make a window. */
+#define WINDOW_SERIES_NS (10 * HW_NS_PER_MS)
 
 static pthread_t thread;
 static cpu_set_t allowed_cores; /* where the thread may run: what the process had in MPI_Init* */
@@ -56,6 +58,7 @@ static atomic_bool is_polling; /* with is_paused, seq_cst: either sees the other
 enum { AWAKE, NAPPING, PARKED };
 static _Atomic uint32_t sleep_state;
 static atomic_int exposure_count;
+static _Atomic uint64_t window_freed_ns; /* when the last exposed one was */
 static atomic_bool has_new_window;
 static atomic_uint post_count; /* operations posted; tells the thread whether the program is still posting */
 static atomic_bool is_series_complete;     /* the last post was the last of its series, as far as is known */
@@ -163,6 +166,40 @@ static void settle(void)
     seen = posted;
 }
 
+/* Windows that come and go in quick succession: parking after each would cost the program a wake-up for the
+ * next one, up to a fifth of what it takes to make it. The longer they do, the more seldom the thread looks.
+ * Returns for how long not to look, 0 when the last window was freed long ago. */
+static uint64_t window_series_nap_ns(void)
+{
+    static uint64_t nap_ns = IDLE_NAP_NS; /* progress thread only */
+    uint64_t freed_ns = atomic_load(&window_freed_ns);
+    if (freed_ns == 0 || hw_clock_now_ns() - freed_ns > WINDOW_SERIES_NS) {
+        nap_ns = IDLE_NAP_NS;
+        return 0;
+    }
+    uint64_t nap = nap_ns;
+    if (nap_ns < MAX_INSIDE_NAP_NS)
+        nap_ns *= 2;
+    return nap;
+}
+
+/* How long to nap where there is no work now; 0 to park. Perhaps a door holds everything for the moment: if
+ * it completes it all, nobody must wake us. Nor does anybody when no code of the program is expected any
+ * more. */
+static uint64_t idle_nap_ns(int *idle_looks)
+{
+    bool is_barred = atomic_load(&hw_request_callbacks) != 0;
+    uint64_t series_nap_ns = window_series_nap_ns();
+    if (atomic_load(&is_paused) || atomic_load(&is_retired))
+        return 0;
+    if (series_nap_ns > 0)
+        return series_nap_ns;
+    if (atomic_load(&hw_request_outstanding) == 0 ||
+        (++*idle_looks > IDLE_LOOKS_BEFORE_PARKING && !is_barred))
+        return 0;
+    return is_barred ? MAX_INSIDE_NAP_NS : IDLE_NAP_NS;
+}
+
 /* One busy period: from the first pending operation to none. */
 static void work(void)
 {
@@ -180,13 +217,10 @@ static void work(void)
         }
         HW_COUNT(looks);
         if (!has_work()) {
-            /* Perhaps a door holds everything for the moment. If it completes it all, nobody must wake us.
-             * Nor does anybody when no code of the program is expected any more. */
-            bool is_barred = atomic_load(&hw_request_callbacks) != 0;
-            if (atomic_load(&hw_request_outstanding) == 0 || atomic_load(&is_paused) ||
-                (++idle_looks > IDLE_LOOKS_BEFORE_PARKING && !is_barred))
+            uint64_t nap_ns = idle_nap_ns(&idle_looks);
+            if (nap_ns == 0)
                 break;
-            rest(NAPPING, is_barred ? MAX_INSIDE_NAP_NS : IDLE_NAP_NS);
+            rest(NAPPING, nap_ns);
             continue;
         }
         idle_looks = 0;
@@ -355,7 +389,8 @@ static void set_listened(bool wants_listening)
 
 static void exposed(int change)
 {
-    atomic_fetch_add(&exposure_count, change);
+    if (atomic_fetch_add(&exposure_count, change) + change == 0)
+        atomic_store(&window_freed_ns, hw_clock_now_ns());
     if (change > 0 && !atomic_load_explicit(&is_retired, memory_order_relaxed) && is_created())
         wake(PARKED); /* the thread finds out whether there are sockets to watch */
 }
