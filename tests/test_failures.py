@@ -73,7 +73,7 @@ def run_fake(
     [
         "",
         "level-single,slow",
-        "dup-error",
+        "split-error",
         "irecv-error",
         "irecv-error,own-handler",
         "isend-error",
@@ -90,7 +90,7 @@ def test_declines_never_fails(fake: Mpi, failures: str, tmp_path: Path) -> None:
     record = headway.records[0]
     # On Open MPI asking raises no error: there the program's handler does not matter.
     needs_receive = failures.endswith("own-handler") and fake.flavour == "mpich"
-    if failures == "dup-error" or needs_receive:
+    if failures == "split-error" or needs_receive:
         assert "[headway" in one_line(headway)
     # Without a receive of its own the thread still asks about the program's requests.
     assert record["engine"] == "thread" and record["tracked_p2p"] > 0, record

@@ -246,6 +246,25 @@ def test_operations_with_nobody_are_not_followed(mpi: Mpi, tmp_path: Path) -> No
     assert done.total("tracked_p2p") == 2 * 2, "the real exchange alone"
 
 
+def test_attribute_of_self(mpi: Mpi, tmp_path: Path) -> None:
+    """Callbacks of attributes run when they do plain, at the end as well."""
+    argv = [build(mpi, Program("self_attribute"))]
+    plain = support.run_mpi(mpi, argv, ranks=2)
+    headway = support.run_mpi(
+        mpi,
+        argv,
+        ranks=2,
+        shared_memory=False,
+        options=support.FORCED,
+        records=tmp_path,
+        timeout_s=support.time_limit_s(mpi, has_shm=False),
+        attempts=support.attempts(mpi, has_shm=False),
+    )
+    assert headway.status == plain.status == 0, headway.explain()
+    assert headway.lines == plain.lines, headway.explain()
+    assert [record["engine"] for record in headway.records] == ["thread"] * 2
+
+
 def test_handler_of_faults(mpi: Mpi, tmp_path: Path) -> None:
     """A page fault within the thread's turn reaches the program's handler."""
     if mpi.flavour == "mpich" and not mpi.is_intel:

@@ -15,7 +15,8 @@ static bool is_open;
 
 enum hw_status hw_poll_open(void)
 {
-    if (hw_bottom.Comm_dup(HW_COMM_SELF, &comm) != MPI_SUCCESS)
+    /* No duplicate: it would have the program's attributes, whose callbacks would run. */
+    if (hw_bottom.Comm_split(HW_COMM_SELF, 0, 0, &comm) != MPI_SUCCESS)
         return HW_MPI;
     request = HW_REQUEST_NULL;
     is_open = true;

@@ -4,8 +4,8 @@
  * the process, whatever the level. FAKE_MPI lists what goes
  * wrong, separated by commas: level-single  MPI_Init_thread gives MPI_THREAD_SINGLE whatever was asked
  *   slow          nothing goes wrong; each look at a request takes some microseconds
- *   dup-error     MPI_Comm_dup fails      isend-error   MPI_Isend fails
- *   irecv-error   a receive on a duplicated communicator fails (the library's own)
+ *   split-error   MPI_Comm_split fails    isend-error   MPI_Isend fails
+ *   irecv-error   a receive on a communicator made of another fails (the library's own)
  *   status-error  MPI_Request_get_status fails
  *   wait-error    MPI_Wait reports an error
  *   own-handler   MPI_COMM_WORLD and MPI_COMM_SELF have an error handler of the launcher's making
@@ -37,7 +37,7 @@ static int is_asked(const char *what)
 /* Open MPI's handles are addresses of objects the library exports; only the addresses matter. */
 #define HANDLE_OF(index) ((MPI_Request)(void *)&requests[index])
 #define INDEX_OF(request) ((int)((struct fake_request *)(void *)(request)-requests))
-#define DUPLICATE ((MPI_Comm)(void *)&given_level)
+#define PART ((MPI_Comm)(void *)&given_level)
 #define OWN_HANDLER ((MPI_Errhandler)(void *)&call_count)
 #define OBJECT(name) char name##_storage[512] __asm__(#name)
 OBJECT(ompi_mpi_comm_world);
@@ -66,7 +66,7 @@ OBJECT(ompi_mpi_errors_are_fatal);
 #else
 #define HANDLE_OF(index) ((MPI_Request)(0x4c000100 + (index)))
 #define INDEX_OF(request) ((int)(request)-0x4c000100)
-#define DUPLICATE ((MPI_Comm)0x44000077)
+#define PART ((MPI_Comm)0x44000077)
 #define OWN_HANDLER ((MPI_Errhandler)0x54000077)
 #endif
 
@@ -203,13 +203,13 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
 }
 ALSO_AS_MPI(Comm_size);
 
-int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *part)
 {
-    (void)comm;
-    *copy = DUPLICATE;
-    return is_asked("dup-error") ? FAKE_ERROR : MPI_SUCCESS;
+    (void)comm, (void)color, (void)key;
+    *part = PART;
+    return is_asked("split-error") ? FAKE_ERROR : MPI_SUCCESS;
 }
-ALSO_AS_MPI(Comm_dup);
+ALSO_AS_MPI(Comm_split);
 
 int PMPI_Comm_free(MPI_Comm *comm)
 {
@@ -258,11 +258,11 @@ int PMPI_Irecv(void *data, int count, MPI_Datatype type, int source, int tag, MP
     (void)type;
     (void)source;
     (void)tag;
-    if (comm == DUPLICATE && is_asked("irecv-error"))
+    if (comm == PART && is_asked("irecv-error"))
         return FAKE_ERROR;
     int code = new_request(request);
     if (code == MPI_SUCCESS)
-        requests[INDEX_OF(*request)].is_unmatched = comm == DUPLICATE; /* nobody ever sends there */
+        requests[INDEX_OF(*request)].is_unmatched = comm == PART; /* nobody ever sends there */
     return code;
 }
 ALSO_AS_MPI(Irecv);
