@@ -70,6 +70,7 @@ DIRECTED = [
     Program("late_attributes"),
     Program("cancel_beside", counters=("tracked_p2p", "doors", "looks")),
     Program("thread_local"),
+    Program("rounding", counters=("tracked_collective", "doors", "polls")),
     Program("rooted", ranks=4, needs="insignificant-arguments", counters=("tracked_collective",)),
     Program("mixtures", counters=("tracked_p2p", "tracked_persistent", "doors", "looks")),
     Program("handover", counters=("tracked_p2p", "doors", "looks")),

@@ -2,6 +2,7 @@
  * while the program itself is inside MPI, asleep again when there is nothing to progress. No core is set
  * aside. What wakes it in between is the waiter's business, whether it takes part at all the policy's. */
 #include "base/agent.h"
+#include "base/arithmetic.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -64,6 +65,7 @@ static atomic_uint post_count; /* operations posted; tells the thread whether th
 static atomic_bool is_series_complete;     /* the last post was the last of its series, as far as is known */
 static atomic_bool is_paused, is_listened; /* by the program; is_paused with is_polling, seq_cst */
 static atomic_bool has_sockets;            /* the waiter's trigger is events; written by the thread */
+static atomic_uint_fast64_t arithmetic;    /* of the program's thread that posted last; 0 at first */
 static struct hw_waiter waiter;
 
 /* An exposed window needs the thread only when somebody's message arrives, so it is watched while sockets
@@ -110,6 +112,7 @@ static int drain(bool *is_cut)
     int completed = 0, polls = 0, bulk_polls = 0;
     bool has_data = false, has_bursts = hw_burst_is_wanted();
     atomic_store(&is_polling, true);
+    hw_arithmetic_set(atomic_load_explicit(&arithmetic, memory_order_relaxed));
     for (; has_work(); polls++) {
         if (bulk_polls == MAX_POLLS_PER_LOOK) {
             if (waiter.uses_events)
@@ -331,6 +334,7 @@ static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
     bool is_new;
     if (atomic_load_explicit(&is_retired, memory_order_relaxed) || !is_created())
         return;
+    atomic_store_explicit(&arithmetic, hw_arithmetic_get(), memory_order_relaxed);
     atomic_fetch_add_explicit(&post_count, 1, memory_order_relaxed);
     enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);
     if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || atomic_load(&is_paused))
@@ -389,6 +393,7 @@ static void set_listened(bool wants_listening)
 
 static void exposed(int change)
 {
+    atomic_store_explicit(&arithmetic, hw_arithmetic_get(), memory_order_relaxed);
     if (atomic_fetch_add(&exposure_count, change) + change == 0)
         atomic_store(&window_freed_ns, hw_clock_now_ns());
     if (change > 0 && !atomic_load_explicit(&is_retired, memory_order_relaxed) && is_created())
