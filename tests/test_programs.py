@@ -112,6 +112,9 @@ DIRECTED = [
     ),
 ]
 
+#: Status of memory_keys.c where it can show nothing.
+NO_KEYS = 77
+
 #: The MPIs that run with both triggers without --full.
 QUICK_MPIS = ("mpich4", "ompi4")
 
@@ -272,6 +275,26 @@ def test_handler_of_faults(mpi: Mpi, tmp_path: Path) -> None:
         pytest.skip("MPICH has the kernel write to the buffer, which refuses, plain too")
     program = Program("faults")
     plain = support.run_mpi(mpi, [build(mpi, program)], ranks=2)
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+
+    def run(attempt: int) -> support.Result:
+        records = tmp_path / f"records{attempt}"
+        return support.run_mpi(
+            mpi, [build(mpi, program)], ranks=2, options=support.FORCED, records=records
+        )
+
+    headway = run_until_exercised(program, run)
+    assert headway.status == 0, headway.explain()
+    assert headway.lines == plain.lines, headway.explain()
+    assert_exercised(headway, program)
+
+
+def test_memory_under_a_protection_key(mpi: Mpi, tmp_path: Path) -> None:
+    """The thread's turn reaches memory that only the program's thread was allowed to use."""
+    program = Program("memory_keys")
+    plain = support.run_mpi(mpi, [build(mpi, program)], ranks=2)
+    if plain.status == NO_KEYS:
+        pytest.skip("the processor has no protection keys")
     assert plain.status == 0, f"the plain control failed, {plain.explain()}"
 
     def run(attempt: int) -> support.Result:

@@ -4,11 +4,16 @@
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 /* A short slice is what makes the kernel let a woken thread run at once. */
 #define SLICE_NS (100 * HW_NS_PER_US)
@@ -58,6 +63,27 @@ int hw_agent_create(pthread_t *thread, void *(*run)(void *), size_t stack_bytes,
     pthread_attr_destroy(&attributes);
     return error;
 }
+
+#if defined(__x86_64__)
+
+/* The kernel has them in use (CPUID 7, ECX bit 4). */
+static bool has_protection_keys(void)
+{
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ecx & 1U << 4);
+}
+
+void hw_agent_open_memory(void)
+{
+    if (has_protection_keys())
+        __asm__ volatile("wrpkru" : : "a"(0), "c"(0), "d"(0) : "memory");
+}
+
+#else
+
+void hw_agent_open_memory(void) {}
+
+#endif
 
 void hw_agent_prompt(void)
 {

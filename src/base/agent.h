@@ -14,4 +14,8 @@ int hw_agent_create(pthread_t *thread, void *(*run)(void *), size_t stack_bytes,
  * some milliseconds. It needs no privilege; an old kernel that refuses leaves things as they are. */
 void hw_agent_prompt(void);
 
+/* For the calling thread: it may use all memory of the process that can be used at all. Which protection keys
+ * (pkeys(7)) a thread may use is its own; one that the program allocates later would be closed to it. */
+void hw_agent_open_memory(void);
+
 #endif

@@ -89,6 +89,7 @@ static void prepare_thread(void)
     hw_inside_mark_own_thread();
     prctl(PR_SET_NAME, "headway", 0, 0, 0);
     hw_agent_prompt();
+    hw_agent_open_memory();
 }
 
 /* Returns how many operations completed; sets *has_polled if it made a call that makes progress. */
