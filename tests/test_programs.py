@@ -75,6 +75,7 @@ DIRECTED = [
     Program("mixtures", counters=("tracked_p2p", "tracked_persistent", "doors", "looks")),
     Program("handover", counters=("tracked_p2p", "doors", "looks")),
     Program("forks"),
+    Program("awaited_signals"),
     Program("rma", needs="one-sided-over-tcp", counters=("tracked_rma", "exposures", "polls")),
     Program(
         "io",

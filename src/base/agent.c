@@ -29,15 +29,18 @@ struct scheduling {
 _Static_assert(sizeof(struct scheduling) == 48, "sched_setattr(2) knows this size");
 
 /* A fault kills a process that blocks its signal in the thread that had it, whatever handler there is, and
- * programs that protect pages expect theirs: MPI may fill such a page in an agent. */
+ * programs that protect pages expect theirs: MPI may fill such a page in an agent. But one that the program
+ * blocks it may be waiting for (sigwait(3)): if somebody sends it, no thread of ours must take it. */
 static void block_signals(sigset_t *before)
 {
     static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
     sigset_t blocked;
     sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
-        sigdelset(&blocked, faults[i]);
     pthread_sigmask(SIG_SETMASK, &blocked, before);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        if (!sigismember(before, faults[i]))
+            sigdelset(&blocked, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, NULL);
 }
 
 /* What glibc keeps on every stack: thread-local data of the program and of its libraries, of any size. */
