@@ -117,7 +117,7 @@ static int wait_ns(int epoll_fd, struct epoll_event *ready, int capacity, uint64
         struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / HW_NS_PER_S),
                                    .tv_nsec = (long)(timeout_ns % HW_NS_PER_S)};
         int count = (int)syscall(SYS_epoll_pwait2, epoll_fd, ready, capacity, &timeout, NULL, 0);
-        if (count >= 0 || errno != ENOSYS)
+        if (count >= 0 || errno == EINTR)
             return count;
         is_missing = true;
     }
