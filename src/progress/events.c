@@ -33,6 +33,7 @@ enum hw_status hw_events_open(struct hw_events *events)
     struct epoll_event interrupt = {.events = EPOLLIN | EPOLLET, .data.fd = events->interrupt_fd};
     if (epoll_ctl(events->edge_fd, EPOLL_CTL_ADD, events->interrupt_fd, &interrupt) != 0)
         goto err_add;
+    events->directory_fd = hw_sockets_open();
     return HW_OK;
 
 err_add:
@@ -49,6 +50,8 @@ void hw_events_close(struct hw_events *events)
     close(events->interrupt_fd);
     close(events->level_fd);
     close(events->edge_fd);
+    if (events->directory_fd >= 0)
+        close(events->directory_fd);
 }
 
 void hw_events_interrupt(struct hw_events *events)
@@ -84,7 +87,7 @@ void hw_events_add(struct hw_events *events, int fd)
 static void list_again(struct hw_events *events)
 {
     struct hw_socket found[HW_EVENTS_MAX_SOCKETS];
-    int count = hw_sockets_list(found, HW_EVENTS_MAX_SOCKETS);
+    int count = hw_sockets_list(events->directory_fd, found, HW_EVENTS_MAX_SOCKETS);
     for (int i = 0; i < count; i++)
         if (!is_watched(events, &found[i]))
             watch(events, found[i].fd);

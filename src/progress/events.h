@@ -18,6 +18,7 @@ struct hw_events {
     int edge_fd;
     int level_fd;
     int interrupt_fd; /* an eventfd in the edge-triggered set */
+    int directory_fd; /* sockets are listed from it; -1 if there is none */
     int socket_count;
     long descriptor_count; /* of the process, at the last listing */
     uint64_t listed_ns;    /* when that was */

@@ -40,12 +40,13 @@ struct directory_entry {
     char name[];
 };
 
+int hw_sockets_open(void) { return open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+
 /* readdir(3) would malloc, and with that give the progress thread an arena of its own. */
-int hw_sockets_list(struct hw_socket *sockets, int capacity)
+int hw_sockets_list(int directory, struct hw_socket *sockets, int capacity)
 {
     _Alignas(struct directory_entry) char entries[4096];
-    int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
+    if (directory < 0 || lseek(directory, 0, SEEK_SET) != 0)
         return 0;
     int count = 0;
     for (long size; (size = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
@@ -53,11 +54,10 @@ int hw_sockets_list(struct hw_socket *sockets, int capacity)
             const struct directory_entry *entry = (const struct directory_entry *)(entries + at);
             at += entry->length;
             int fd = entry->name[0] >= '0' && entry->name[0] <= '9' ? atoi(entry->name) : -1;
-            if (fd >= 0 && fd != directory && is_connected_tcp(fd, &sockets[count].inode))
+            if (fd >= 0 && is_connected_tcp(fd, &sockets[count].inode))
                 sockets[count++].fd = fd;
         }
     }
-    close(directory);
     return count;
 }
 

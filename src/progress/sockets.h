@@ -9,9 +9,14 @@ struct hw_socket {
     ino_t inode; /* tells a new socket from an old one that had the same number */
 };
 
-/* Lists connected TCP sockets, at most `capacity`. Reads /proc/self/fd; some 1 us per descriptor.
- * Returns how many were written; 0 if /proc is not there. */
-int hw_sockets_list(struct hw_socket *sockets, int capacity);
+/* The directory to read below, which the caller closes; -1 if /proc is not there. Who lists from a thread of
+ * ours keeps it open: to open it takes the lowest free number, which programs of one thread count on
+ * (close(0), then open). */
+int hw_sockets_open(void);
+
+/* Lists connected TCP sockets, at most `capacity`; some 1 us per descriptor. Returns how many were written; 0
+ * without a directory. */
+int hw_sockets_list(int directory, struct hw_socket *sockets, int capacity);
 
 /* Number of descriptors open in this process, or -1 where the kernel does not tell cheaply (before
  * Linux 6.2). One stat(2): cheap enough to ask whether a new listing is due. */

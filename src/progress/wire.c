@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum { MAX_SOCKET_COUNT = 64, LOOKS_PER_LISTING = 16, LISTINGS_IN_VAIN = 8 };
 
@@ -89,7 +90,10 @@ static void leave_out_own(void)
 
 static void list(void)
 {
-    listed.count = hw_sockets_list(listed.sockets, MAX_SOCKET_COUNT);
+    int directory = hw_sockets_open();
+    listed.count = hw_sockets_list(directory, listed.sockets, MAX_SOCKET_COUNT);
+    if (directory >= 0)
+        close(directory);
     listed.is_too_many = listed.count == MAX_SOCKET_COUNT;
     listed.age = 0;
     leave_out_own();

@@ -11,12 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 enum { OTHER_COUNT = 300, CAPACITY = 8 };
+
+static int directory;
 
 struct pair {
     int listener, client, server;
@@ -55,16 +58,16 @@ static void only_connected_tcp_is_listed(void **state)
 {
     (void)state;
     struct hw_socket sockets[CAPACITY];
-    int before = hw_sockets_list(sockets, CAPACITY);
+    int before = hw_sockets_list(directory, sockets, CAPACITY);
     int datagram = socket(AF_INET, SOCK_DGRAM, 0);
     struct pair pair = connect_pair();
-    int count = hw_sockets_list(sockets, CAPACITY);
+    int count = hw_sockets_list(directory, sockets, CAPACITY);
     assert_int_equal(count, before + 2);
     assert_true(is_listed(sockets, count, pair.client));
     assert_true(is_listed(sockets, count, pair.server));
     close_pair(&pair);
     close(datagram);
-    assert_int_equal(hw_sockets_list(sockets, CAPACITY), before);
+    assert_int_equal(hw_sockets_list(directory, sockets, CAPACITY), before);
 }
 
 static void sockets_behind_many_descriptors_are_listed(void **state)
@@ -76,21 +79,48 @@ static void sockets_behind_many_descriptors_are_listed(void **state)
         assert_true((others[i] = open("/dev/null", O_RDONLY)) >= 0);
     struct pair pair = connect_pair();
     size_t allocated_before = mallinfo2().uordblks;
-    int count = hw_sockets_list(sockets, CAPACITY);
+    int count = hw_sockets_list(directory, sockets, CAPACITY);
     assert_int_equal(mallinfo2().uordblks, allocated_before);
     assert_true(is_listed(sockets, count, pair.client));
     assert_true(is_listed(sockets, count, pair.server));
-    assert_int_equal(hw_sockets_list(sockets, 1), 1);
+    assert_int_equal(hw_sockets_list(directory, sockets, 1), 1);
     close_pair(&pair);
     for (int i = 0; i < OTHER_COUNT; i++)
         close(others[i]);
 }
 
+/* Programs of one thread count on the lowest free number: close(0), then open. */
+static void listing_takes_no_descriptor(void **state)
+{
+    (void)state;
+    struct hw_socket sockets[CAPACITY];
+    struct rlimit before, none;
+    struct pair pair = connect_pair();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int count = hw_sockets_list(directory, sockets, CAPACITY);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_true(is_listed(sockets, count, pair.client));
+    close_pair(&pair);
+}
+
+static void nothing_is_listed_without_a_directory(void **state)
+{
+    (void)state;
+    struct hw_socket sockets[CAPACITY];
+    assert_int_equal(hw_sockets_list(-1, sockets, CAPACITY), 0);
+}
+
 int main(void)
 {
+    directory = hw_sockets_open();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_connected_tcp_is_listed),
         cmocka_unit_test(sockets_behind_many_descriptors_are_listed),
+        cmocka_unit_test(listing_takes_no_descriptor),
+        cmocka_unit_test(nothing_is_listed_without_a_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
