@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,25 @@
 
 /* Handshakes of all transports at hand are shorter, segments of a bulk transfer longer. */
 enum { BULK_BYTES = 8 * 1024 };
+
+static void open_directory(struct hw_events *events)
+{
+    struct stat status;
+    events->directory_fd = hw_sockets_open();
+    if (events->directory_fd < 0 || fstat(events->directory_fd, &status) != 0)
+        return;
+    events->directory_device = status.st_dev;
+    events->directory_inode = status.st_ino;
+}
+
+bool hw_events_are_there(const struct hw_events *events)
+{
+    struct stat status;
+    if (events->directory_fd < 0)
+        return true;
+    return fstat(events->directory_fd, &status) == 0 && status.st_dev == events->directory_device &&
+           status.st_ino == events->directory_inode;
+}
 
 enum hw_status hw_events_open(struct hw_events *events)
 {
@@ -33,7 +53,7 @@ enum hw_status hw_events_open(struct hw_events *events)
     struct epoll_event interrupt = {.events = EPOLLIN | EPOLLET, .data.fd = events->interrupt_fd};
     if (epoll_ctl(events->edge_fd, EPOLL_CTL_ADD, events->interrupt_fd, &interrupt) != 0)
         goto err_add;
-    events->directory_fd = hw_sockets_open();
+    open_directory(events);
     return HW_OK;
 
 err_add:
@@ -122,7 +142,7 @@ static int wait_ns(int epoll_fd, struct epoll_event *ready, int capacity, uint64
         int count = (int)syscall(SYS_epoll_pwait2, epoll_fd, ready, capacity, &timeout, NULL, 0);
         if (count >= 0 || errno == EINTR)
             return count;
-        is_missing = true;
+        is_missing = true; /* or forbidden: some containers answer EPERM to what they do not know */
     }
 #endif
     return epoll_wait(epoll_fd, ready, capacity, (int)((timeout_ns + HW_NS_PER_MS - 1) / HW_NS_PER_MS));

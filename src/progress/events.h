@@ -19,6 +19,8 @@ struct hw_events {
     int level_fd;
     int interrupt_fd; /* an eventfd in the edge-triggered set */
     int directory_fd; /* sockets are listed from it; -1 if there is none */
+    dev_t directory_device;
+    ino_t directory_inode; /* by which it is known again */
     int socket_count;
     long descriptor_count; /* of the process, at the last listing */
     uint64_t listed_ns;    /* when that was */
@@ -29,6 +31,10 @@ struct hw_events {
 /* HW_NOMEM if the kernel gives no epoll descriptor. */
 enum hw_status hw_events_open(struct hw_events *events);
 void hw_events_close(struct hw_events *events);
+
+/* False once the program has closed all descriptors, as daemons do, ours with them: what has their numbers
+ * now is the program's. Nothing else here may be called then. Any thread. */
+bool hw_events_are_there(const struct hw_events *events);
 
 /* Has the agent woken by one more descriptor too, which somebody else reads and closes. */
 void hw_events_add(struct hw_events *events, int fd);

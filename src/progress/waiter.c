@@ -34,9 +34,14 @@ enum hw_status hw_waiter_open(struct hw_waiter *waiter)
     return HW_OK;
 }
 
+static bool has_events(const struct hw_waiter *waiter)
+{
+    return waiter->has_events && hw_events_are_there(&waiter->events);
+}
+
 void hw_waiter_close(struct hw_waiter *waiter)
 {
-    if (waiter->has_events)
+    if (has_events(waiter))
         hw_events_close(&waiter->events);
     waiter->has_events = false;
 }
@@ -46,7 +51,8 @@ void hw_waiter_begin(struct hw_waiter *waiter)
     waiter->had_event = false;
     waiter->is_bulk = false;
     waiter->busy_since_ns = hw_clock_now_ns();
-    if (waiter->has_events) {
+    waiter->uses_events = false;
+    if (has_events(waiter)) {
         bool has_sockets = hw_events_refresh(&waiter->events) > 0;
         bool is_forced = hw_options.trigger == HW_OPTION_TRIGGER_EVENTS;
         bool is_silent = waiter->silent_periods >= SILENT_PERIODS_TO_TICK;
@@ -100,6 +106,7 @@ static enum hw_event wait_for_event(struct hw_waiter *waiter)
 enum hw_reason hw_waiter_wait(struct hw_waiter *waiter)
 {
     enum hw_event event = HW_EVENT_NONE;
+    waiter->uses_events = waiter->uses_events && has_events(waiter);
     if (waiter->uses_events)
         event = wait_for_event(waiter);
     else
@@ -141,6 +148,6 @@ void hw_waiter_interrupt(struct hw_waiter *waiter)
 {
     atomic_fetch_add_explicit(&waiter->interrupts, 1, memory_order_release);
     hw_futex_wake(&waiter->interrupts, 1); /* it naps, or it waits on the sockets: both are told */
-    if (waiter->has_events)
+    if (has_events(waiter))
         hw_events_interrupt(&waiter->events);
 }
