@@ -16,10 +16,24 @@ bool hw_inside_wants_times;
  * thread when it looks; never held across an MPI call. */
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct hw_inside *registry;
+/* Threads that called MPI from a destructor, after they had been taken from the list. The C library runs
+ * destructors a few rounds only: if there is none left for ours, this count says for good that a mark cannot
+ * be known, where the list would go on with memory that is no more. */
+static int ending_count;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
 static bool has_key;
+
+static void remove_from_list(const struct hw_inside *inside)
+{
+    for (struct hw_inside **link = &registry; *link != NULL; link = &(*link)->next) {
+        if (*link == inside) {
+            *link = inside->next;
+            break;
+        }
+    }
+}
 
 /* The mark lives in the thread's own memory, which is gone after this. */
 static void unregister(void *argument)
@@ -27,13 +41,12 @@ static void unregister(void *argument)
     struct hw_inside *inside = argument;
     hw_profile_thread_end();
     pthread_mutex_lock(&registry_mutex);
-    for (struct hw_inside **link = &registry; *link != NULL; link = &(*link)->next) {
-        if (*link == inside) {
-            *link = inside->next;
-            break;
-        }
-    }
+    if (inside->is_ending)
+        ending_count--;
+    else
+        remove_from_list(inside);
     pthread_mutex_unlock(&registry_mutex);
+    inside->is_ending = true;
     /* Another destructor of this thread may still call MPI: it registers again. */
     atomic_store_explicit(&inside->depth, HW_INSIDE_UNREGISTERED, memory_order_relaxed);
 }
@@ -54,6 +67,8 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     registry = NULL;
+    ending_count = 0;
+    hw_inside.is_ending = false;
     if (has_key && (hw_inside.depth == HW_INSIDE_NO || pthread_getspecific(exit_key) == &hw_inside)) {
         hw_inside.next = NULL;
         registry = &hw_inside;
@@ -73,8 +88,12 @@ static void initialise(void)
 static void enter_registry(struct hw_inside *inside)
 {
     pthread_mutex_lock(&registry_mutex);
-    inside->next = registry;
-    registry = inside;
+    if (inside->is_ending) {
+        ending_count++;
+    } else {
+        inside->next = registry;
+        registry = inside;
+    }
     pthread_mutex_unlock(&registry_mutex);
     pthread_setspecific(exit_key, inside);
 }
@@ -97,8 +116,8 @@ bool hw_inside_knows_threads(void) { return has_key; }
 
 bool hw_inside_any(void)
 {
-    bool is_inside = false;
     pthread_mutex_lock(&registry_mutex);
+    bool is_inside = ending_count > 0;
     for (const struct hw_inside *inside = registry; inside != NULL && !is_inside; inside = inside->next)
         is_inside = atomic_load_explicit(&inside->depth, memory_order_acquire) == HW_INSIDE_YES;
     pthread_mutex_unlock(&registry_mutex);

@@ -20,6 +20,7 @@ enum { HW_INSIDE_PROFILED = -2, HW_INSIDE_UNREGISTERED = -1, HW_INSIDE_NO = 0, H
 struct hw_inside {
     atomic_int depth;       /* HW_INSIDE_*; the owner leaves with release, the progress thread acquires */
     const void *site;       /* where the last entry that took the slow way was called from; owner only */
+    bool is_ending;         /* it has been taken from the list before; owner only */
     struct hw_inside *next; /* list of registered threads, under the registry's lock */
 };
 
@@ -69,7 +70,8 @@ static inline void hw_inside_time(bool wants_times)
  * keys for data of threads. After the first call of any entry. */
 bool hw_inside_knows_threads(void);
 
-/* True if any thread of the program is inside MPI now, or waits for its turn. Progress thread only. */
+/* True if any thread of the program is inside MPI now, or waits for its turn, or could be without our
+ * knowing: one that calls MPI while it ends. Progress thread only. */
 bool hw_inside_any(void);
 
 /* Marks the calling thread as one of ours: every MPI call it makes is passed straight through. */

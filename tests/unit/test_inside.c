@@ -3,6 +3,7 @@
 #include "progress/inside.h"
 #include "real/table.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -10,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,13 +114,78 @@ static void child_starts_over(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+enum { STACK_BYTES = 1 << 20 };
+
+static pthread_key_t late_key;
+static _Thread_local int rounds;
+static int last_round;
+
+static void call_once(void)
+{
+    if (hw_inside_depth(&hw_inside) != HW_INSIDE_NO)
+        hw_inside_register(&hw_inside);
+    hw_inside_enter(&hw_inside);
+    hw_inside_leave(&hw_inside);
+}
+
+/* A library that wants to be the last one calls MPI in the last round of destructors. */
+static void end_late(void *argument)
+{
+    if (++rounds < last_round)
+        pthread_setspecific(late_key, argument);
+    else
+        call_once();
+}
+
+static void *call_and_end_late(void *argument)
+{
+    call_once();
+    pthread_setspecific(late_key, argument);
+    return NULL;
+}
+
+/* A thread on a stack, with its thread-local data, that is gone afterwards. */
+static void run_on_own_stack(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    void *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    assert_ptr_not_equal(stack, MAP_FAILED);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stack, STACK_BYTES);
+    assert_int_equal(pthread_create(&thread, &attributes, call_and_end_late, &rounds), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    munmap(stack, STACK_BYTES);
+}
+
+static void ending_thread_calls_again(void **state)
+{
+    (void)state;
+    assert_int_equal(pthread_key_create(&late_key, end_late), 0);
+    last_round = 1;
+    run_on_own_stack();
+    assert_false(hw_inside_any());
+}
+
+/* Nobody says any more when its calls are over: no turn from here on, but no memory that is gone either. */
+static void thread_that_ends_unnoticed(void **state)
+{
+    (void)state;
+    last_round = PTHREAD_DESTRUCTOR_ITERATIONS;
+    run_on_own_stack();
+    assert_true(hw_inside_any());
+}
+
 int main(void)
 {
     hw_real_pretend_loaded();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_call_registers),      cmocka_unit_test(nested_call_is_seen),
-        cmocka_unit_test(ended_thread_is_forgotten), cmocka_unit_test(own_thread_is_not_the_program),
-        cmocka_unit_test(child_starts_over),
+        cmocka_unit_test(first_call_registers),       cmocka_unit_test(nested_call_is_seen),
+        cmocka_unit_test(ended_thread_is_forgotten),  cmocka_unit_test(own_thread_is_not_the_program),
+        cmocka_unit_test(child_starts_over),          cmocka_unit_test(ending_thread_calls_again),
+        cmocka_unit_test(thread_that_ends_unnoticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
