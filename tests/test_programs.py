@@ -49,6 +49,7 @@ DIRECTED = [
     Program("doors", counters=("tracked_p2p", "doors", "polls", "completed_early")),
     Program("receives", ranks=4),
     Program("conversions", counters=()),
+    Program("null_arguments"),
     Program("nobody", counters=("tracked_p2p", "doors")),
     Program("truncation"),
     Program(

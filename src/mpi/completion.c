@@ -70,7 +70,8 @@ int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status
     if (!enter_door(&door, count, requests))
         return hw_real.Waitany(count, requests, index, status);
     int rc = hw_real.Waitany(count, requests, index, status);
-    hw_request_mark_complete(&door.taken, *index);
+    if (index != NULL)
+        hw_request_mark_complete(&door.taken, *index);
     leave_door(&door, requests, BLOCKING);
     return rc;
 }

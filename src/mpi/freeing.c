@@ -126,7 +126,7 @@ typedef int free_comm_function(MPI_Comm *comm);
 /* Where the MPI refuses, setting the mark again deletes its old value. */
 static int free_comm(free_comm_function *real_free, MPI_Comm *comm)
 {
-    bool is_held = *comm != HW_COMM_NULL && hold(COMM, (uintptr_t)*comm);
+    bool is_held = comm && *comm != HW_COMM_NULL && hold(COMM, (uintptr_t)*comm);
     int rc = real_free(comm);
     if (is_held && *comm != HW_COMM_NULL)
         mark(COMM, (uintptr_t)*comm);
@@ -139,7 +139,7 @@ int hw_comm_disconnect(MPI_Comm *comm) { return free_comm(hw_real.Comm_disconnec
 
 int hw_type_free(MPI_Datatype *datatype)
 {
-    bool is_held = *datatype != HW_DATATYPE_NULL && hold(DATATYPE, (uintptr_t)*datatype);
+    bool is_held = datatype && *datatype != HW_DATATYPE_NULL && hold(DATATYPE, (uintptr_t)*datatype);
     int rc = hw_real.Type_free(datatype);
     if (is_held && *datatype != HW_DATATYPE_NULL)
         mark(DATATYPE, (uintptr_t)*datatype);

@@ -101,7 +101,7 @@ static int free_redirected(struct hw_rma_window *window, MPI_Win *win)
 
 int hw_win_free(MPI_Win *win)
 {
-    struct hw_rma_window *window = hw_rma_find(*win);
+    struct hw_rma_window *window = win ? hw_rma_find(*win) : NULL;
     if (window)
         return free_redirected(window, win);
     int rc = hw_real.Win_free(win);

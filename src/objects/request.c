@@ -193,6 +193,8 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
     taken->count = 0;
     taken->capacity = (int)(sizeof taken->inline_items / sizeof taken->inline_items[0]);
     taken->items = taken->inline_items;
+    if (requests == NULL) /* the MPI says what it thinks of that */
+        return false;
     pthread_mutex_lock(&table_lock);
     for (int i = 0; i < count; i++) {
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
@@ -267,6 +269,8 @@ int hw_request_return(struct hw_request_taken *taken, const MPI_Request *request
 
 static void drop_known(int count, const MPI_Request *requests, bool wants_taken)
 {
+    if (requests == NULL)
+        return;
     pthread_mutex_lock(&table_lock);
     for (int i = 0; i < count; i++) {
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
