@@ -112,6 +112,16 @@ def one_line(result: support.Result) -> str:
     return lines[0]
 
 
+def test_process_without_mpi(fake: Mpi) -> None:
+    """What a rank starts has the library, too: a question by a weak reference is no mistake."""
+    gcc = Path(shutil.which("gcc") or "gcc")
+    program = support.compile_program(fake, "fake/absent", [HERE / "absent.c"], [], gcc)
+    plain = support.run_group([program], os.environ)
+    headway = support.run_group([program], os.environ | support.preloaded(fake, {}))
+    assert headway.status == plain.status == 0, headway.explain()
+    assert headway.stdout == plain.stdout and not headway.stderr, headway.explain()
+
+
 def test_wrong_flavour(fake: Mpi) -> None:
     result = run_fake(fake, "", {}, flavour=OTHER[fake.flavour])
     assert result.status not in (0, -1), result.explain()

@@ -87,6 +87,12 @@ def wrap(text: str, width: int = 110) -> str:
     return "\n".join([*lines, current])
 
 
+#: What programs that may do without MPI ask where there is none: they find us by weak references.
+ABSENT = dict.fromkeys(
+    ("Finalized", "Initialized"),
+    "    if (!hw_real_is_there()) {\n        *flag = 0;\n        return MPI_SUCCESS;\n    }\n",
+)
+
 #: A handle as the number that Fortran or the standard ABI has for it, and back.
 CONVERSION = re.compile(r"(\w+)_(c2f|f2c|toint|fromint)")
 
@@ -175,7 +181,7 @@ class Generator:
             p = self.table[name]
             lines.append(
                 wrap(p.declaration(f"first_{name}", "static "))
-                + "\n{\n    hw_real_load_or_exit();\n"
+                + f"\n{{\n{ABSENT.get(name, '')}    hw_real_load_or_exit();\n"
                 + f"    return hw_real.{name}({p.arguments()});\n}}"
             )
         lines += ["", "struct hw_real_table hw_bottom;", "", "struct hw_real_table hw_real = {"]

@@ -176,6 +176,17 @@ enum hw_status hw_real_load(void)
     return status;
 }
 
+bool hw_real_is_there(void)
+{
+    struct hw_real_library found;
+    if (atomic_load_explicit(&state, memory_order_acquire) == STATE_LOADED)
+        return true;
+    if (hw_real_detect(&found) != HW_OK)
+        return false;
+    dlclose(found.handle);
+    return true;
+}
+
 void hw_real_load_or_exit(void)
 {
     if (hw_real_load() != HW_OK)

@@ -35,7 +35,12 @@ extern HW_HIDDEN int (*hw_real_request_is_complete)(MPI_Request request);
  * library's ABI. The first entry a thread makes calls it: nobody else has to. */
 enum hw_status hw_real_load(void);
 
-/* The same, and ends the process (exit code 78, before any communication) where there is none. */
+/* True if there is an MPI in the process, of whatever ABI. A job has programs without, which the library is
+ * preloaded into like others. */
+bool hw_real_is_there(void);
+
+/* The same as hw_real_load, and ends the process (exit code 78, before any communication) where there is
+ * none. */
 void hw_real_load_or_exit(void);
 
 /* False for a function that the running MPI lacks: its members then log once and return an MPI error. */
