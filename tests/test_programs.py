@@ -52,6 +52,7 @@ DIRECTED = [
     Program("null_arguments"),
     Program("nobody", counters=("tracked_p2p", "doors")),
     Program("truncation"),
+    Program("late_handler"),
     Program(
         "truncation", needs="failed-in-waitall", label="truncation-waitall", arguments=["waitall"]
     ),

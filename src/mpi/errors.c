@@ -30,7 +30,12 @@ static void add(enum kind kind)
 static void decide(void)
 {
     bool is_silent = world == RETURN && (self == RETURN || hw_real_raises_at_world());
-    hw_request_allow_asking(setter_count == 0 && !has_own && (is_silent || !has_return));
+    enum hw_request_asking asking = HW_REQUEST_ASK_NOT;
+    if (setter_count == 0 && !has_own && is_silent)
+        asking = HW_REQUEST_ASK;
+    else if (setter_count == 0 && !has_own && !has_return)
+        asking = HW_REQUEST_ASK_MUTED;
+    hw_request_allow_asking(asking);
 }
 
 static enum kind kind_at(MPI_Comm comm)

@@ -4,8 +4,9 @@
  * On the MPICH family asking about a request that failed raises its error, at MPI_COMM_WORLD or MPI_COMM_SELF
  * (real/quirks.h), where the program's own completing call raises it at the request's communicator. The
  * thread asks only where nobody can tell: as long as the program has no handler of its own, and the one
- * at MPI_COMM_WORLD or MPI_COMM_SELF returns, or every one is fatal, so that the completing call would end
- * the job as well. MPICH 5 has another way to ask, which raises nothing (real/real.h). */
+ * at MPI_COMM_WORLD or MPI_COMM_SELF returns, or every one is fatal and returns while the thread asks: the
+ * program may set another before its completing call. MPICH 5 has another way to ask, which raises nothing
+ * (real/real.h). */
 #ifndef HW_MPI_ERRORS_H
 #define HW_MPI_ERRORS_H
 

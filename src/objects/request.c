@@ -32,7 +32,7 @@ static uint32_t slot_mask;
 static uint32_t last_number;
 static uint32_t poll_cursor; /* where the next poll looks first; progress thread */
 
-static atomic_bool is_asking_forbidden;
+static _Atomic int asking = HW_REQUEST_ASK; /* enum hw_request_asking */
 
 static uint32_t hash(MPI_Request handle)
 {
@@ -288,14 +288,14 @@ void hw_request_forget(int count, const MPI_Request *requests)
         drop_known(count, requests, false);
 }
 
-void hw_request_allow_asking(bool is_allowed) { atomic_store(&is_asking_forbidden, !is_allowed); }
+void hw_request_allow_asking(enum hw_request_asking how) { atomic_store(&asking, how); }
 
 /* Where MPI_Request_get_status would do harm: MPICH and Intel MPI lose the status of a complete persistent
  * request once it has seen it, and where it raises errors, the error handler of a window is nobody's care
  * (mpi/errors.h). */
 static bool must_ask_plainly(const struct slot *slot)
 {
-    return atomic_load(&is_asking_forbidden) || slot->is_persistent ||
+    return atomic_load(&asking) == HW_REQUEST_ASK_NOT || slot->is_persistent ||
            (HW_REAL_ASKING_RAISES && slot->kind == HW_REQUEST_RMA);
 }
 
@@ -351,13 +351,16 @@ static bool ask(MPI_Request handle, bool is_plainly, bool *has_polled)
     return is_complete;
 }
 
-int hw_request_poll(bool *has_polled)
+/* Of the two communicators at which asking may raise an error. Nobody else is in MPI. */
+static void set_handlers(MPI_Errhandler handler)
+{
+    hw_bottom.Comm_set_errhandler(HW_COMM_WORLD, handler);
+    hw_bottom.Comm_set_errhandler(HW_COMM_SELF, handler);
+}
+
+static int ask_about_all(bool *has_polled)
 {
     int completed = 0;
-    *has_polled = false;
-    /* Where the MPI can be asked without raising errors, handlers are no reason not to ask. */
-    if (atomic_load(&is_asking_forbidden) && !hw_real_request_is_complete)
-        return 0;
     MPI_Request handle;
     bool is_plainly;
     while (completed < MAX_COMPLETED_PER_POLL && choose(&handle, &is_plainly) &&
@@ -367,6 +370,21 @@ int hw_request_poll(bool *has_polled)
     }
     if (completed == MAX_COMPLETED_PER_POLL)
         *has_polled = true;
+    return completed;
+}
+
+int hw_request_poll(bool *has_polled)
+{
+    int how = atomic_load(&asking);
+    *has_polled = false;
+    /* Where the MPI can be asked without raising errors, handlers are no reason not to ask. */
+    if (how == HW_REQUEST_ASK_NOT && !hw_real_request_is_complete)
+        return 0;
+    if (how != HW_REQUEST_ASK_MUTED)
+        return ask_about_all(has_polled);
+    set_handlers(HW_ERRORS_RETURN);
+    int completed = ask_about_all(has_polled);
+    set_handlers(HW_ERRORS_ARE_FATAL);
     return completed;
 }
 

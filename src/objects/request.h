@@ -107,10 +107,16 @@ void hw_request_forget(int count, const MPI_Request *requests);
  * be more to do, which asking is but where hw_real_request_is_complete has to answer. */
 int hw_request_poll(bool *has_polled);
 
-/* Whether hw_request_poll may ask by MPI_Request_get_status, as far as errors go (mpi/errors.h); at first it
- * may. Where it may not, the private receive polls, and only hw_real_request_is_complete tells that a request
- * is complete. */
-void hw_request_allow_asking(bool is_allowed);
+/* Whether hw_request_poll may ask by MPI_Request_get_status, as far as errors go (mpi/errors.h). Where it may
+ * not, the private receive polls, and only hw_real_request_is_complete tells that a request is complete. */
+enum hw_request_asking {
+    HW_REQUEST_ASK_NOT,
+    HW_REQUEST_ASK,       /* nobody hears of an error; at first */
+    HW_REQUEST_ASK_MUTED, /* both handlers that may hear of one end the job: they are replaced meanwhile */
+};
+
+/* Not within the progress thread's turn. */
+void hw_request_allow_asking(enum hw_request_asking asking);
 
 /* Holds every lock of the tracker across fork(2), and releases it in parent and child. */
 void hw_request_fork_prepare(void);

@@ -437,13 +437,13 @@ static void plain_question_is_the_exception(void **state)
     assert_int_equal(hw_request_poll(&has_polled), 0);
     assert_true(has_polled);
     assert_int_equal(asked_count, 1);
-    hw_request_allow_asking(false);
+    hw_request_allow_asking(HW_REQUEST_ASK_NOT);
     assert_int_equal(hw_request_poll(&has_polled), 0);
     assert_false(has_polled);
     is_complete_there[1] = true;
     assert_int_equal(hw_request_poll(&has_polled), 1);
     assert_int_equal(asked_count, 1);
-    hw_request_allow_asking(true);
+    hw_request_allow_asking(HW_REQUEST_ASK);
 }
 
 static void error_is_left_to_the_program(void **state)

@@ -198,11 +198,11 @@ static void nobody_asks_where_errors_would_be_raised(void **state)
     bool has_polled;
     hw_bottom.Request_get_status = answer_incomplete;
     hw_request_post(request, HW_REQUEST_P2P, 1);
-    hw_request_allow_asking(false);
+    hw_request_allow_asking(HW_REQUEST_ASK_NOT);
     assert_int_equal(hw_request_poll(&has_polled), 0);
     assert_false(has_polled);
     assert_counts(1, 1, 1);
-    hw_request_allow_asking(true);
+    hw_request_allow_asking(HW_REQUEST_ASK);
     hw_request_poll(&has_polled);
     assert_true(has_polled);
     hw_request_drop(1, &request);
