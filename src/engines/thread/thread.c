@@ -66,6 +66,7 @@ static atomic_bool is_series_complete;     /* the last post was the last of its 
 static atomic_bool is_paused, is_listened; /* by the program; is_paused with is_polling, seq_cst */
 static atomic_bool has_sockets;            /* the waiter's trigger is events; written by the thread */
 static atomic_uint_fast64_t arithmetic;    /* of the program's thread that posted last; 0 at first */
+static atomic_uint exceptions;             /* seen by the thread and not yet by the program */
 static struct hw_waiter waiter;
 
 /* An exposed window needs the thread only when somebody's message arrives, so it is watched while sockets
@@ -135,6 +136,7 @@ static int drain(bool *is_cut)
         if (polls > 0 && !has_data && !(may_burst && hw_burst_goes_on(polls, took_ns)))
             break;
     }
+    atomic_fetch_or_explicit(&exceptions, hw_arithmetic_exceptions(), memory_order_relaxed);
     hw_gate_open();
     atomic_store(&is_polling, false);
     HW_COUNT_ADD(completed_early, completed);
@@ -350,6 +352,8 @@ static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 
 static void returned(uint64_t blocked_ns, int still_pending)
 {
+    if (atomic_load_explicit(&exceptions, memory_order_relaxed) != 0)
+        hw_arithmetic_add_exceptions(atomic_exchange(&exceptions, 0));
     HW_COUNT(doors);
     HW_COUNT_ADD(blocked_ns, blocked_ns);
     hw_overlap_returned(blocked_ns);
