@@ -79,7 +79,7 @@ static uint64_t gap_for(const struct hw_policy_class *class)
     if (transfer_ns == 0 || class->bytes == 0)
         return UNKNOWN_GAP_NS;
     uint64_t gap = transfer_ns / GAP_PARTS;
-    uint64_t fill_ns = (uint64_t)((double)transfer_ns * GAP_BYTES / (double)class->bytes);
+    uint64_t fill_ns = transfer_ns * GAP_BYTES / class->bytes;
     gap = fill_ns < gap ? fill_ns : gap;
     gap = gap > MAX_GAP_NS ? MAX_GAP_NS : gap;
     gap = gap * (class->gap_percent ? class->gap_percent : 100) / 100;

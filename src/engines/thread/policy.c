@@ -15,13 +15,13 @@ enum {
     LEAST_ON_RUN = 2,  /* an "on" control ends after as many if each was worse than doing without */
 };
 
-/* What the thread must cost, as a multiple of doing without it, to be stopped, and then to be started again.
+/* What the thread must cost, in percent of doing without it, to be stopped, and then to be started again.
  * Where both ways cost the same the decision must not wander, least of all in one of two partners. */
-#define STOP_FACTOR 1.06
-#define START_FACTOR 0.95
+enum { STOP_PERCENT = 106, START_PERCENT = 95 };
 
-/* By how much windows of sends alone must follow one another sooner to be worth more cost here. */
-#define PERIOD_FACTOR 0.9
+/* In how many percent of the time windows of sends alone must follow one another to be worth more cost here.
+ */
+enum { PERIOD_PERCENT = 90 };
 
 /* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us. */
 #define MIN_GAIN_NS UINT64_C(60000)
@@ -49,6 +49,17 @@ static void add_sample(struct hw_policy_samples *samples, uint64_t cost_ns)
 static void forget(struct hw_policy_samples *cost, struct hw_policy_samples *period)
 {
     *cost = *period = (struct hw_policy_samples){0};
+}
+
+/* Than so many percent of the other. In whole numbers: in the program's thread floating-point arithmetic of
+ * ours would leave the sign of an inexact result, or trap there. */
+static bool is_less(uint64_t ns, uint64_t percent, uint64_t other_ns)
+{
+    return 100 * ns < percent * other_ns;
+}
+static bool is_more(uint64_t ns, uint64_t percent, uint64_t other_ns)
+{
+    return 100 * ns > percent * other_ns;
 }
 
 bool hw_policy_begin(struct hw_policy_class *class, uint64_t now_ns)
@@ -153,7 +164,7 @@ static bool has_periods(const struct hw_policy_class *class)
 static bool helps_receivers(const struct hw_policy_class *class)
 {
     return has_periods(class) &&
-           (double)upper_median(&class->on_period) < PERIOD_FACTOR * (double)median(&class->off_period);
+           is_less(upper_median(&class->on_period), PERIOD_PERCENT, median(&class->off_period));
 }
 
 /* Or it is not known yet. */
@@ -165,11 +176,12 @@ static bool may_help_receivers(const struct hw_policy_class *class)
 /* Undecided while a control is under way. */
 static bool should_stand_down(const struct hw_policy_class *class)
 {
-    double on = (double)median(&class->on), off = (double)median(&class->off);
+    uint64_t on = median(&class->on), off = median(&class->off);
     if (class->stands_down)
         return class->next_control < class->window_count ||
-               (on >= START_FACTOR * off && !helps_receivers(class));
-    return class->off.count >= OFF_CONTROL_RUN && on > STOP_FACTOR * off && !may_help_receivers(class);
+               (!is_less(on, START_PERCENT, off) && !helps_receivers(class));
+    return class->off.count >= OFF_CONTROL_RUN && is_more(on, STOP_PERCENT, off) &&
+           !may_help_receivers(class);
 }
 
 /* After the first control: even the best window with the thread was worse than the worst without it. A short
@@ -177,7 +189,7 @@ static bool should_stand_down(const struct hw_policy_class *class)
 static bool is_plainly_useless(const struct hw_policy_class *class)
 {
     return class->off.count >= OFF_CONTROL_RUN && !may_help_receivers(class) &&
-           (double)least(&class->on) > STOP_FACTOR * (double)most(&class->off);
+           is_more(least(&class->on), STOP_PERCENT, most(&class->off));
 }
 
 /* Likewise an "on" control that gets worse windows than those without the thread is not run to its end. */
