@@ -89,6 +89,7 @@ PROGRAMS = [
         mpis=("mpich4", "mpich5"),
     ),
     Program("epoch_types", is_for_family=True),
+    Program("before_init", counters=()),
     # Numbers of windows come again after as many.
     Program(
         "many_windows",

@@ -112,8 +112,10 @@ static void prepare_once(void)
     if (hw_options_load() != HW_OK)
         _exit(EXIT_BAD_INPUT);
     hw_record_begin();
-    if (hw_options.ghosts.count)
+    if (hw_options.ghosts.count) {
         hw_real_make_room_for_accumulates();
+        hw_rma_ghost_prepare();
+    }
     if (hw_options.engine == HW_OPTION_ENGINE_OFF)
         off_reason = "HEADWAY_ENGINE=off";
     else if (!hw_real_is_complete())

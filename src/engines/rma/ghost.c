@@ -12,8 +12,6 @@
 #include "progress/poll.h"
 #include "real/software_rma.h"
 
-#include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -35,6 +33,7 @@ enum { POLLS_PER_PROBE = 8 };
 
 static struct ghost_window *windows;
 static struct hw_rma_apply_lock *apply_lock; /* held in every call of MPI while there are windows; or NULL */
+static bool is_over;                         /* MPI has ended in this ghost */
 static uint64_t obeyed_count, told_count = UINT64_MAX; /* told: once it is known */
 
 _Noreturn static void give_up(const char *what)
@@ -240,6 +239,17 @@ static void serve(void)
     }
 }
 
+/* What the program began before MPI_Init its processes end: handlers of exit(3), which may use what it has
+ * only afterwards, destructors, text that is still to be written. The last handler runs first: those of the
+ * MPI have run when this one does. */
+static void end_ghost(void)
+{
+    if (is_over)
+        _exit(0);
+}
+
+void hw_rma_ghost_prepare(void) { atexit(end_ghost); }
+
 _Noreturn void hw_rma_ghost_run(void)
 {
     prctl(PR_SET_NAME, "headway-ghost", 0, 0, 0);
@@ -263,8 +273,7 @@ _Noreturn void hw_rma_ghost_run(void)
     hw_world_end();
     hw_bottom.Finalize();
     hw_rma_ghost_herald_stop();
-    /* What the program printed before MPI_Init is its processes' to print. Not _exit: MPICH 5 says goodbye to
-     * its launcher in a handler of exit(3). */
-    __fpurge(stdout);
+    /* Not _exit: MPICH 5 says goodbye to its launcher in a handler of exit(3). */
+    is_over = true;
     exit(0);
 }

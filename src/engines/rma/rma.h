@@ -24,6 +24,9 @@ enum hw_status hw_rma_start(void);
 void hw_rma_expect_threads(void);
 bool hw_rma_may_have_threads(void);
 
+/* In every process, before the real MPI_Init*: any may become a ghost. */
+void hw_rma_ghost_prepare(void);
+
 /* In ghosts: serves until every user process has finished, then ends MPI and the process. */
 _Noreturn void hw_rma_ghost_run(void);
 
