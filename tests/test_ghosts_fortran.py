@@ -11,6 +11,7 @@ from headway.mpis import Mpi
 from test_ghosts import DECLINED
 
 WINDOWS = sorted((support.PROGRAMS / "fortran_rma").glob("*.f90"))
+CALLBACKS = "callbacks_mpif"
 ATTRIBUTES = sorted((support.PROGRAMS / "fortran_attributes").glob("*.f90"))
 
 
@@ -42,6 +43,8 @@ def universe(mpi: Mpi, size: int, scratch: Path) -> list[str]:
 @pytest.mark.parametrize("source", ATTRIBUTES, ids=lambda path: path.stem)
 def test_attributes(mpi: Mpi, source: Path, tmp_path: Path) -> None:
     """Fortran sets, gets and deletes attributes by functions that are not the entries of C."""
+    if mpi.flavour == "ompi" and source.stem == CALLBACKS:
+        pytest.skip(f"{mpi.title} tells Fortran's functions another communicator for the world")
     program = fortran.compile_or_skip(mpi, source, source.with_name("from_c.c"))
     eight = universe(mpi, 8, tmp_path)
     plain = support.run_mpi(mpi, [program], ranks=3, extra=eight)
@@ -57,5 +60,5 @@ def test_attributes(mpi: Mpi, source: Path, tmp_path: Path) -> None:
         extra=universe(mpi, 9, tmp_path),
     )
     assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
-    has_window = source.stem != "attributes_old" and mpi.name not in DECLINED
+    has_window = source.stem not in ("attributes_old", CALLBACKS) and mpi.name not in DECLINED
     assert (headway.total("windows_redirected") > 0) == has_window

@@ -1,6 +1,7 @@
 #include "mpi/errors.h"
 
 #include "hooks.h"
+#include "mpi/world_callbacks.h"
 #include "objects/request.h"
 #include "real/constants.h"
 #include "real/quirks.h"
@@ -100,6 +101,16 @@ static int set(set_function *real_set, MPI_Comm comm, MPI_Errhandler handler)
         rc = hw_real.Comm_set_errhandler(HW_COMM_WORLD, handler);
     end_setting(rc == MPI_SUCCESS ? comm : HW_COMM_NULL, handler);
     return rc;
+}
+
+int hw_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    return hw_real.Comm_create_errhandler(hw_world_errhandler(comm_errhandler_fn), errhandler);
+}
+
+int hw_errhandler_create(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    return hw_real.Errhandler_create(hw_world_errhandler(comm_errhandler_fn), errhandler);
 }
 
 int hw_comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)

@@ -6,6 +6,7 @@
 #include "mpi/freeing.h"
 #include "hooks.h"
 #include "mpi/track.h"
+#include "mpi/world_callbacks.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -176,7 +177,8 @@ int hw_comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
 {
     if (comm_delete_attr_fn != NULL)
         atomic_store(&may_run_code[COMM], true);
-    return hw_real.Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
+    return hw_world_create_keyval(hw_real.Comm_create_keyval, comm_copy_attr_fn, comm_delete_attr_fn,
+                                  comm_keyval, extra_state);
 }
 
 int hw_keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
@@ -184,7 +186,7 @@ int hw_keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn,
 {
     if (delete_fn != NULL)
         atomic_store(&may_run_code[COMM], true);
-    return hw_real.Keyval_create(copy_fn, delete_fn, keyval, extra_state);
+    return hw_world_create_keyval(hw_real.Keyval_create, copy_fn, delete_fn, keyval, extra_state);
 }
 
 int hw_type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,

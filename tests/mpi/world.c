@@ -14,7 +14,7 @@ static int size_of(MPI_Comm comm)
 static void on_error(MPI_Comm *comm, int *code, ...)
 {
     (void)code;
-    CHECK(size_of(*comm) == check_size);
+    CHECK(*comm == MPI_COMM_WORLD && size_of(*comm) == check_size);
     fatal_count++;
 }
 
@@ -26,6 +26,41 @@ static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     check_report("at-end", (uint64_t)sum);
     return MPI_SUCCESS;
+}
+
+static int told_of_world;
+
+static int on_copied(MPI_Comm comm, int keyval, void *extra, void *value, void *copy, int *flag)
+{
+    (void)keyval;
+    CHECK(comm == MPI_COMM_WORLD && extra == &told_of_world);
+    told_of_world++;
+    *flag = 1;
+    memcpy(copy, &value, sizeof value);
+    return MPI_SUCCESS;
+}
+
+static int on_deleted(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)keyval, (void)value;
+    CHECK(extra == &told_of_world);
+    told_of_world += comm == MPI_COMM_WORLD ? 10 : 100;
+    return MPI_SUCCESS;
+}
+
+/* Libraries keep their own communicator in an attribute of the program's, and the program's in theirs. */
+static void try_callbacks(void)
+{
+    int keyval;
+    MPI_Comm copy;
+    MPI_Comm_create_keyval(on_copied, on_deleted, &keyval, &told_of_world);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_free(&copy);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, &keyval);
+    MPI_Comm_delete_attr(MPI_COMM_WORLD, keyval);
+    MPI_Comm_free_keyval(&keyval);
+    check_report("told", (uint64_t)told_of_world);
 }
 
 static uint64_t predefined_of(MPI_Comm comm)
@@ -222,6 +257,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     check_begin();
     try_attributes();
+    try_callbacks();
     try_predefined();
     try_names_and_errors();
     try_communicators();
