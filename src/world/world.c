@@ -313,8 +313,9 @@ static int self_is_freed(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)comm, (void)keyval, (void)value, (void)extra;
     end_callback();
     MPI_Comm seen = hw_world_translation.to;
-    hw_world_translation = (struct hw_world_translation){0};
+    /* Attributes of the program's world are deleted here; their functions may use it. */
     hw_bottom.Comm_free(&seen);
+    hw_world_translation = (struct hw_world_translation){0};
     hw_bottom.Comm_free_keyval(&mark_keyval);
     hw_world_end();
     return MPI_SUCCESS;

@@ -28,6 +28,17 @@ static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* An MPI may leave those of its world as they are; if not, the program's world must still be there. */
+static int on_world_end(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)keyval, (void)value, (void)extra;
+    int sum = 0, one = 1, rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(comm == MPI_COMM_WORLD && rank == check_rank && sum == check_size);
+    return MPI_SUCCESS;
+}
+
 static int told_of_world;
 
 static int on_copied(MPI_Comm comm, int keyval, void *extra, void *value, void *copy, int *flag)
@@ -113,6 +124,9 @@ static void try_attributes(void)
     MPI_Comm_free_keyval(&keyval);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &keyval, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, keyval, &value);
+    MPI_Comm_free_keyval(&keyval);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_world_end, &keyval, NULL);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, &value);
     MPI_Comm_free_keyval(&keyval);
 }
 
