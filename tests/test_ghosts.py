@@ -90,6 +90,7 @@ PROGRAMS = [
     ),
     Program("epoch_types", is_for_family=True),
     Program("before_init", counters=()),
+    Program("starvation", users=6, mpis=("mpich5",)),
     # Numbers of windows come again after as many.
     Program(
         "many_windows",

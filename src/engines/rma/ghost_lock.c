@@ -10,7 +10,7 @@
 
 #define PATIENCE_NS (20 * HW_NS_PER_MS)
 
-enum { BUCKETS = 256 };
+enum { BUCKETS = 256, DOUBLINGS_MAX = 16 };
 
 struct waiting {
     struct waiting *next;
@@ -26,6 +26,7 @@ struct lock {
     int target;
     int holder_count;
     bool is_exclusive;
+    int passed_count; /* requests that passed an exclusive one since there was a holder of that kind */
     struct waiting *first;
 };
 
@@ -54,6 +55,8 @@ static void grant(struct lock *lock, struct waiting **link)
     *link = request->next;
     lock->holder_count++;
     lock->is_exclusive = request->lock == HW_RMA_LOCK_EXCLUSIVE;
+    if (lock->is_exclusive)
+        lock->passed_count = 0;
     hw_bottom.Send(NULL, 0, HW_BYTE, request->origin, request->grant_tag, hw_world.all);
     free(request);
     waiting_count--;
@@ -113,15 +116,26 @@ void hw_rma_ghost_lock_release(const struct hw_rma_command *request)
     free(lock);
 }
 
+/* As many may pass as there are processes, since each may be waited for once. Were it always so, processes
+ * that take a shared lock again and again, and hold it for longer than this, would keep it from an exclusive
+ * request for ever: so one that was passed more often is passed later and later. */
+static uint64_t patience_ns(const struct lock *lock)
+{
+    int doublings = lock->passed_count / hw_world.user_count;
+    return PATIENCE_NS << (doublings < DOUBLINGS_MAX ? doublings : DOUBLINGS_MAX);
+}
+
 static void relax(struct lock *lock, uint64_t now_ns)
 {
     if (lock->is_exclusive)
         return;
     for (struct waiting **link = &lock->first; *link;) {
-        if ((*link)->lock == HW_RMA_LOCK_SHARED && now_ns - (*link)->since_ns > PATIENCE_NS)
+        if ((*link)->lock == HW_RMA_LOCK_SHARED && now_ns - (*link)->since_ns > patience_ns(lock)) {
             grant(lock, link);
-        else
+            lock->passed_count++;
+        } else {
             link = &(*link)->next;
+        }
     }
 }
 
