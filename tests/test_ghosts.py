@@ -91,6 +91,13 @@ PROGRAMS = [
     Program("epoch_types", is_for_family=True),
     Program("before_init", counters=()),
     Program("starvation", users=6, mpis=("mpich5",)),
+    Program(
+        "window_threads",
+        ghosts=2,
+        counters=("windows_redirected", "operations_redirected"),
+        options=(("HEADWAY_GHOST_BALANCE", "operations"),),
+        mpis=("mpich5",),
+    ),
     # Numbers of windows come again after as many.
     Program(
         "many_windows",

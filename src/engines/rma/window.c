@@ -32,8 +32,30 @@ static bool is_hint(MPI_Info info, const char *key, const char *wanted)
 
 static bool needs_gate(const struct hw_rma_window *window)
 {
-    return window->rank == 0 && window->ghost_count > 1 && !window->is_common &&
-           (!window->comms.is_world || window->is_multithreaded);
+    return window->rank == 0 && !window->is_common &&
+           (window->is_multithreaded || (window->ghost_count > 1 && !window->comms.is_world));
+}
+
+/* Threads of a member may make other windows at the same time, over the same communicators of ours. So all
+ * wait until it is this window's turn, and nobody else's before all are done. */
+static bool must_take_turns(const struct hw_rma_window *window)
+{
+    return window->is_multithreaded && !window->is_common;
+}
+
+static int enter_gate(const struct hw_rma_window *window, MPI_Comm comm)
+{
+    int rc = needs_gate(window) ? hw_rma_gate_enter() : MPI_SUCCESS;
+    int met = must_take_turns(window) ? hw_bottom.Barrier(comm) : MPI_SUCCESS;
+    return rc == MPI_SUCCESS ? met : rc;
+}
+
+static void leave_gate(const struct hw_rma_window *window, MPI_Comm comm)
+{
+    if (must_take_turns(window))
+        hw_bottom.Barrier(comm);
+    if (needs_gate(window))
+        hw_rma_gate_leave();
 }
 
 static struct hw_rma_piece piece_of(const struct hw_rma_offer *offer)
@@ -192,14 +214,12 @@ static int make_with_hints(struct hw_rma_window *window, struct hw_rma_plan *pla
     char text[HINT_BYTES_MAX];
     int hint_bytes = hw_rma_hints_pack(info, text, sizeof text);
     MPI_Info hints = hw_rma_hints_unpack(text, hint_bytes);
-    bool has_gate = needs_gate(window);
-    int rc = has_gate ? hw_rma_gate_enter() : MPI_SUCCESS;
+    int rc = enter_gate(window, plan->comm);
     if (rc == MPI_SUCCESS && window->rank == 0 && !plan->is_common)
         rc = tell_ghosts(window, plan, text, hint_bytes);
     if (rc == MPI_SUCCESS)
         rc = make_windows(window, plan, hints);
-    if (has_gate)
-        hw_rma_gate_leave();
+    leave_gate(window, plan->comm);
     if (hints != HW_INFO_NULL)
         hw_bottom.Info_free(&hints);
     return rc;
