@@ -105,3 +105,13 @@ def test_callbacks(
     )
     assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
     assert [record["windows_redirected"] for record in headway.records] == [3] * 3
+
+
+def test_memory_refused(mpi: Mpi, tmp_path: Path) -> None:
+    """The program hears of it, and the ghosts go on."""
+    if mpi.name != "ompi5":
+        pytest.skip(f"{mpi.title} ends the job, plain too, or keeps its own windows")
+    records = two_nodes.same_output(mpi, [str(program_of(mpi, "refused"))], tmp_path)
+    for record in records:
+        assert record["windows_redirected"] == 1
+        assert "a window as large as no memory is left for" in record["declined"]

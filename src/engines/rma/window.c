@@ -362,8 +362,9 @@ static void find_place(struct hw_rma_plan *plan)
         plan->own.place_in_range = (int64_t)before;
 }
 
-/* For MPI_Win_allocate; what one member does not get all get from the MPI. Parts of MPI_Win_allocate_shared
- * lie one behind the other, whatever the hint alloc_shared_noncontig says: only the MPI's are so. */
+/* For MPI_Win_allocate; where a member gets none all ask the MPI, whose error the program may know how to
+ * handle. Parts of MPI_Win_allocate_shared lie one behind the other, whatever the hint alloc_shared_noncontig
+ * says: only the MPI's are so. */
 static void take_memory(struct hw_rma_plan *plan)
 {
     if (plan->flavor == MPI_WIN_FLAVOR_SHARED || !hw_rma_plan_may_be_in_pieces())
@@ -371,6 +372,8 @@ static void take_memory(struct hw_rma_plan *plan)
     size_t size = (size_t)plan->own.size;
     if (size > 0)
         plan->base = plan->taken = hw_arena_take_zeroed(size, HW_RMA_ALIGNMENT);
+    if (size > 0 && plan->taken == NULL)
+        plan->own.consent = HW_RMA_NO_MEMORY;
     find_place(plan);
 }
 

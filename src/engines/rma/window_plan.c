@@ -120,6 +120,7 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
 {
     static const char *const reasons[] = {
         [HW_RMA_REFUSED] = "a window whose hints ask for no redirection",
+        [HW_RMA_NO_MEMORY] = "a window as large as no memory is left for",
         [HW_RMA_UNREACHABLE] = "a window of MPI_Win_create with memory that no ghost can reach: "
                                "not from MPI_Alloc_mem or MPI_Win_allocate",
         [HW_RMA_TOO_MANY] = "a window beside so many others that its ghosts could not map them all",

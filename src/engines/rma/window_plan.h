@@ -11,7 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum hw_rma_consent { HW_RMA_WILLING, HW_RMA_REFUSED, HW_RMA_UNREACHABLE, HW_RMA_TOO_MANY, HW_RMA_BESIDE };
+enum hw_rma_consent {
+    HW_RMA_WILLING,
+    HW_RMA_REFUSED,
+    HW_RMA_NO_MEMORY,
+    HW_RMA_UNREACHABLE,
+    HW_RMA_TOO_MANY,
+    HW_RMA_BESIDE
+};
 
 /* What each process tells the others about its part. */
 struct hw_rma_offer {
