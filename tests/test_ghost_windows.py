@@ -107,6 +107,14 @@ def test_callbacks(
     assert [record["windows_redirected"] for record in headway.records] == [3] * 3
 
 
+def test_idle_flushes(mpi: Mpi, tmp_path: Path) -> None:
+    """Flushes that have nothing to flush make progress all the same."""
+    if mpi.name != "mpich5":
+        pytest.skip("what a flush does does not depend on the MPI")
+    records = two_nodes.same_output(mpi, [str(program_of(mpi, "idle_flushes"))], tmp_path)
+    assert all(record["windows_redirected"] == 1 for record in records)
+
+
 def test_memory_refused(mpi: Mpi, tmp_path: Path) -> None:
     """The program hears of it, and the ghosts go on."""
     if mpi.name != "ompi5":

@@ -6,6 +6,7 @@
  * lock is held at the target's ghost. Local loads and stores meet the ghost's at MPI_Win_sync of the shadow
  * window. */
 #include "engines/rma/epoch_type.h"
+#include "engines/rma/near.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/spread.h"
 #include "engines/rma/user.h"
@@ -64,6 +65,11 @@ static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_be
     return pass(window, rc);
 }
 
+/* In place of a flush where there is nothing to flush. A flush makes progress, and a program may wait in a
+ * loop of them, or of lock and unlock, for what only its own progress brings about: what it sends may be what
+ * lets another write to its window (tests/mpi/idle_flushes.c). */
+static void make_progress_instead(void) { hw_rma_near_progress(); }
+
 /* The ghosts of a target's node that took operations since they were last flushed, whoever was the target. */
 static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target *target, bool is_local)
 {
@@ -90,6 +96,8 @@ static int flush_target(struct hw_rma_window *window, int rank)
                             : flush_ghost(window, target->ghost, target->bell, false);
         if (rc == MPI_SUCCESS)
             hw_atomic_store_relaxed(&target->dirty, 0);
+    } else {
+        make_progress_instead();
     }
     return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush(window, rank, false) : rc;
 }
@@ -117,6 +125,8 @@ static int flush_ghosts(struct hw_rma_window *window)
 
 static int flush_everything(struct hw_rma_window *window)
 {
+    if (!hw_atomic_load_relaxed(&window->has_ops))
+        make_progress_instead();
     if (!window->is_multithreaded && !hw_atomic_load_relaxed(&window->has_ops) && window->dynamic == NULL)
         return MPI_SUCCESS;
     int rc = flush_ghosts(window);
@@ -304,6 +314,8 @@ int hw_rma_flush_local(struct hw_rma_window *window, int rank)
     if (hw_rma_is_dirty(window, target))
         rc = window->spread ? flush_spread(window, target, true)
                             : flush_ghost(window, target->ghost, target->bell, true);
+    else
+        make_progress_instead();
     return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush(window, rank, true) : rc;
 }
 
@@ -321,6 +333,8 @@ int hw_rma_flush_local_all(struct hw_rma_window *window)
     int rc = MPI_SUCCESS;
     if (window->is_multithreaded || hw_atomic_load_relaxed(&window->has_unready))
         rc = wait_all(hw_real.Win_flush_local_all, window);
+    else
+        make_progress_instead();
     if (rc == MPI_SUCCESS)
         hw_atomic_store_relaxed(&window->has_unready, 0);
     return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush_all(window, true) : rc;
