@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,6 +100,18 @@ static void write_body(FILE *file, const struct hw_record_facts *facts)
     fputs("}\n}\n", file);
 }
 
+/* With a point in every number, whatever the program's language has there. */
+static void write_in_c_locale(FILE *file, const struct hw_record_facts *facts)
+{
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t own = c_locale ? uselocale(c_locale) : (locale_t)0;
+    write_body(file, facts);
+    if (c_locale) {
+        uselocale(own);
+        freelocale(c_locale);
+    }
+}
+
 enum hw_status hw_record_write(const char *directory, const struct hw_record_facts *facts)
 {
     char path[PATH_MAX], scratch[PATH_MAX];
@@ -114,7 +127,7 @@ enum hw_status hw_record_write(const char *directory, const struct hw_record_fac
     FILE *file = fopen(scratch, "we");
     if (!file)
         goto err_open;
-    write_body(file, facts);
+    write_in_c_locale(file, facts);
     if (fclose(file) != 0 || rename(scratch, path) != 0)
         goto err_write;
     return HW_OK;

@@ -1,0 +1,38 @@
+"""Records are written whole, whatever the program does to its process."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import build
+from headway import records
+from headway.mpis import Mpi
+
+Headway = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def make_locale_or_skip(folder: Path) -> str:
+    """A language that writes a comma in numbers; its name below the folder."""
+    tool, name = shutil.which("localedef"), "de_DE.UTF-8"
+    if tool is None:
+        pytest.skip("there is no localedef")
+    words = [tool, "-i", "de_DE", "-f", "UTF-8", folder / name]
+    if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        pytest.skip("localedef has no sources")
+    return name
+
+
+@pytest.mark.parametrize("profile", ["no", "yes"])
+def test_numbers_have_points_in_every_language(
+    headway: Headway, mpi: Mpi, tmp_path: Path, profile: str
+) -> None:
+    language = {"LOCPATH": str(tmp_path), "LC_ALL": make_locale_or_skip(tmp_path)}
+    words = ("run", "--record", "kept", "-n", 2, build(mpi, "comma.c"))
+    done = headway(*words, HEADWAY_PROFILE=profile, **language)
+    assert done.returncode == 0 and "0,5" in done.stdout, done.stderr
+    assert "2 ranks" in done.stderr, done.stderr
+    assert len(records.read(tmp_path / "kept")) == 2
