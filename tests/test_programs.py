@@ -70,6 +70,7 @@ DIRECTED = [
     Program("callbacks"),
     Program("own_op", counters=("tracked_p2p", "tracked_collective", "doors", "polls")),
     Program("late_attributes"),
+    Program("own_errors", counters=("tracked_p2p", "doors")),
     Program("cancel_beside", counters=("tracked_p2p", "doors", "looks")),
     Program("thread_local"),
     Program("rounding", counters=("tracked_collective", "doors", "polls")),
@@ -326,7 +327,16 @@ def test_memory_under_a_protection_key(mpi: Mpi, tmp_path: Path) -> None:
 
 
 #: what a profile follows by other ways than a plain wait: every door, threads, callbacks, fork
-PROFILED = ("doors", "persistent", "threads", "callbacks", "forks", "mixtures", "rooted")
+PROFILED = (
+    "doors",
+    "persistent",
+    "threads",
+    "callbacks",
+    "forks",
+    "mixtures",
+    "own_errors",
+    "rooted",
+)
 
 
 @pytest.mark.parametrize(

@@ -178,13 +178,16 @@ def noted(prototype: Prototype, call: str, after: str) -> str:
 
 
 def followed(prototype: Prototype, parts: tuple[str, str], call: str, after: str) -> str:
-    """The body for a post, a start or a door."""
+    """The body for a post, a start or a door. Sizes are asked for when the call has found the
+    arguments valid: else its error would be raised by the question, at another handler."""
     before, count = parts
+    size = bytes_of(prototype)
+    sized = f"    if (rc == MPI_SUCCESS)\n        call.bytes = {size};\n" if size != "0" else ""
     return (
         "    struct hw_profile_call call;\n"
-        f'    hw_profile_enter(&call, "{prototype.name}", site, {bytes_of(prototype)});\n{before}'
+        f'    hw_profile_enter(&call, "{prototype.name}", site, 0);\n{before}'
         f"    {prototype.type} rc = {call};\n{after}    hw_profile_leave(&call);\n"
-        f"{on_communicator(prototype)}{count}"
+        f"{sized}{on_communicator(prototype)}{count}"
     )
 
 

@@ -1,0 +1,50 @@
+/* Description: calls with a type that is none, on a communicator whose handler returns errors, while that of
+ * MPI_COMM_WORLD ends the job: each returns its error. */
+#include "check.h"
+
+static MPI_Comm own;
+
+static void report_class(const char *name, int rc)
+{
+    int class = MPI_SUCCESS;
+    MPI_Error_class(rc, &class);
+    check_report(name, class == MPI_ERR_TYPE);
+}
+
+static void fail(void)
+{
+    int value = 0, peer = check_rank ^ 1;
+    MPI_Request request;
+    report_class("Send", MPI_Send(&value, 1, MPI_DATATYPE_NULL, peer, 1, own));
+    report_class("Isend", MPI_Isend(&value, 1, MPI_DATATYPE_NULL, peer, 1, own, &request));
+    report_class("Irecv", MPI_Irecv(&value, 1, MPI_DATATYPE_NULL, peer, 1, own, &request));
+    report_class("Send_init", MPI_Send_init(&value, 1, MPI_DATATYPE_NULL, peer, 1, own, &request));
+    report_class("Ibcast", MPI_Ibcast(&value, 1, MPI_DATATYPE_NULL, 0, own, &request));
+}
+
+static void exchange(void)
+{
+    MPI_Request requests[2];
+    int *sent = check_ints(LARGE_INTS), *received = check_ints(LARGE_INTS), peer = check_rank ^ 1;
+    check_fill(sent, LARGE_INTS, (unsigned)check_rank);
+    MPI_Irecv(received, LARGE_INTS, MPI_INT, peer, 2, own, &requests[0]);
+    MPI_Isend(sent, LARGE_INTS, MPI_INT, peer, 2, own, &requests[1]);
+    check_compute(COMPUTE_US);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    CHECK(check_is_filled(received, LARGE_INTS, (unsigned)peer));
+    free(sent);
+    free(received);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    check_begin();
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    fail();
+    exchange();
+    MPI_Comm_free(&own);
+    MPI_Finalize();
+    return 0;
+}
