@@ -69,6 +69,22 @@ def is_unsized(prototype: Prototype) -> bool:
     return bytes_of(prototype) == "0" and not prototype.name.startswith("File_")
 
 
+def told(prototype: Prototype) -> str:
+    """Which requests a door of several says that it has completed."""
+    names = [p.name for p in prototype.parameters]
+    count = {
+        "Waitany": "1",
+        "Testany": "*flag",
+        "Waitsome": "*{}",
+        "Testsome": "*{}",
+    }.get(prototype.name)
+    if count is None:
+        return ""
+    indices = names[3] if prototype.name.endswith("some") else names[2]
+    count = count.format(names[2])
+    return f"    if (rc == MPI_SUCCESS)\n        hw_profiled_told(&call, {count}, {indices});\n"
+
+
 def around(prototype: Prototype, function: Function) -> tuple[str, str] | None:
     """What comes before and after the real call; None for a call that leaves nothing pending."""
     name = function.name
@@ -87,7 +103,7 @@ def around(prototype: Prototype, function: Function) -> tuple[str, str] | None:
         requests = function.door.partition(", ")[2]
         return (
             f"    hw_profiled_hold(&call, {function.door}, {blocks});\n",
-            f"    hw_profiled_release(&call, {requests}, {complete}, {blocks});\n",
+            f"{told(prototype)}    hw_profiled_release(&call, {requests}, {complete}, {blocks});\n",
         )
     posts = any(p.name == "request" and p.is_request_in_out() for p in prototype.parameters)
     if posts and name not in ("Cancel", "Grequest_start"):

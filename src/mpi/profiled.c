@@ -133,12 +133,31 @@ void hw_profiled_hold(struct hw_profile_call *call, int count, const MPI_Request
     hw_profile_wait(call, is_blocking);
 }
 
+/* What is held is in the order of the door's array. */
+static int compare_index(const void *index, const void *held)
+{
+    int one = *(const int *)index, other = ((const struct hw_profile_held *)held)->index;
+    return (one > other) - (one < other);
+}
+
+void hw_profiled_told(struct hw_profile_call *call, int count, const int *indices)
+{
+    if (call->held_count == 0)
+        return;
+    for (int i = 0; i < count; i++) { /* MPI_UNDEFINED is negative, as a count too */
+        struct hw_profile_held *held =
+            bsearch(&indices[i], call->held, (size_t)call->held_count, sizeof *call->held, compare_index);
+        if (held)
+            held->is_complete = true;
+    }
+}
+
 void hw_profiled_release(struct hw_profile_call *call, const MPI_Request *requests, bool is_all_complete,
                          bool is_blocking)
 {
     for (int i = 0; i < call->held_count; i++) {
         struct hw_profile_held *held = &call->held[i];
-        held->is_complete = is_all_complete || number(requests[held->index]) != held->handle;
+        held->is_complete |= is_all_complete || number(requests[held->index]) != held->handle;
     }
     hw_profile_release(call, is_blocking);
 }

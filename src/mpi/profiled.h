@@ -46,8 +46,9 @@ void hw_profiled_posted(struct hw_profile_call *call, int rc, const MPI_Request 
 void hw_profiled_started(struct hw_profile_call *call, int rc, int count, const MPI_Request *requests);
 
 /* Around a door (MPI-4.1 section 3.7.5). `is_all_complete` where the call says so itself; otherwise a
- * request is complete if its handle changed. */
+ * request is complete if its handle changed, or if the call named it: a persistent one keeps its handle. */
 void hw_profiled_hold(struct hw_profile_call *call, int count, const MPI_Request *requests, bool is_blocking);
+void hw_profiled_told(struct hw_profile_call *call, int count, const int *indices);
 void hw_profiled_release(struct hw_profile_call *call, const MPI_Request *requests, bool is_all_complete,
                          bool is_blocking);
 

@@ -62,6 +62,29 @@ static void persistent(int peer, int rounds)
     MPI_Request_free(&requests[1]);
 }
 
+/* Completed one by one: their handles stay. */
+static void persistent_by_one(int peer, int rounds)
+{
+    int index, is_any, done, count, indices[2];
+    MPI_Request requests[2];
+    MPI_Recv_init(incoming, COUNT, MPI_INT, peer, 5, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send_init(outgoing, COUNT, MPI_INT, peer, 5, MPI_COMM_WORLD, &requests[1]);
+    for (int i = 0; i < rounds; i++) {
+        MPI_Startall(2, requests); /* site: startall by one */
+        done = 0;
+        for (; i % 4 == 0 && done < 2; done++)
+            MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE); /* site: persistent waitany */
+        for (; i % 4 == 1 && done < 2; done += count)
+            MPI_Waitsome(2, requests, &count, indices, MPI_STATUSES_IGNORE);
+        for (; i % 4 == 2 && done < 2; done += is_any)
+            MPI_Testany(2, requests, &index, &is_any, MPI_STATUS_IGNORE);
+        for (; i % 4 == 3 && done < 2; done += count)
+            MPI_Testsome(2, requests, &count, indices, MPI_STATUSES_IGNORE);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
 static void collectives(void)
 {
     int one = 1, sum = 0;
@@ -102,6 +125,7 @@ int main(int argc, char **argv)
         communicators(rank);
     }
     persistent(rank ^ 1, rounds);
+    persistent_by_one(rank ^ 1, rounds);
     MPI_Finalize();
     if (rank == 0)
         printf("done %d\n", rounds);

@@ -69,9 +69,13 @@ def test_counts_every_site(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Pa
     assert door.total("bytes") == 4 * ROUNDS * BYTES
     assert door.seconds < run.wall * 2
 
-    starts = [s for s in run.sites if s.place.line == line_of("startall")]
-    assert sum(s.calls for s in starts) == 2 * ROUNDS
-    assert sum(s.total("completed") for s in starts) == 4 * ROUNDS
+    for mark in "startall", "startall by one":
+        starts = [s for s in run.sites if s.place.line == line_of(mark)]
+        assert sum(s.calls for s in starts) == 2 * ROUNDS
+        assert sum(s.total("completed") for s in starts) == 4 * ROUNDS
+    one_by_one = at(run, "persistent waitany", "Waitany")
+    assert one_by_one.total("completed") == one_by_one.calls > 0
+    assert one_by_one.total("bytes") == one_by_one.calls * BYTES
 
     assert at(run, "allreduce", "Allreduce").total("bytes") == 2 * ROUNDS * 4
     assert at(run, "wait collective", "Wait").total("completed") == 2 * ROUNDS
@@ -107,7 +111,7 @@ def test_sums_by_communicator(headway: Headway, mpi: Mpi, sites: Path, tmp_path:
         alone = found[f"of ranks {rank}"]
         assert list(alone.ranks) == [rank] and alone.size == 1 and alone.total("calls") == ROUNDS
     world = found["MPI_COMM_WORLD"]
-    assert world.total("completed") == 2 * 9 * ROUNDS
+    assert world.total("completed") == 2 * 11 * ROUNDS
     assert world.total("blocked_ns") > 0 and world.total("call_ns") > 0
 
 
@@ -119,7 +123,7 @@ def test_world_keeps_its_name_beside_a_ghost(
     assert done.returncode == 0, done.stderr
     found = {str(one): one for one in communicators_of(load(tmp_path / "kept"))}
     assert set(found) == {"MPI_COMM_WORLD", "halo of the grid", "of ranks 0", "of ranks 1"}
-    assert found["MPI_COMM_WORLD"].total("completed") == 2 * 9 * ROUNDS
+    assert found["MPI_COMM_WORLD"].total("completed") == 2 * 11 * ROUNDS
 
 
 @pytest.mark.parametrize("source", ["sites.f90", "sites_f08.f90"])
