@@ -171,7 +171,8 @@ def slow(prototype: Prototype, function: Function, translate: str, section: str)
         f"{cold(prototype, 'slow', section)}\n{{\n"
         "    if (hw_inside_depth(&hw_inside) != HW_INSIDE_YES)\n"
         f"        return profiled_{name}({prototype.arguments()});\n"
-        f"{forget}{translate}    return hw_bottom.{name}({prototype.arguments()});\n}}\n\n"
+        f"{forgets(prototype)}{forget}{translate}"
+        f"    return hw_bottom.{name}({prototype.arguments()});\n}}\n\n"
     )
 
 

@@ -35,7 +35,7 @@ static inline int hw_profiled_source(int source)
     return source >= 0 ? source : source == HW_PROC_NULL ? HW_DELAY_NOBODY : HW_DELAY_ANYBODY;
 }
 
-/* After MPI_Comm_set_name; before MPI_Comm_free and MPI_Comm_disconnect. */
+/* After MPI_Comm_set_name; before MPI_Comm_free and MPI_Comm_disconnect, in callbacks of the program too. */
 void hw_profiled_comm_named(int rc, MPI_Comm comm, const char *name);
 void hw_profiled_comm_forget(const MPI_Comm *comm);
 

@@ -179,6 +179,8 @@ void hw_comms_rename(uint64_t number, const char *name)
 
 void hw_comms_forget(uint64_t number)
 {
+    if (!table)
+        return;
     hw_profile_lock();
     struct handle **link = find_link(number), *handle = *link;
     if (handle) {

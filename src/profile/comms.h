@@ -67,7 +67,7 @@ struct hw_profile_comm *hw_comms_add(uint64_t handle, const char *name, int size
 /* From now on the handle is called this. Nothing if it is not known. */
 void hw_comms_rename(uint64_t handle, const char *name);
 
-/* The handle is about to be freed. */
+/* The handle is about to be freed. Nothing if there is no table. */
 void hw_comms_forget(uint64_t handle);
 
 /* This process's rank in the communicator; or (is_remote) ranks in it are those of another group. */
