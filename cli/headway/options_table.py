@@ -297,7 +297,8 @@ OPTIONS: tuple[Option, ...] = (
         brief="directory for the record of each process",
         help=(
             "At MPI_Finalize every process writes DIRECTORY/headway.<rank>.json: what was "
-            "tracked, how often the thread looked and what it cost. The directory must exist. "
+            "tracked, how often the thread looked and what it cost; one that MPI_Comm_spawn "
+            "started DIRECTORY/spawned/headway.<rank>.<pid>.json. The directory must exist. "
             "Empty: no record."
         ),
     ),

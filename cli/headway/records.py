@@ -13,6 +13,8 @@ from pathlib import Path
 NS = 1e-9
 #: no figure of a record is larger: nanoseconds of thirty years
 MOST = 1e18
+#: where processes that were spawned leave theirs: each world has a rank 0
+SPAWNED = "spawned"
 #: below this share of the run a figure is noise
 SMALL_SHARE = 0.001
 
@@ -21,6 +23,11 @@ def read(folder: Path) -> list[dict]:
     """Every readable record of a run, by rank."""
     records = [record for path in folder.glob("headway.*.json") if (record := load(path))]
     return sorted(records, key=lambda r: str(r.get("rank", "")).zfill(8))
+
+
+def spawned_count(folder: Path) -> int:
+    """How many processes that the program spawned left a record."""
+    return len(list(folder.glob(f"{SPAWNED}/headway.*.json")))
 
 
 def load(path: Path) -> dict | None:

@@ -390,6 +390,11 @@ def launch_and_tell(
             return status
         if folder:
             tell(records.read(folder) if found else [])
+            if count := records.spawned_count(folder):
+                console.say(
+                    f"{records.plural(count, 'rank')} it spawned not counted: with --record "
+                    f"DIRECTORY, headway report DIRECTORY/{records.SPAWNED}"
+                )
         else:
             console.say(
                 "no records of ranks on other machines; --record DIRECTORY, shared, has them"
@@ -409,12 +414,16 @@ def script(plan: Plan) -> str:
     return "\n".join([*lines, shlex.join(argv), ""])
 
 
+#: of records in their folder
+PATTERNS = ("headway.*.json", f"{records.SPAWNED}/headway.*.json")
+
+
 def times_of_records(folder: Path) -> dict[str, int]:
     """When each record was written. A link to nothing is none."""
     times = {}
-    for path in folder.glob("headway.*.json"):
+    for path in (p for pattern in PATTERNS for p in folder.glob(pattern)):
         with suppress(FileNotFoundError):
-            times[path.name] = path.stat().st_mtime_ns
+            times[str(path.relative_to(folder))] = path.stat().st_mtime_ns
     return times
 
 

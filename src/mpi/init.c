@@ -54,6 +54,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int user_count;       /* world model and sessions alive */
 static uint64_t limit_bytes; /* the eager limit in force */
 static const char *off_reason;
+static bool is_spawned; /* by MPI_Comm_spawn */
 
 /* Said in the record, and by HEADWAY_VERBOSE. */
 static void stand_back(const char *reason)
@@ -203,6 +204,7 @@ static void stop_engine(void)
 {
     struct hw_record_facts facts = {.rank = hw_log_rank(),
                                     .size = -1,
+                                    .is_spawned = is_spawned,
                                     .mpi = hw_real_detect_version(),
                                     .engine = "off",
                                     .trigger = "none",
@@ -272,17 +274,18 @@ static void remove_user(bool is_world)
     pthread_mutex_unlock(&lock);
 }
 
-static bool is_spawned(void)
+/* Later the program may have disconnected from its parent. */
+static void learn_parent(void)
 {
     MPI_Comm parent;
-    return hw_bottom.Comm_get_parent(&parent) == MPI_SUCCESS && parent != HW_COMM_NULL;
+    is_spawned = hw_bottom.Comm_get_parent(&parent) == MPI_SUCCESS && parent != HW_COMM_NULL;
 }
 
 /* Right after the real MPI_Init*: a ghost stays here. `level` is the program's thread level. Processes that
  * were spawned have no ghosts: the program counted them. */
 static void split_world(int level)
 {
-    if (hw_options.ghosts.count == 0 || is_spawned())
+    if (hw_options.ghosts.count == 0 || is_spawned)
         return;
     enum hw_status status = hw_world_split(hw_options.ghosts);
     if (status == HW_OK && hw_world_is_ghost())
@@ -302,6 +305,7 @@ static void begin_world(void)
 {
     int level = HW_THREAD_SINGLE;
     hw_bottom.Query_thread(&level);
+    learn_parent();
     heed_extensions(level);
     split_world(level);
     add_user(true);

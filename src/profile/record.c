@@ -12,6 +12,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_REASON_COUNT = 16 };
@@ -112,12 +113,24 @@ static void write_in_c_locale(FILE *file, const struct hw_record_facts *facts)
     }
 }
 
+/* The name of the record; what snprintf returns. */
+static int name_record(char *path, size_t capacity, const char *directory, const struct hw_record_facts *facts)
+{
+    long pid = (long)getpid();
+    if (facts->rank < 0)
+        return snprintf(path, capacity, "%s/headway.pid%ld.json", directory, pid);
+    if (!facts->is_spawned)
+        return snprintf(path, capacity, "%s/headway.%d.json", directory, facts->rank);
+    int length = snprintf(path, capacity, "%s/spawned", directory);
+    if (length > 0 && (size_t)length < capacity)
+        mkdir(path, 0777); /* if it fails, so does writing there */
+    return snprintf(path, capacity, "%s/spawned/headway.%d.%ld.json", directory, facts->rank, pid);
+}
+
 enum hw_status hw_record_write(const char *directory, const struct hw_record_facts *facts)
 {
     char path[PATH_MAX], scratch[PATH_MAX];
-    int length = facts->rank >= 0
-                     ? snprintf(path, sizeof path, "%s/headway.%d.json", directory, facts->rank)
-                     : snprintf(path, sizeof path, "%s/headway.pid%ld.json", directory, (long)getpid());
+    int length = name_record(path, sizeof path, directory, facts);
     if (length < 0 || (size_t)length >= sizeof path ||
         (size_t)snprintf(scratch, sizeof scratch, "%s/.headway.%ld.tmp", directory, (long)getpid()) >=
             sizeof scratch) {

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ enum { HW_RECORD_SCHEMA_VERSION = 3 };
 struct hw_record_facts {
     int rank; /* in MPI_COMM_WORLD; -1 if there is no world */
     int size;
+    bool is_spawned;       /* by MPI_Comm_spawn: its world is not that of the processes that were launched */
     const char *mpi;       /* version string of the real MPI, first line */
     const char *engine;    /* "thread" or "off" */
     const char *trigger;   /* "events", "tick" or "none" */
@@ -37,8 +39,9 @@ void hw_record_copy_name(char *to, size_t capacity, const char *name);
 /* Writes a JSON string. */
 void hw_record_write_string(FILE *file, const char *text);
 
-/* Writes headway.<rank>.json (headway.pid<pid>.json without a rank) into the directory. HW_NOMEM if it
- * cannot be written; one line says why. */
+/* Writes headway.<rank>.json (headway.pid<pid>.json without a rank) into the directory; of a process that was
+ * spawned spawned/headway.<rank>.<pid>.json, since each world has a rank 0. HW_NOMEM if it cannot be written;
+ * one line says why. */
 enum hw_status hw_record_write(const char *directory, const struct hw_record_facts *facts);
 
 #endif

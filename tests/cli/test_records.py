@@ -11,6 +11,7 @@ import pytest
 from conftest import build
 from headway import records
 from headway.mpis import Mpi
+from headway.report.runs import load
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -36,3 +37,29 @@ def test_numbers_have_points_in_every_language(
     assert done.returncode == 0 and "0,5" in done.stdout, done.stderr
     assert "2 ranks" in done.stderr, done.stderr
     assert len(records.read(tmp_path / "kept")) == 2
+
+
+def allreduces(folder: Path) -> dict[int, int]:
+    """Calls of MPI_Allreduce by rank."""
+    (site,) = (site for site in load(folder).sites if site.function == "Allreduce")
+    return {rank: one["calls"] for rank, one in site.ranks.items()}
+
+
+def test_spawned_processes_leave_records_of_their_own(
+    headway: Headway, mpi: Mpi, tmp_path: Path
+) -> None:
+    """They are ranks of another world."""
+    if mpi.flavour == "ompi" and mpi.major >= 5:
+        pytest.skip("Open MPI 5 spawns processes without the library")
+    program = build(mpi, "spawning.c")
+    if support.run_mpi(mpi, [program], ranks=1, timeout_s=60).status != 0:
+        pytest.skip(f"{mpi.title} cannot spawn here, plain too")
+    kept = tmp_path / "kept"
+    (kept / "spawned").mkdir(parents=True)
+    (kept / "spawned" / "headway.0.1.json").write_text("{}")
+    done = headway("profile", "--record", kept, "-n", 1, program)
+    assert done.returncode == 0 and "spawned" in done.stdout, done.stderr
+    assert "2 ranks it spawned not counted" in done.stderr, done.stderr
+    assert allreduces(kept) == {0: 5}
+    assert allreduces(kept / "spawned") == {0: 9, 1: 9}
+    assert "2 ranks it spawned" in headway("report", kept).stdout

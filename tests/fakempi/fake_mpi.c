@@ -225,6 +225,13 @@ int PMPI_Comm_free(MPI_Comm *comm)
 }
 ALSO_AS_MPI(Comm_free);
 
+int PMPI_Comm_get_parent(MPI_Comm *parent)
+{
+    *parent = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}
+ALSO_AS_MPI(Comm_get_parent);
+
 int PMPI_Type_size(MPI_Datatype type, int *size)
 {
     (void)type;

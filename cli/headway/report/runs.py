@@ -145,6 +145,7 @@ class Run:
     name: str
     records: list[dict]
     unreadable: int = 0
+    spawned: int = 0  # processes with records of their own
 
     @cached_property
     def wall(self) -> float:
@@ -373,8 +374,10 @@ def copied_of(site: dict, rate: float) -> float:
 
 def load(path: Path) -> Run:
     """A run from a directory of records, or one record; HeadwayError if nothing there is one."""
+    spawned = 0
     if path.is_dir():
         files = sorted(path.glob("headway.*.json"))
+        spawned = records.spawned_count(path)
     elif path.exists():
         files = [path]
     else:
@@ -385,7 +388,7 @@ def load(path: Path) -> Run:
             f"{path} holds no record that can be read", "records are headway.<rank>.json"
         )
     read.sort(key=lambda r: number(r, "rank"))
-    return Run(path.name or str(path.absolute().name), read, len(files) - len(read))
+    return Run(path.name or str(path.absolute().name), read, len(files) - len(read), spawned)
 
 
 def complaints(run: Run) -> Sequence[str]:
@@ -393,6 +396,9 @@ def complaints(run: Run) -> Sequence[str]:
     said = []
     if run.unreadable:
         said.append(f"{run.unreadable} of its records cannot be read")
+    if run.spawned:
+        count = records.plural(run.spawned, "rank")
+        said.append(f"{count} it spawned not counted: name its directory {records.SPAWNED}")
     sizes = [int(number(r, "size")) for r in run.records]
     if max(sizes, default=0) > run.size:
         said.append(f"{run.size} of {max(sizes)} ranks left a record")
