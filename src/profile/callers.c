@@ -13,7 +13,8 @@
 #include <sys/auxv.h>
 #include <unwind.h>
 
-enum { SITE_COUNT = 1024, MAX_USED_COUNT = SITE_COUNT / 2, CHECK_EVERY = 64, MAX_FRAME_COUNT = 32 };
+/* More than there are call sites (sites.c). */
+enum { SITE_COUNT = 4096, MAX_USED_COUNT = SITE_COUNT / 2, CHECK_EVERY = 64, MAX_FRAME_COUNT = 32 };
 
 /* What is known of a return address. */
 struct known {
@@ -21,11 +22,12 @@ struct known {
     atomic_ptrdiff_t distance;  /* from our frame to the program's return address; 0: unwind each time */
     atomic_uint use_count;
     bool is_layer, is_extension;
+    struct hw_place place;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 HW_SPARSE static struct known table[SITE_COUNT];
-static int used_count;
+static atomic_int used_count;
 static bool (*is_layer_path)(const char *path);
 
 static struct {
@@ -93,27 +95,42 @@ static struct known *probe(const void *site)
     }
 }
 
-/* What is known of a return address, found out if it is new; NULL when the table is full. */
+/* What is known of a return address, found out if it is new; NULL when the table is full. The loader is asked
+ * without the lock. */
 static struct known *find(const void *site)
 {
     struct known *known = probe(site);
     if (atomic_load_explicit(&known->site, memory_order_relaxed))
         return known;
+    if (atomic_load_explicit(&used_count, memory_order_relaxed) == MAX_USED_COUNT)
+        return NULL;
     bool is_layer = is_in_layer(site), is_extension = !is_layer && hw_python_is_extension(site);
+    struct hw_place place = {0};
+    hw_place_find(site, &place);
     pthread_mutex_lock(&lock);
     known = probe(site);
     if (!atomic_load_explicit(&known->site, memory_order_relaxed)) {
-        if (used_count < MAX_USED_COUNT) {
-            used_count++;
+        if (atomic_load_explicit(&used_count, memory_order_relaxed) < MAX_USED_COUNT) {
+            atomic_fetch_add_explicit(&used_count, 1, memory_order_relaxed);
             known->is_layer = is_layer && open_unwinder();
             known->is_extension = is_extension;
+            known->place = place;
+            place = (struct hw_place){0};
             atomic_store_explicit(&known->site, site, memory_order_release);
         } else {
             known = NULL;
         }
     }
     pthread_mutex_unlock(&lock);
+    hw_place_release(&place);
     return known;
+}
+
+const struct hw_place *hw_callers_place_of(const void *site)
+{
+    const struct known *known = probe(site);
+    bool is_known = atomic_load_explicit(&known->site, memory_order_relaxed) && known->place.module;
+    return is_known ? &known->place : NULL;
 }
 
 struct walk {
@@ -165,6 +182,14 @@ static __attribute__((noinline)) const void *caller_through(struct known *known,
     return walk.caller;
 }
 
+/* The program's part that called through a layer may be unloaded before the record is written. */
+static const void *place_kept(const void *caller)
+{
+    if ((uintptr_t)caller - hw_callers_program.begin >= hw_callers_program.bytes)
+        find(caller);
+    return caller;
+}
+
 const void *hw_callers_look_up(const void *site)
 {
     int kept_errno = errno;
@@ -173,7 +198,7 @@ const void *hw_callers_look_up(const void *site)
     if (known && known->is_extension)
         caller = hw_python_find(site);
     else if (known && known->is_layer)
-        caller = caller_through(known, site);
+        caller = place_kept(caller_through(known, site));
     errno = kept_errno;
     return caller;
 }

@@ -12,6 +12,7 @@
 #define HW_PROFILE_CALLERS_H
 
 #include "base/visibility.h"
+#include "profile/places.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,10 @@ void hw_callers_prepare(bool (*is_layer)(const char *path));
 /* The address in the program that a call returning to `site` came from, or its line as hw_python_find gives
  * it; `site` itself where there is no layer, or the stack cannot be unwound. */
 const void *hw_callers_look_up(const void *site);
+
+/* Where code that was looked up lay then: it may be unloaded since, and other code be there. NULL: it was
+ * not, as the program's own. */
+const struct hw_place *hw_callers_place_of(const void *site);
 
 /* The program's own code: most calls come from there, and it is no layer. */
 struct hw_callers_program {

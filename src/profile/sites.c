@@ -1,13 +1,12 @@
 #include "profile/sites.h"
 
+#include "profile/callers.h"
+#include "profile/places.h"
 #include "profile/python.h"
 #include "profile/record.h"
 
-#include <dlfcn.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum { SITE_COUNT = 2048, MAX_USED_COUNT = SITE_COUNT * 3 / 4 };
 
@@ -72,22 +71,19 @@ static void write_text(FILE *file, const char *name, const char *text, const cha
     fputs(after, file);
 }
 
-/* The place as whoever reads the record can look it up: file, offset in it, nearest exported symbol. A return
- * address may already belong to the next line, or function: one byte less does not. */
 static void write_place(FILE *file, const void *address)
 {
-    const char *byte = (const char *)address - 1;
-    static char program[PATH_MAX];
-    Dl_info info;
-    if (!address || dladdr(byte, &info) == 0 || !info.dli_fname)
+    struct hw_place found = {0};
+    const struct hw_place *place = hw_callers_place_of(address);
+    if (!place && hw_place_find(address, &found))
+        place = &found;
+    if (!place)
         return;
-    if (!program[0] && readlink("/proc/self/exe", program, sizeof program - 1) <= 0)
-        program[0] = '?';
-    /* The program itself is named as it was called, perhaps relative to another directory. */
-    write_text(file, "module", info.dli_fname[0] == '/' ? info.dli_fname : program, ", ");
-    fprintf(file, "\"offset\": %llu, ", (unsigned long long)(byte - (const char *)info.dli_fbase));
-    if (info.dli_sname)
-        write_text(file, "symbol", info.dli_sname, ", ");
+    write_text(file, "module", place->module, ", ");
+    fprintf(file, "\"offset\": %llu, ", (unsigned long long)place->offset);
+    if (place->symbol)
+        write_text(file, "symbol", place->symbol, ", ");
+    hw_place_release(&found);
 }
 
 static void write_python_place(FILE *file, const struct hw_python_place *place)

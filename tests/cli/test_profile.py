@@ -42,9 +42,9 @@ def line_of(mark: str, source: str = "sites.c") -> int:
     return number
 
 
-def at(run: Run, mark: str, function: str) -> Site:
+def at(run: Run, mark: str, function: str, source: str = "sites.c") -> Site:
     """The one site of that line."""
-    line = line_of(mark)
+    line = line_of(mark, source)
     found = [s for s in run.sites if s.place.line == line and s.function == function]
     assert len(found) == 1, (mark, [str(s.place) for s in run.sites])
     return found[0]
@@ -142,6 +142,19 @@ def test_fortran_callers(headway: Headway, mpi: Mpi, tmp_path: Path, source: str
         assert site.place.function.startswith("exchange") or "exchange" in site.place.function
         assert Path(site.place.file).name == source
         assert site.place.line == line_of(mark, source) and site.calls == 300
+
+
+def test_callers_that_are_unloaded(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
+    source = "unloaded.c"
+    words = [mpi.mpicc, "-g", "-O1", "-DPLUGIN", "-shared", "-fPIC", HERE / source]
+    plugin = tmp_path / "plugin.so"
+    subprocess.run([*words, "-o", plugin], env=mpi.environment(), check=True)
+    program = build(mpi, source, "-g", "-ldl")
+    done = headway("profile", "--record", "kept", "-n", 2, program, "./plugin.so")
+    assert done.returncode == 0 and "unloaded" in done.stdout, done.stderr
+    site = at(load(tmp_path / "kept"), "plugin", "Barrier", source)
+    assert site.calls == 2 * 11 and site.place.function == "work"
+    assert Path(site.place.file).name == source
 
 
 def test_with_the_engine(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
