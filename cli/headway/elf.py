@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
+PT_LOAD, PT_DYNAMIC, PT_INTERP, PT_NOTE = 1, 2, 3, 4
+NT_GNU_BUILD_ID = 3
 DT_NULL, DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 14, 15, 29
 
 
@@ -29,6 +30,7 @@ class Elf:
     is_dynamic: bool = False
     is_program: bool = False
     base: int = 0  # the address its first byte was linked for
+    build_id: str = ""  # in hexadecimal
 
 
 def read(path: Path) -> Elf:
@@ -64,10 +66,24 @@ def parse(data: bytes, is_64: bool, order: str) -> Elf:
             dynamic = (offset, size)
         elif kind == PT_INTERP:
             elf.is_program = True
+        elif kind == PT_NOTE:
+            elf.build_id = elf.build_id or read_build_id(data[offset : offset + size], order)
     if dynamic:
         elf.is_dynamic = True
         read_dynamic(data, is_64, order, loads, dynamic, elf)
     return elf
+
+
+def read_build_id(notes: bytes, order: str) -> str:
+    at = 0
+    while at + 12 <= len(notes):
+        name_size, size, kind = struct.unpack_from(order + "III", notes, at)
+        name = at + 12
+        start = name + -(-name_size // 4) * 4
+        if kind == NT_GNU_BUILD_ID and notes[name : name + name_size] == b"GNU\0":
+            return notes[start : start + size].hex()
+        at = start + -(-size // 4) * 4
+    return ""
 
 
 def read_dynamic(

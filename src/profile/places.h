@@ -12,6 +12,7 @@ struct hw_place {
     char *module;    /* absolute, as far as that can be found out */
     uint64_t offset; /* from its first byte */
     char *symbol;    /* nearest exported one; NULL: none */
+    char *build_id;  /* of the module, in hexadecimal; NULL: it has none */
 };
 
 /* The place of the call that returns to this address, to be released. False: there is none, or no memory. */

@@ -83,6 +83,8 @@ static void write_place(FILE *file, const void *address)
     fprintf(file, "\"offset\": %llu, ", (unsigned long long)place->offset);
     if (place->symbol)
         write_text(file, "symbol", place->symbol, ", ");
+    if (place->build_id)
+        write_text(file, "build_id", place->build_id, ", ");
     hw_place_release(&found);
 }
 

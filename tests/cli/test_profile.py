@@ -182,6 +182,19 @@ def test_program_without_debugging_information(
     assert "waited for no request" in done.stdout
 
 
+def test_program_built_anew(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
+    """Its lines are other ones by now."""
+    program = tmp_path / "app"
+    words = [mpi.mpicc, "-g", "-Wl,--build-id", "-o", program, HERE / "hello.c"]
+    subprocess.run(words, env=mpi.environment(), check=True)
+    done = headway("profile", "--record", "kept", "-n", 2, program)
+    assert done.returncode == 0 and "(hello.c:" in done.stdout, done.stderr
+    assert "(hello.c:" in headway("report", "kept").stdout
+    subprocess.run([*words, "-O3", "-DANEW"], env=mpi.environment(), check=True)
+    later = headway("report", "kept").stdout
+    assert "app was built anew since" in later and "hello.c:" not in later
+
+
 def test_refuses_what_leaves_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None:
     done = headway("profile", "--quiet", "-n", 1, hello)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,7 +43,9 @@ class Places:
     """Call sites, each module asked once."""
 
     def __init__(self, sites: Iterable[dict]) -> None:
-        self.found = look_up(sites)
+        sites = list(sites)
+        self.changed = changed_modules(sites)
+        self.found = look_up(sites, self.changed)
 
     def of(self, site: dict) -> Place:
         """Where a call was made from. An extension module's own line, if it is known, says more
@@ -65,8 +67,27 @@ def python_line(site: dict) -> Place | None:
     return Place(function.rpartition("<locals>.")[2], file, max(line, 0))
 
 
-def look_up(sites: Iterable[dict]) -> dict[tuple[str, int], Place]:
-    """(module, offset) -> place, for every site that has one; each module is asked once."""
+def changed_modules(sites: Iterable[dict]) -> list[str]:
+    """Files that are not what the program ran: what they say of these places is of others."""
+    ids: dict[str, set[str]] = {}
+    for site in sites:
+        module, build_id = site.get("module"), site.get("build_id")
+        if isinstance(module, str) and isinstance(build_id, str):
+            ids.setdefault(module, set()).add(build_id)
+    return sorted(module for module, known in ids.items() if not is_still(Path(module), known))
+
+
+def is_still(module: Path, build_ids: set[str]) -> bool:
+    """Also where there is no such file, which says nothing."""
+    try:
+        return {elf.read(module).build_id} == build_ids
+    except (elf.NotElf, OSError):
+        return True
+
+
+def look_up(sites: Iterable[dict], changed: Sequence[str] = ()) -> dict[tuple[str, int], Place]:
+    """(module, offset) -> place, for every site that has one; each module is asked once, but those
+    that have changed."""
     wanted: dict[str, dict[int, str]] = {}
     for site in sites:
         module, offset = site.get("module"), site.get("offset")
@@ -78,7 +99,7 @@ def look_up(sites: Iterable[dict]) -> dict[tuple[str, int], Place]:
         if is_mpi4py(Path(module)):
             found |= {(module, offset): MPI4PY for offset in offsets}
             continue
-        lines = ask(Path(module), list(offsets))
+        lines = {} if module in changed else ask(Path(module), list(offsets))
         for offset, symbol in offsets.items():
             place = Place(symbol, f"{Path(module).name}+{offset:#x}", 0)
             found[module, offset] = lines.get(offset, place)

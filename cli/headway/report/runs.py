@@ -17,7 +17,7 @@ from headway.report.places import Place, Places
 
 #: the schema this command was written with; newer records are read as far as they are alike
 KNOWN_SCHEMA = 3
-TEXTS = ("module", "symbol", "function")
+TEXTS = ("module", "symbol", "build_id", "function")
 #: what is no figure
 NO_FIGURES = (*TEXTS, "python")
 #: the schema that knows which idle time of the wire a wait could have used
@@ -405,6 +405,9 @@ def complaints(run: Run) -> Sequence[str]:
     refusals = {str(profile_of(r).get("python_refusal", "")) for r in run.records} - {""}
     said += [
         f"lines of the Python program are not known: {refusal}" for refusal in sorted(refusals)
+    ]
+    said += [
+        f"{module} was built anew since: its lines are not known" for module in run.places.changed
     ]
     schemas = {int(number(r, "schema")) for r in run.records}
     if schemas and max(schemas) > KNOWN_SCHEMA:
