@@ -114,6 +114,9 @@ DIRECTED = [
     Program(
         "endings", label="early", arguments=["early"], counters=("tracked_p2p", "doors", "looks")
     ),
+    Program(
+        "endings", label="late", arguments=["late"], counters=("tracked_p2p", "doors", "looks")
+    ),
 ]
 
 #: Status of memory_keys.c where it can show nothing.

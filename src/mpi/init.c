@@ -54,7 +54,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int user_count;       /* world model and sessions alive */
 static uint64_t limit_bytes; /* the eager limit in force */
 static const char *off_reason;
-static bool is_spawned; /* by MPI_Comm_spawn */
+static const struct hw_engine *abandoned; /* at exit, perhaps with MPI_Finalize still to come */
+static bool is_spawned;                   /* by MPI_Comm_spawn */
 
 /* Said in the record, and by HEADWAY_VERBOSE. */
 static void stand_back(const char *reason)
@@ -154,6 +155,7 @@ static void at_exit(void)
     hw_track_min_bytes = UINT64_MAX;
     if (engine)
         engine->abandon();
+    abandoned = engine;
 }
 
 static void find_limit(void)
@@ -221,9 +223,9 @@ static void stop_engine(void)
         facts.ghost = hw_world.processes[hw_world.rank].ghost;
         facts.placement = hw_world.placement;
     }
-    const struct hw_engine *engine = hw_engine_active;
+    const struct hw_engine *engine = hw_engine_active ? hw_engine_active : abandoned;
     hw_track_min_bytes = UINT64_MAX;
-    hw_engine_active = NULL;
+    hw_engine_active = abandoned = NULL;
     if (engine) {
         engine->describe(&facts);
         engine->stop();
