@@ -113,7 +113,7 @@ static void prepare_once(void)
 {
     if (hw_options_load() != HW_OK)
         _exit(EXIT_BAD_INPUT);
-    hw_record_begin();
+    hw_record_begin(hw_options.record);
     if (hw_options.ghosts.count) {
         hw_real_make_room_for_accumulates();
         hw_rma_ghost_prepare();
@@ -230,8 +230,7 @@ static void stop_engine(void)
         engine->describe(&facts);
         engine->stop();
     }
-    if (hw_options.record[0])
-        hw_record_write(hw_options.record, &facts);
+    hw_record_write(&facts);
 }
 
 static void add_user(bool is_world)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/visibility.h"
 #include "profile/calls.h"
 #include "profile/counters.h"
 #include "profile/phases.h"
@@ -11,6 +12,7 @@
 #include <limits.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,12 +22,18 @@ enum { MAX_REASON_COUNT = 16 };
 struct hw_counters hw_counters;
 
 static uint64_t began_ns;
+HW_SPARSE static char directory[PATH_MAX];
 static struct {
     _Atomic(const char *) text;
     atomic_uint_fast64_t count;
 } reasons[MAX_REASON_COUNT];
 
-void hw_record_begin(void) { began_ns = hw_clock_now_ns(); }
+void hw_record_begin(const char *path)
+{
+    began_ns = hw_clock_now_ns();
+    if (path[0] != '\0' && !realpath(path, directory)) /* perhaps it is made later */
+        snprintf(directory, sizeof directory, "%s", path);
+}
 
 void hw_record_declined(const char *reason)
 {
@@ -114,7 +122,7 @@ static void write_in_c_locale(FILE *file, const struct hw_record_facts *facts)
 }
 
 /* The name of the record; what snprintf returns. */
-static int name_record(char *path, size_t capacity, const char *directory, const struct hw_record_facts *facts)
+static int name_record(char *path, size_t capacity, const struct hw_record_facts *facts)
 {
     long pid = (long)getpid();
     if (facts->rank < 0)
@@ -127,10 +135,12 @@ static int name_record(char *path, size_t capacity, const char *directory, const
     return snprintf(path, capacity, "%s/spawned/headway.%d.%ld.json", directory, facts->rank, pid);
 }
 
-enum hw_status hw_record_write(const char *directory, const struct hw_record_facts *facts)
+enum hw_status hw_record_write(const struct hw_record_facts *facts)
 {
+    if (directory[0] == '\0')
+        return HW_OK;
     char path[PATH_MAX], scratch[PATH_MAX];
-    int length = name_record(path, sizeof path, directory, facts);
+    int length = name_record(path, sizeof path, facts);
     if (length < 0 || (size_t)length >= sizeof path ||
         (size_t)snprintf(scratch, sizeof scratch, "%s/.headway.%ld.tmp", directory, (long)getpid()) >=
             sizeof scratch) {

@@ -26,8 +26,9 @@ struct hw_record_facts {
     uint64_t thread_cpu_ns; /* CPU time of the progress thread */
 };
 
-/* Starts the wall clock of the record. */
-void hw_record_begin(void);
+/* Starts the wall clock of the record, which will lie in this directory; empty: there will be none. The
+ * program may go to another one meanwhile. */
+void hw_record_begin(const char *directory);
 
 /* Counts a reason for which an engine declined. `reason` is a string literal; at most 16 different ones
  * are kept. Any thread. */
@@ -39,9 +40,9 @@ void hw_record_copy_name(char *to, size_t capacity, const char *name);
 /* Writes a JSON string. */
 void hw_record_write_string(FILE *file, const char *text);
 
-/* Writes headway.<rank>.json (headway.pid<pid>.json without a rank) into the directory; of a process that was
- * spawned spawned/headway.<rank>.<pid>.json, since each world has a rank 0. HW_NOMEM if it cannot be written;
- * one line says why. */
-enum hw_status hw_record_write(const char *directory, const struct hw_record_facts *facts);
+/* Writes headway.<rank>.json (headway.pid<pid>.json without a rank) into the directory, if there is one; of a
+ * process that was spawned spawned/headway.<rank>.<pid>.json, since each world has a rank 0. HW_NOMEM if it
+ * cannot be written; one line says why. */
+enum hw_status hw_record_write(const struct hw_record_facts *facts);
 
 #endif

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import support
 from conftest import build
-from headway import records
+from headway import launch, records
 from headway.mpis import Mpi
 from headway.report.runs import load
 
@@ -63,3 +64,13 @@ def test_spawned_processes_leave_records_of_their_own(
     assert allreduces(kept) == {0: 5}
     assert allreduces(kept / "spawned") == {0: 9, 1: 9}
     assert "2 ranks it spawned" in headway("report", kept).stdout
+
+
+def test_directory_is_that_of_the_beginning(mpi: Mpi, tmp_path: Path) -> None:
+    """Set by hand it may be relative, and the program go elsewhere."""
+    (tmp_path / "kept").mkdir()
+    forward = support.preloaded(mpi, {"HEADWAY_RECORD": "kept"})
+    made = launch.build(mpi, [str(build(mpi, "comma.c"))], ranks=2, forward=forward)
+    done = support.run_group(made.argv, support.job_environment(mpi, made.env), cwd=tmp_path)
+    assert done.status == 0 and "[headway" not in done.stderr, done.explain()
+    assert [record["rank"] for record in records.read(tmp_path / "kept")] == [0, 1]
