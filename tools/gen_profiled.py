@@ -164,6 +164,8 @@ def cold(prototype: Prototype, prefix: str, section: str) -> str:
 def slow(prototype: Prototype, function: Function, translate: str, section: str) -> str:
     """`translate` is what the entry does to communicators before the call."""
     forget = f"    hw_request_forget({function.door});\n" if function.door else ""
+    if re.match(r"(Wait|Test)(all|any|some)?$|Request_free$", prototype.name):
+        forget += f"    hw_profiled_drop({function.door});\n"
     if function.nested:
         forget += f"    if ({function.nested})\n        return MPI_SUCCESS;\n"
     name = prototype.name

@@ -167,3 +167,9 @@ void hw_profiled_forget(const MPI_Request *request)
     if (*request != HW_REQUEST_NULL)
         hw_profile_forget(number(*request));
 }
+
+void hw_profiled_drop(int count, const MPI_Request *requests)
+{
+    for (int i = 0; i < count && hw_profile_is_any_pending(); i++)
+        hw_profiled_forget(&requests[i]);
+}

@@ -55,4 +55,7 @@ void hw_profiled_release(struct hw_profile_call *call, const MPI_Request *reques
 /* Before MPI_Request_free. */
 void hw_profiled_forget(const MPI_Request *request);
 
+/* Before a door within a callback of the program, whose end is not seen. */
+void hw_profiled_drop(int count, const MPI_Request *requests);
+
 #endif

@@ -7,6 +7,7 @@
 #include "profile/lock.h"
 #include "profile/python.h"
 #include "profile/record.h"
+#include "profile/requests.h"
 #include "profile/sites.h"
 #include "profile/slices.h"
 #include "profile/wire_windows.h"
@@ -17,7 +18,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { BUCKET_COUNT = 4096, SLAB_COUNT = 128, EVENT_COUNT = 2000 };
+enum { EVENT_COUNT = 2000 };
 
 /* Tests less apart than this, all but the last in vain, are a wait. An interrupt, or another process on the
  * core, may now and then come between two of them: after some in a row a gap is forgiven. */
@@ -25,28 +26,7 @@ enum { BUCKET_COUNT = 4096, SLAB_COUNT = 128, EVENT_COUNT = 2000 };
 #define SPELL_BREAK_NS (20 * HW_NS_PER_MS)
 enum { SPELL_ROW_COUNT = 16 };
 
-struct hw_profile_request {
-    uint64_t handle;
-    struct hw_profile_request *next;
-    struct hw_profile_site *site;
-    struct hw_profile_comm *comm;
-    struct hw_delay_who who; /* in ranks of the world */
-    const struct hw_profile_thread *thread;
-    uint64_t bytes;
-    uint64_t posted_ns;
-    uint64_t mpi_ns;      /* of the thread that posted it, by then */
-    const char *function; /* that posted or defined it */
-    unsigned window;      /* of looks at the wire (wire_windows.h) */
-    bool is_unsized;      /* a collective whose arguments do not tell its bytes */
-    bool is_persistent;
-    bool is_active;
-};
-
 static bool is_on;
-
-HW_SPARSE static struct hw_profile_request *buckets[BUCKET_COUNT];
-static struct hw_profile_request *free_requests;
-static atomic_uint known_count;
 
 /* Tests of this thread one right after the other. */
 static _Thread_local struct {
@@ -223,54 +203,6 @@ void hw_profile_count(struct hw_profile_call *call)
     hw_thread_keep(hw_profile_mine, note_of(call), call->who);
 }
 
-static struct hw_profile_request **bucket_of(uint64_t handle)
-{
-    return &buckets[(handle * UINT64_C(0x9E3779B97F4A7C15) >> 32) % BUCKET_COUNT];
-}
-
-/* Takes the request out of the table; NULL if it is not in it. Under lock. */
-static struct hw_profile_request *take(uint64_t handle)
-{
-    for (struct hw_profile_request **link = bucket_of(handle); *link; link = &(*link)->next) {
-        struct hw_profile_request *request = *link;
-        if (request->handle != handle)
-            continue;
-        *link = request->next;
-        atomic_fetch_sub_explicit(&known_count, 1, memory_order_relaxed);
-        return request;
-    }
-    return NULL;
-}
-
-static void put(struct hw_profile_request *request)
-{
-    struct hw_profile_request **bucket = bucket_of(request->handle);
-    request->next = *bucket;
-    *bucket = request;
-    atomic_fetch_add_explicit(&known_count, 1, memory_order_relaxed);
-}
-
-static struct hw_profile_request *new_request(void)
-{
-    if (!free_requests) {
-        struct hw_profile_request *slab = calloc(SLAB_COUNT, sizeof *slab);
-        for (int i = 0; slab && i < SLAB_COUNT; i++) {
-            slab[i].next = free_requests;
-            free_requests = &slab[i];
-        }
-    }
-    struct hw_profile_request *request = free_requests;
-    if (request)
-        free_requests = request->next;
-    return request;
-}
-
-static void release_request(struct hw_profile_request *request)
-{
-    request->next = free_requests;
-    free_requests = request;
-}
-
 static void activate(struct hw_profile_request *request, const struct hw_profile_call *call)
 {
     request->thread = hw_profile_mine;
@@ -287,9 +219,7 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
     struct hw_profile_site *site = count_call(call);
     const struct hw_delay_who who = hw_delays_in_world(&call->who);
     delay_post(call, is_persistent ? &HW_DELAY_NO_WHO : &who, call->comm, call->took_ns);
-    struct hw_profile_request *request = take(handle);
-    if (!request)
-        request = new_request();
+    struct hw_profile_request *request = hw_requests_new();
     if (request) {
         request->handle = handle;
         request->site = site;
@@ -303,7 +233,7 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
         request->window = 0;
         if (!is_persistent)
             activate(request, call);
-        put(request);
+        hw_requests_put(request);
     }
     hw_profile_unlock();
 }
@@ -311,7 +241,7 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
 void hw_profile_start(struct hw_profile_call *call, uint64_t handle)
 {
     hw_profile_lock();
-    struct hw_profile_request *request = take(handle);
+    struct hw_profile_request *request = hw_requests_take(handle);
     if (request) {
         request->site = hw_sites_find(call->site, call->function, request->bytes);
         call->bytes += request->bytes;
@@ -319,12 +249,12 @@ void hw_profile_start(struct hw_profile_call *call, uint64_t handle)
             count_on(request->comm, request->bytes, 0);
         delay_post(call, &request->who, request->comm, 0);
         activate(request, call);
-        put(request);
+        hw_requests_put(request);
     }
     hw_profile_unlock();
 }
 
-bool hw_profile_is_any_pending(void) { return atomic_load_explicit(&known_count, memory_order_relaxed) != 0; }
+bool hw_profile_is_any_pending(void) { return hw_requests_is_any_known(); }
 
 static bool make_room(struct hw_profile_call *call)
 {
@@ -353,9 +283,9 @@ static void take_followed(struct hw_profile_call *call)
 {
     int kept = 0;
     for (int i = 0; i < call->held_count; i++) {
-        struct hw_profile_request *request = take(call->held[i].handle);
+        struct hw_profile_request *request = hw_requests_take(call->held[i].handle);
         if (request && !request->is_active) {
-            put(request);
+            hw_requests_put(request);
             request = NULL;
         }
         if (!request)
@@ -419,7 +349,7 @@ static uint64_t settle(const struct hw_profile_call *call, double blocked_per_by
     for (int i = 0; i < call->held_count; i++) {
         struct hw_profile_request *request = call->held[i].request;
         if (!call->held[i].is_complete) {
-            put(request);
+            hw_requests_put(request);
             continue;
         }
         uint64_t this_ns = computed_ns(request, call);
@@ -436,9 +366,9 @@ static uint64_t settle(const struct hw_profile_call *call, double blocked_per_by
         hw_wire_completed(request->window);
         if (request->is_persistent) {
             request->is_active = false;
-            put(request);
+            hw_requests_put(request);
         } else {
-            release_request(request);
+            hw_requests_release(request);
         }
     }
     return longest_ns;
@@ -531,11 +461,11 @@ void hw_profile_release(struct hw_profile_call *call, bool is_blocking)
 void hw_profile_forget(uint64_t handle)
 {
     hw_profile_lock();
-    struct hw_profile_request *request = take(handle);
+    struct hw_profile_request *request = hw_requests_take(handle);
     if (request) {
         if (request->is_active)
             hw_wire_completed(request->window);
-        release_request(request);
+        hw_requests_release(request);
     }
     hw_profile_unlock();
 }

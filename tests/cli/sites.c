@@ -48,6 +48,17 @@ static void tested(int peer)
     MPI_Waitsome(2, requests, &count, indices, MPI_STATUSES_IGNORE);
 }
 
+/* Sends that are complete at once may all have one handle. */
+static void several_small(int peer)
+{
+    MPI_Request requests[8];
+    for (int i = 0; i < 4; i++) {
+        MPI_Irecv(incoming + i, 1, MPI_INT, peer, 6, MPI_COMM_WORLD, &requests[2 * i]);
+        MPI_Isend(outgoing + i, 1, MPI_INT, peer, 6, MPI_COMM_WORLD, &requests[2 * i + 1]); /* site: small */
+    }
+    MPI_Waitall(8, requests, MPI_STATUSES_IGNORE); /* site: several small */
+}
+
 static void persistent(int peer, int rounds)
 {
     MPI_Request requests[2];
@@ -121,6 +132,7 @@ int main(int argc, char **argv)
         exchange(rank ^ 1);
         at_once(rank ^ 1);
         tested(rank ^ 1);
+        several_small(rank ^ 1);
         collectives();
         communicators(rank);
     }
