@@ -122,6 +122,34 @@ static void communicators(int rank)
     MPI_Comm_free(&alone);
 }
 
+static int free_inner(MPI_Comm comm, int keyval, void *inner, void *extra)
+{
+    (void)comm, (void)keyval, (void)extra;
+    return MPI_Comm_free(inner);
+}
+
+/* A communicator that is freed with its owner; others may get its handle. */
+static void cached(int rank)
+{
+    int keyval, one = 1, sum = 0;
+    MPI_Comm owner, inner, others[2];
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_inner, &keyval, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &owner);
+    MPI_Comm_set_name(owner, "owner");
+    MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &inner);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inner);
+    MPI_Comm_set_attr(owner, keyval, &inner);
+    MPI_Comm_free(&owner);
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &others[i]);
+        MPI_Comm_set_name(others[i], "anew");
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, others[i]);
+    }
+    MPI_Comm_free(&others[0]);
+    MPI_Comm_free(&others[1]);
+    MPI_Comm_free_keyval(&keyval);
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 5;
@@ -135,6 +163,7 @@ int main(int argc, char **argv)
         several_small(rank ^ 1);
         collectives();
         communicators(rank);
+        cached(rank);
     }
     persistent(rank ^ 1, rounds);
     persistent_by_one(rank ^ 1, rounds);

@@ -17,6 +17,7 @@ Headway = Callable[..., subprocess.CompletedProcess[str]]
 HERE = Path(__file__).resolve().parent
 ROUNDS = 7
 BYTES = 128 << 10
+COMMUNICATORS = {"MPI_COMM_WORLD", "halo of the grid", "of ranks 0", "of ranks 1", "owner", "anew"}
 
 
 #: The MPIs profiled without --full: one of each family.
@@ -106,13 +107,16 @@ def test_sums_by_communicator(headway: Headway, mpi: Mpi, sites: Path, tmp_path:
     done = headway(*words)
     assert done.returncode == 0 and "halo of the grid" in done.stdout, done.stderr
     found = {str(one): one for one in communicators_of(load(tmp_path / "kept"))}
-    assert set(found) == {"MPI_COMM_WORLD", "halo of the grid", "of ranks 0", "of ranks 1"}
+    assert set(found) == COMMUNICATORS
     named = found["halo of the grid"]
     assert named.size == 2 and named.members == "0-1" and sorted(named.ranks) == [0, 1]
     assert named.total("calls") == 2 * ROUNDS * 3 and named.total("bytes") == 2 * ROUNDS * 2 * 4
     for rank in 0, 1:
         alone = found[f"of ranks {rank}"]
-        assert list(alone.ranks) == [rank] and alone.size == 1 and alone.total("calls") == ROUNDS
+        assert list(alone.ranks) == [rank] and alone.size == 1
+        assert alone.total("calls") == 2 * ROUNDS
+    anew = found["anew"]
+    assert anew.size == 2 and anew.members == "0-1" and anew.total("calls") == 8 * ROUNDS
     world = found["MPI_COMM_WORLD"]
     assert world.total("completed") == 2 * 19 * ROUNDS
     assert world.total("blocked_ns") > 0 and world.total("call_ns") > 0
@@ -125,7 +129,7 @@ def test_world_keeps_its_name_beside_a_ghost(
     done = headway(*words, HEADWAY_GHOSTS="1")
     assert done.returncode == 0, done.stderr
     found = {str(one): one for one in communicators_of(load(tmp_path / "kept"))}
-    assert set(found) == {"MPI_COMM_WORLD", "halo of the grid", "of ranks 0", "of ranks 1"}
+    assert set(found) == COMMUNICATORS
     assert found["MPI_COMM_WORLD"].total("completed") == 2 * 19 * ROUNDS
 
 
