@@ -276,24 +276,28 @@ def test_attribute_of_self(mpi: Mpi, tmp_path: Path) -> None:
     assert [record["engine"] for record in headway.records] == ["thread"] * 2
 
 
+def assert_same_in_turns(mpi: Mpi, program: Program, plain: support.Result, scratch: Path) -> None:
+    """With the thread at work, what was found plain."""
+    argv = [build(mpi, program)]
+
+    def run(attempt: int) -> support.Result:
+        records = scratch / f"records{attempt}"
+        return support.run_mpi(mpi, argv, ranks=2, options=support.FORCED, records=records)
+
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    headway = run_until_exercised(program, run)
+    assert headway.status == 0, headway.explain()
+    assert headway.lines == plain.lines, headway.explain()
+    assert_exercised(headway, program)
+
+
 def test_handler_of_faults(mpi: Mpi, tmp_path: Path) -> None:
     """A page fault within the thread's turn reaches the program's handler."""
     if mpi.flavour == "mpich" and not mpi.is_intel:
         pytest.skip("MPICH has the kernel write to the buffer, which refuses, plain too")
     program = Program("faults")
     plain = support.run_mpi(mpi, [build(mpi, program)], ranks=2)
-    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
-
-    def run(attempt: int) -> support.Result:
-        records = tmp_path / f"records{attempt}"
-        return support.run_mpi(
-            mpi, [build(mpi, program)], ranks=2, options=support.FORCED, records=records
-        )
-
-    headway = run_until_exercised(program, run)
-    assert headway.status == 0, headway.explain()
-    assert headway.lines == plain.lines, headway.explain()
-    assert_exercised(headway, program)
+    assert_same_in_turns(mpi, program, plain, tmp_path)
 
 
 def test_no_rounding_of_ours(mpi: Mpi, tmp_path: Path) -> None:
@@ -315,18 +319,7 @@ def test_memory_under_a_protection_key(mpi: Mpi, tmp_path: Path) -> None:
     plain = support.run_mpi(mpi, [build(mpi, program)], ranks=2)
     if plain.status == NO_KEYS:
         pytest.skip("the processor has no protection keys")
-    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
-
-    def run(attempt: int) -> support.Result:
-        records = tmp_path / f"records{attempt}"
-        return support.run_mpi(
-            mpi, [build(mpi, program)], ranks=2, options=support.FORCED, records=records
-        )
-
-    headway = run_until_exercised(program, run)
-    assert headway.status == 0, headway.explain()
-    assert headway.lines == plain.lines, headway.explain()
-    assert_exercised(headway, program)
+    assert_same_in_turns(mpi, program, plain, tmp_path)
 
 
 #: what a profile follows by other ways than a plain wait: every door, threads, callbacks, fork

@@ -3,15 +3,12 @@
 #include "progress/events.h"
 
 #include "base/clock.h"
+#include "forbidden.h"
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include <cmocka.h>
@@ -27,23 +24,10 @@ static void wait_sleeps(void **state)
     hw_events_close(&events);
 }
 
-static void forbid_nanoseconds(void)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_pwait2, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        skip();
-}
-
 static void wait_sleeps_where_it_is_forbidden(void **state)
 {
-    forbid_nanoseconds();
+    if (!forbid(SYS_epoll_pwait2))
+        skip();
     wait_sleeps(state);
 }
 

@@ -1,14 +1,11 @@
 /* Description: taking turns in MPI: the progress thread and threads of the program are never inside together,
  * with membarrier and without; who waits is seen and woken; a forked child's gate is open. */
+#include "forbidden.h"
 #include "progress/gate.h"
 #include "progress/inside.h"
 #include "real/table.h"
 
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/membarrier.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -16,7 +13,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,19 +99,9 @@ static void nobody_is_inside_together(void **state)
     assert_int_equal(atomic_load(&hw_gate), 0);
 }
 
-/* From here on the process has no membarrier, as in some containers. */
-static int forbid_membarrier(void)
+static bool forbid_membarrier(void)
 {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog rules = {.len = sizeof filter / sizeof filter[0], .filter = filter};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &rules) == 0 &&
-           syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0) != 0;
+    return forbid(SYS_membarrier) && syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0) != 0;
 }
 
 static void nor_without_membarrier(void **state)

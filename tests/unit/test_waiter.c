@@ -4,12 +4,11 @@
 
 #include "base/clock.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,12 +20,10 @@ static int files[FILE_COUNT];
 
 static void take_all_numbers(void)
 {
-    char name[] = "/tmp/headway-waiter-XXXXXX";
     for (int fd = STDERR_FILENO + 1; fd < STDERR_FILENO + 1 + FILE_COUNT; fd++)
         close(fd);
-    files[0] = mkstemp(name);
+    files[0] = memfd_create("the program's", MFD_CLOEXEC);
     assert_true(files[0] >= 0);
-    unlink(name);
     for (int i = 1; i < FILE_COUNT; i++)
         assert_true((files[i] = dup(files[0])) >= 0);
 }
