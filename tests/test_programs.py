@@ -257,6 +257,24 @@ def test_operations_with_nobody_are_not_followed(mpi: Mpi, tmp_path: Path) -> No
     assert done.total("tracked_p2p") == 2 * 2, "the real exchange alone"
 
 
+def test_blocks_of_collectives(mpi: Mpi, tmp_path: Path) -> None:
+    """The policy tells collectives of different sizes apart, whatever arguments tell the size."""
+    has_large = re.search(r"\bMPI_Igatherv_c\s*\(", mpi.header.read_text(errors="replace"))
+    flags = ["-DHAVE_LARGE_COUNTS"] if has_large else []
+    done = support.run_mpi(
+        mpi,
+        [support.compile_program(mpi, "blocks", [support.PROGRAMS / "blocks.c"], flags)],
+        ranks=4,
+        options=support.FORCED,
+        records=tmp_path,
+    )
+    assert done.status == 0, done.explain()
+    block_bytes = 1024 * 4
+    for record in done.records:
+        assert record["tracked_collective"] >= 16
+        assert record["tracked_bytes"] == record["tracked_collective"] * block_bytes
+
+
 def test_attribute_of_self(mpi: Mpi, tmp_path: Path) -> None:
     """Callbacks of attributes run when they do plain, at the end as well."""
     argv = [build(mpi, Program("self_attribute"))]

@@ -266,6 +266,7 @@ class Generator:
             "#pragma GCC visibility pop",
             "",
             '#include "hooks.h"',
+            '#include "mpi/block.h"',
             '#include "mpi/blocking.h"',
             '#include "mpi/memory.h"',
             '#include "mpi/profiled.h"',

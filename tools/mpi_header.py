@@ -291,7 +291,9 @@ def check_surface(spec: Spec, prototypes: dict[str, Prototype]) -> None:
         function = spec.find(name)
         names = {parameter.name for parameter in prototype.parameters}
         used = set(
-            re.findall(r"\b[a-z]\w*\b", f"{function.door} {function.sized} {function.posted}")
+            re.findall(
+                r"\b(?!hw_)[a-z]\w*\b", f"{function.door} {function.sized} {function.posted}"
+            )
         )
         if missing := used - names:
             raise HeaderError(f"spec: MPI_{name} has no parameter {', '.join(sorted(missing))}")

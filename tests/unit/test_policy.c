@@ -159,7 +159,7 @@ static void send(struct hw_policy_class *class, int count, uint64_t *now_ns, uin
     for (int i = 0; i < count; i++) {
         bool is_on = hw_policy_begin(class, *now_ns);
         const struct hw_policy_window window = {.was_on = is_on,
-                                                .has_only_sends = true,
+                                                .is_for_others = true,
                                                 .opened_ns = *now_ns,
                                                 .blocked_ns = is_on ? 5 * US : 90 * US,
                                                 .overhead_ns = is_on ? 250 * US : 0,

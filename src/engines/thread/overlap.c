@@ -51,7 +51,7 @@ static struct {
     bool has_gone;       /* somebody was told to start the thread on it */
     bool is_series_over; /* the first series of posts */
     bool is_interfered;  /* the policy learns nothing from it */
-    bool has_only_receives, has_only_sends;
+    bool has_only_receives, is_for_others;
     uint32_t series_count;
     uint64_t last_post_ns;
 } window;
@@ -123,7 +123,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     atomic_store_explicit(&gap_ns, gap_for(window.class), memory_order_relaxed);
     atomic_store_explicit(&has_rounds, false, memory_order_relaxed);
     window.has_gone = window.is_series_over = false;
-    window.has_only_receives = window.has_only_sends = true;
+    window.has_only_receives = window.is_for_others = true;
     window.series_count = 0;
     window.wake_ns = 0;
     window.thread_cpu_ns = window.is_on ? hw_clock_read(thread_clock) : 0;
@@ -169,7 +169,7 @@ static void close_window(uint64_t now_ns)
     end_series();
     struct hw_policy_window closed = {
         .was_on = window.is_on,
-        .has_only_sends = window.has_only_sends,
+        .is_for_others = window.is_for_others,
         .opened_ns = window.opened_ns,
         .blocked_ns = window.blocked_ns,
         .elsewhere_ns = window.elsewhere_ns,
@@ -212,7 +212,7 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
     if (kind == HW_REQUEST_COLLECTIVE)
         atomic_store_explicit(&has_rounds, true, memory_order_relaxed);
     window.has_only_receives &= is_receive;
-    window.has_only_sends &= kind == HW_REQUEST_P2P && !is_receive;
+    window.is_for_others &= kind == HW_REQUEST_COLLECTIVE || (kind == HW_REQUEST_P2P && !is_receive);
     enum hw_policy_post result = continue_series(now_ns);
     /* Who has posted receives alone often goes on to a blocking send. A poll before it would answer the
      * partner first, and the two directions would go one after the other: let the thread wait a moment and

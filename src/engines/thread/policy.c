@@ -19,8 +19,8 @@ enum {
  * Where both ways cost the same the decision must not wander, least of all in one of two partners. */
 enum { STOP_PERCENT = 106, START_PERCENT = 95 };
 
-/* In how many percent of the time windows of sends alone must follow one another to be worth more cost here.
- */
+/* In how many percent of the time windows that may be for others must follow one another to be worth more
+ * cost here. */
 enum { PERIOD_PERCENT = 90 };
 
 /* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us. */
@@ -159,9 +159,9 @@ static bool has_periods(const struct hw_policy_class *class)
     return class->on_period.count >= LEAST_PERIODS && class->off_period.count >= LEAST_PERIODS;
 }
 
-/* Sends alone: the thread makes the program's rounds shorter, whatever it costs in them here. Where rounds
+/* The thread makes the program's rounds shorter, whatever it costs in them here. Where rounds
  * differ by themselves some few are always short: so not the lower median of both. */
-static bool helps_receivers(const struct hw_policy_class *class)
+static bool helps_others(const struct hw_policy_class *class)
 {
     return has_periods(class) &&
            is_less(upper_median(&class->on_period), PERIOD_PERCENT, median(&class->off_period));
@@ -170,7 +170,7 @@ static bool helps_receivers(const struct hw_policy_class *class)
 /* Or it is not known yet. */
 static bool may_help_receivers(const struct hw_policy_class *class)
 {
-    return helps_receivers(class) || (class->opened_ns && !has_periods(class));
+    return helps_others(class) || (class->opened_ns && !has_periods(class));
 }
 
 /* Undecided while a control is under way. */
@@ -179,7 +179,7 @@ static bool should_stand_down(const struct hw_policy_class *class)
     uint64_t on = median(&class->on), off = median(&class->off);
     if (class->stands_down)
         return class->next_control < class->window_count ||
-               (!is_less(on, START_PERCENT, off) && !helps_receivers(class));
+               (!is_less(on, START_PERCENT, off) && !helps_others(class));
     return class->off.count >= OFF_CONTROL_RUN && is_more(on, STOP_PERCENT, off) &&
            !may_help_receivers(class);
 }
@@ -207,7 +207,7 @@ bool hw_policy_end(struct hw_policy_class *class, const struct hw_policy_window 
         return false;
     class->is_slow = window->duration_ns > SLOW_WINDOW_NS;
     add_sample(window->was_on ? &class->on : &class->off, hw_policy_cost_ns(window));
-    class->opened_ns = window->has_only_sends ? window->opened_ns : 0;
+    class->opened_ns = window->is_for_others ? window->opened_ns : 0;
     class->was_on = window->was_on;
     if (class->on.count == 0 || class->off.count == 0)
         return false;

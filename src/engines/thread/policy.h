@@ -17,8 +17,9 @@
  * short likewise: short runs pay for learning, too.
  *
  * What a window of sends alone gains is its receivers': the data that leave while this process computes would
- * else leave in its wait, at little cost here and late there. It shows in how soon the next window of the
- * class opens. Where that is sooner with the thread, the thread may cost this process more.
+ * else leave in its wait, at little cost here and late there. So it is with collectives, in which one process
+ * often only sends. It shows in how soon the next window of the class opens. Where that is sooner with the
+ * thread, the thread may cost this process more.
  *
  * And a third: when have all operations of a window been posted? Programs post in series and repeat
  * themselves; once the length of the series is sure, the thread is woken at its end instead of at its
@@ -65,7 +66,7 @@ struct hw_policy_class {
     struct hw_policy_samples off;
     uint64_t opened_ns;                 /* the window before; 0: it says nothing of periods */
     bool was_on;                        /* that window */
-    struct hw_policy_samples on_period; /* from one window's opening to the next one's, sends alone */
+    struct hw_policy_samples on_period; /* from one window's opening to the next one's, is_for_others alone */
     struct hw_policy_samples off_period;
 };
 
@@ -76,7 +77,7 @@ bool hw_policy_begin(struct hw_policy_class *class, uint64_t now_ns);
  * then what is left of the transfer passes there, and so does what the thread saves. */
 struct hw_policy_window {
     bool was_on;
-    bool has_only_sends;
+    bool is_for_others; /* what it gains may be its partners': sends alone, or collectives */
     uint64_t opened_ns;
     uint64_t blocked_ns;   /* in completion */
     uint64_t elsewhere_ns; /* in blocking calls that complete none of the window's operations */

@@ -1,0 +1,43 @@
+/* Blocks of collectives: how many bytes one exchanges with one process, on average, where its arguments are
+ * counts per process, or significant at the root alone (MPI-4.1 chapters 6 and 8). It is what tells
+ * operations of different sizes apart, the same in every process of a regular program.
+ *
+ * Called after a successful post, inside an entry, by the program's threads; all calls to MPI are local.
+ * 0 while no engine is on. */
+#ifndef HW_MPI_BLOCK_H
+#define HW_MPI_BLOCK_H
+
+#include "base/visibility.h"
+#include "real/real.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An array of int, or of MPI_Count in a _c function. */
+struct hw_counts {
+    const void *counts;
+    bool is_large;
+};
+#define HW_COUNTS(array) ((struct hw_counts){(array), sizeof *(array) == sizeof(MPI_Count)})
+
+/* Counts for each process that data come from: Allgatherv, Alltoallv. */
+uint64_t hw_block_all(struct hw_counts counts, MPI_Datatype type, MPI_Comm comm);
+/* The same with a datatype for each: Alltoallw. */
+uint64_t hw_block_all_typed(struct hw_counts counts, const MPI_Datatype *types, MPI_Comm comm);
+
+/* Counts for each process of the own group: Reduce_scatter. */
+uint64_t hw_block_group(struct hw_counts counts, MPI_Datatype type, MPI_Comm comm);
+
+/* Counts for each neighbour that data come from: Neighbor_allgatherv, Neighbor_alltoallv, ..w. */
+uint64_t hw_block_neighbors(struct hw_counts counts, MPI_Datatype type, MPI_Comm comm);
+uint64_t hw_block_neighbors_typed(struct hw_counts counts, const MPI_Datatype *types, MPI_Comm comm);
+
+/* Gather and Scatter: `own` is what a process that is not the root sends or receives, `each` what the root
+ * receives from or sends to one of them. */
+uint64_t hw_block_rooted(MPI_Count own, MPI_Datatype own_type, MPI_Count each, MPI_Datatype each_type,
+                         int root, MPI_Comm comm);
+/* Gatherv and Scatterv. */
+uint64_t hw_block_rooted_each(MPI_Count own, MPI_Datatype own_type, struct hw_counts each,
+                              MPI_Datatype each_type, int root, MPI_Comm comm);
+
+#endif
