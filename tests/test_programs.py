@@ -67,6 +67,7 @@ DIRECTED = [
         label="collectives-3",
         counters=("tracked_collective", "doors", "polls"),
     ),
+    Program("duplicates", ranks=5, counters=("tracked_collective", "doors")),
     Program("callbacks"),
     Program("own_op", counters=("tracked_p2p", "tracked_collective", "doors", "polls")),
     Program("late_attributes"),

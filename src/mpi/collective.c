@@ -20,3 +20,11 @@ void hw_ireduction_posted(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI
     else
         hw_icollective_posted(count, datatype, comm, request);
 }
+
+void hw_duplication_posted(MPI_Comm comm, MPI_Request *request)
+{
+    if (HW_REAL_IS_DUPLICATION_SAFE)
+        hw_icollective_posted(0, HW_DATATYPE_NULL, comm, request);
+    else if (hw_engine_is_on())
+        hw_request_post(*request, HW_REQUEST_CALLBACK, 0);
+}

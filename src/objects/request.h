@@ -29,7 +29,7 @@
 enum hw_request_kind {
     HW_REQUEST_P2P,         /* nonblocking point-to-point at or above the eager limit */
     HW_REQUEST_COLLECTIVE,  /* nonblocking collective of any size */
-    HW_REQUEST_CALLBACK,    /* one whose progress runs code of the program: hw_request_callbacks */
+    HW_REQUEST_CALLBACK,    /* one whose progress is the program's alone: hw_request_callbacks */
     HW_REQUEST_PARTITIONED, /* MPI-4.1 chapter 4; never polled through its own handle */
     HW_REQUEST_RMA, /* Rput, Rget, Raccumulate, Rget_accumulate; not polled where asking raises errors */
     HW_REQUEST_IO,  /* nonblocking file access; never polled through its own handle */
@@ -45,7 +45,7 @@ extern HW_HIDDEN atomic_uint hw_request_outstanding;
 
 /* HW_REQUEST_CALLBACK requests among the outstanding ones. While there are any, nobody but the program may
  * make progress: its code may wait for what the program holds while it waits for the progress thread's turn
- * to end (Python's interpreter lock). */
+ * to end (Python's interpreter lock), or an MPI cannot have it (HW_REAL_IS_DUPLICATION_SAFE). */
 extern HW_HIDDEN atomic_uint hw_request_callbacks;
 
 static inline bool hw_request_is_any_known(void)

@@ -20,6 +20,10 @@ enum {
     HW_REAL_IS_IO_SAFE = 0,
     /* Attributes of what is freed while operations use it are deleted when those complete. */
     HW_REAL_FREES_LATE = 0,
+    /* Processes that make progress at different moments while several MPI_Comm_idup are outstanding not
+       agree on the communicators: wrong sums, or a hang, plain too if they call MPI_Iprobe between:
+       tests/mpi/duplicates.c. */
+    HW_REAL_IS_DUPLICATION_SAFE = 0,
 };
 
 #else
@@ -29,6 +33,7 @@ enum {
     HW_REAL_ASKING_RAISES = 1,
     HW_REAL_IS_PARTITIONED_SAFE = 1,
     HW_REAL_IS_IO_SAFE = 1,
+    HW_REAL_IS_DUPLICATION_SAFE = 1,
     HW_REAL_FREES_LATE = 1, /* tests/mpi/late_attributes.c */
 };
 
