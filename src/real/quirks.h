@@ -20,7 +20,7 @@ enum {
     HW_REAL_IS_IO_SAFE = 0,
     /* Attributes of what is freed while operations use it are deleted when those complete. */
     HW_REAL_FREES_LATE = 0,
-    /* Processes that make progress at different moments while several MPI_Comm_idup are outstanding not
+    /* Processes that make progress at different moments while several MPI_Comm_idup are outstanding do not
        agree on the communicators: wrong sums, or a hang, plain too if they call MPI_Iprobe between:
        tests/mpi/duplicates.c. */
     HW_REAL_IS_DUPLICATION_SAFE = 0,
