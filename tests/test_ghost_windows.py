@@ -107,6 +107,17 @@ def test_callbacks(
     assert [record["windows_redirected"] for record in headway.records] == [3] * 3
 
 
+def test_memory_shown(mpi: Mpi, tmp_path: Path) -> None:
+    """The hint of ARMCI-MPI's that asks for loads and stores in a node is no reason to decline."""
+    if mpi.name in DECLINED:
+        pytest.skip(f"{mpi.title} keeps its own windows")
+    if mpi.name == "mpich4":
+        pytest.skip("MPICH 4.0 loses accumulates within a node on several nodes, plain too")
+    argv = [str(program_of(mpi, "queried"))]
+    records = two_nodes.same_output(mpi, argv, tmp_path, users=2)
+    assert [record["windows_redirected"] for record in records] == [1] * 4
+
+
 def test_idle_flushes(mpi: Mpi, tmp_path: Path) -> None:
     """Flushes that have nothing to flush make progress all the same."""
     if mpi.name != "mpich5":

@@ -311,6 +311,8 @@ class Generator:
         if function.kind == "posted":
             posted = f"hw_{function.group}_posted({function.posted});"
             after = f"    if (rc == MPI_SUCCESS)\n        {posted}\n"
+        elif function.after:
+            after = f"    if (rc == MPI_SUCCESS)\n        {function.after};\n"
         body = (
             "    struct hw_inside *inside = &hw_inside;\n"
             "    if (HW_UNLIKELY(hw_inside_depth(inside) != HW_INSIDE_NO)) {\n"
@@ -322,7 +324,7 @@ class Generator:
         )
         section = "HW_NESTED" if is_frequent else "HW_NESTED_RARE"
         cold = gen_profiled.profiled(p, function, translate, call, after)
-        cold += gen_profiled.slow(p, function, translate, section)
+        cold += gen_profiled.slow(p, function, translate, after if function.after else "", section)
         return "\n".join(map(wrap, cold.split("\n"))) + head + body + tail
 
     def outermost_call(self, name: str, p: Prototype, function: Function) -> str:

@@ -161,20 +161,25 @@ def cold(prototype: Prototype, prefix: str, section: str) -> str:
     return prototype.declaration(f"{prefix}_{prototype.name}", f"static {section} ")
 
 
-def slow(prototype: Prototype, function: Function, translate: str, section: str) -> str:
-    """`translate` is what the entry does to communicators before the call."""
+def slow(prototype: Prototype, function: Function, translate: str, after: str, section: str) -> str:
+    """`translate` is what the entry does to communicators before the call, `after` what it does
+    after each."""
     forget = f"    hw_request_forget({function.door});\n" if function.door else ""
     if re.match(r"(Wait|Test)(all|any|some)?$|Request_free$", prototype.name):
         forget += f"    hw_profiled_drop({function.door});\n"
     if function.nested:
         forget += f"    if ({function.nested})\n        return MPI_SUCCESS;\n"
     name = prototype.name
+    call = f"hw_bottom.{name}({prototype.arguments()});\n"
+    last = f"    return {call}"
+    if after:
+        last = f"    {prototype.type} rc = {call}{after}    return rc;\n"
     return (
         f"{cold(prototype, 'slow', section)}\n{{\n"
         "    if (hw_inside_depth(&hw_inside) != HW_INSIDE_YES)\n"
         f"        return profiled_{name}({prototype.arguments()});\n"
         f"{forgets(prototype)}{forget}{translate}"
-        f"    return hw_bottom.{name}({prototype.arguments()});\n}}\n\n"
+        f"{last}}}\n\n"
     )
 
 

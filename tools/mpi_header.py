@@ -191,6 +191,7 @@ class Function:
     posted: str = ""  # arguments of the hook for class posted
     is_blocking: bool = False  # time in it is not computation
     before: str = ""  # a statement that comes first, also where MPI calls itself
+    after: str = ""  # one after success, likewise
     nested: str = ""  # a condition under which MPI's call to itself is done with
 
 
@@ -237,7 +238,7 @@ def read_spec(path: Path) -> Spec:
         frequent=set(document.pop("frequent", {}).get("groups", [])),
     )
     blocking = document.pop("blocking", {}).get("functions", [])
-    before = document.pop("before", {})
+    statements = {where: document.pop(where, {}) for where in ("before", "after")}
     for name, text in document.pop("prototypes", {}).items():
         spec.prototypes[name] = parse_prototype(" ".join(text.split()), f"spec: prototypes.{name}")
     for kind, groups in document.items():
@@ -246,8 +247,9 @@ def read_spec(path: Path) -> Spec:
         for group, body in groups.items():
             read_group(spec, kind, group, body)
     mark_blocking(spec, blocking)
-    for name, statement in before.items():
-        spec.find(name).before = statement
+    for where, named in statements.items():
+        for name, statement in named.items():
+            setattr(spec.find(name), where, statement)
     known = {f"{kind}.{group}" for kind, groups in document.items() for group in groups}
     if unknown := spec.frequent - known:
         raise HeaderError(f"spec: frequent names no group {', '.join(sorted(unknown))}")

@@ -128,11 +128,13 @@ static struct hw_rma_window *find_nested(MPI_Win win)
     return window;
 }
 
-void hw_win_memory(MPI_Win *win, int *rank)
+struct hw_win_place hw_win_memory(MPI_Win *win, int *rank)
 {
+    struct hw_win_place place = {0};
     const struct hw_rma_window *window = find_nested(*win);
     if (window)
-        hw_rma_window_memory(window, win, rank);
+        place.memory = hw_rma_window_memory(window, win, rank, &place.size, &place.disp_unit);
+    return place;
 }
 
 /* What the shadow window would show otherwise: it is always one of MPI_Win_create, and MPICH 4.0 over UCX

@@ -7,9 +7,27 @@
 #include "real/real.h"
 
 #include <stdbool.h>
+#include <string.h>
 
-/* Turns a window and a rank of the program's into the real ones whose memory it is (MPI_Win_shared_query). */
-HW_HIDDEN void hw_win_memory(MPI_Win *win, int *rank);
+/* Memory as MPI_Win_shared_query shows it. */
+struct hw_win_place {
+    char *memory; /* NULL: what the MPI says */
+    MPI_Aint size, disp_unit;
+};
+
+/* Turns a window and a rank of the program's into the real ones whose memory it is, and says where in this
+ * process that is if we know better than the MPI. */
+HW_HIDDEN struct hw_win_place hw_win_memory(MPI_Win *win, int *rank);
+
+/* The unit is an int, or an MPI_Aint in the _c function. */
+#define HW_WIN_SHOW(place, size_out, unit_out, base_out)                                                     \
+    do {                                                                                                     \
+        if ((place).memory) {                                                                                \
+            *(size_out) = (place).size;                                                                      \
+            *(unit_out) = (__typeof__(*(unit_out)))(place).disp_unit;                                        \
+            memcpy(base_out, &(place).memory, sizeof(place).memory);                                         \
+        }                                                                                                    \
+    } while (0)
 
 /* Whether it was such a window, and is free now. */
 HW_HIDDEN bool hw_win_free_nested(MPI_Win *win);

@@ -51,8 +51,11 @@ void hw_rma_count_declined(int change);
 /* The user processes; the program frees the group. */
 int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group);
 /* Turns a user process's rank into the real window, and the rank in it, where MPI_Win_shared_query shows its
- * memory as the program gave it. MPI_PROC_NULL means the first with memory; wrong ranks stay wrong. */
-void hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int *rank);
+ * memory as the program gave it. MPI_PROC_NULL means the first with memory; wrong ranks stay wrong. Returns
+ * where in this process the memory is, with its size and unit, if it is reached from here and no MPI knows.
+ */
+char *hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int *rank, MPI_Aint *size,
+                           MPI_Aint *disp_unit);
 /* Local: the program reads back the hints that the real window or it itself gave. */
 int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info);
 int hw_rma_window_get_info(struct hw_rma_window *window, MPI_Info *info);

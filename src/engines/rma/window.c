@@ -386,8 +386,7 @@ enum hw_status hw_rma_window_allocate(int flavor, MPI_Aint size, MPI_Aint disp_u
         return HW_DECLINED;
     plan.own.size = size;
     plan.own.disp_unit = disp_unit;
-    if (is_hint(info, "async_config", "off") ||
-        (flavor == MPI_WIN_FLAVOR_ALLOCATE && is_hint(info, "alloc_shm", "true")))
+    if (is_hint(info, "async_config", "off"))
         plan.own.consent = HW_RMA_REFUSED;
     enum hw_status status = hw_rma_plan_judge(&plan);
     if (status == HW_OK)
@@ -445,7 +444,7 @@ int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group)
     return hw_bottom.Group_range_incl(window->group, 1, whole, group);
 }
 
-/* Others' is as unreachable for the program as that of other nodes: they have none in the common window. */
+/* Others have none in the common window. */
 static void find_memory_of_common(const struct hw_rma_window *window, MPI_Win *win, int *rank)
 {
     if (*rank == window->rank) {
@@ -456,19 +455,26 @@ static void find_memory_of_common(const struct hw_rma_window *window, MPI_Win *w
     *win = window->win;
 }
 
-void hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int *rank)
+char *hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int *rank, MPI_Aint *size,
+                           MPI_Aint *disp_unit)
 {
     if (*rank == HW_PROC_NULL)
         for (*rank = 0; *rank < window->size - 1 && window->targets[*rank].size == 0;)
             ++*rank;
-    if (*rank < 0 || *rank >= window->size)
+    if (*rank < 0 || *rank >= window->size) {
         *rank = HW_RMA_BAD_RANK;
-    else if (window->flavor == MPI_WIN_FLAVOR_SHARED)
+        return NULL;
+    }
+    const struct hw_rma_target *target = &window->targets[*rank];
+    *size = target->size;
+    *disp_unit = target->disp_unit;
+    if (window->flavor == MPI_WIN_FLAVOR_SHARED)
         *win = window->shared; /* in which ghosts come last */
     else if (window->is_common && !window->dynamic)
         find_memory_of_common(window, win, rank);
     else
         *rank += window->first_member;
+    return window->flavor == MPI_WIN_FLAVOR_ALLOCATE && *size > 0 ? target->memory : NULL;
 }
 
 static void end_window(struct hw_rma_window *window)
