@@ -9,22 +9,17 @@ static MPI_Count count_at(struct hw_counts counts, int at)
     return counts.is_large ? ((const MPI_Count *)counts.counts)[at] : ((const int *)counts.counts)[at];
 }
 
-static uint64_t mean(struct hw_counts counts, MPI_Datatype type, int size)
+/* Types are asked only where something is counted: elsewhere they need not be valid. */
+static uint64_t mean(struct hw_counts counts, int size)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, type_size = 0;
     for (int i = 0; i < size; i++) {
         MPI_Count count = count_at(counts, i);
-        sum += count > 0 ? (uint64_t)count : 0;
-    }
-    return sum > 0 ? sum * hw_real_type_size(type) / (uint64_t)size : 0;
-}
-
-static uint64_t mean_typed(struct hw_counts counts, const MPI_Datatype *types, int size)
-{
-    uint64_t sum = 0;
-    for (int i = 0; i < size; i++) {
-        MPI_Count count = count_at(counts, i);
-        sum += hw_track_bytes(count, types[i]);
+        if (count <= 0)
+            continue;
+        if (type_size == 0 || counts.is_typed_each)
+            type_size = hw_real_type_size(counts.types[counts.is_typed_each ? i : 0]);
+        sum += (uint64_t)count * type_size;
     }
     return sum > 0 ? sum / (uint64_t)size : 0;
 }
@@ -73,29 +68,19 @@ static int sources(MPI_Comm comm)
     return count;
 }
 
-uint64_t hw_block_all(struct hw_counts counts, MPI_Datatype type, MPI_Comm comm)
+uint64_t hw_block_all(struct hw_counts counts, MPI_Comm comm)
 {
-    return hw_engine_is_on() ? mean(counts, type, far_size(comm)) : 0;
+    return hw_engine_is_on() ? mean(counts, far_size(comm)) : 0;
 }
 
-uint64_t hw_block_all_typed(struct hw_counts counts, const MPI_Datatype *types, MPI_Comm comm)
+uint64_t hw_block_group(struct hw_counts counts, MPI_Comm comm)
 {
-    return hw_engine_is_on() ? mean_typed(counts, types, far_size(comm)) : 0;
+    return hw_engine_is_on() ? mean(counts, group_size(comm)) : 0;
 }
 
-uint64_t hw_block_group(struct hw_counts counts, MPI_Datatype type, MPI_Comm comm)
+uint64_t hw_block_neighbors(struct hw_counts counts, MPI_Comm comm)
 {
-    return hw_engine_is_on() ? mean(counts, type, group_size(comm)) : 0;
-}
-
-uint64_t hw_block_neighbors(struct hw_counts counts, MPI_Datatype type, MPI_Comm comm)
-{
-    return hw_engine_is_on() ? mean(counts, type, sources(comm)) : 0;
-}
-
-uint64_t hw_block_neighbors_typed(struct hw_counts counts, const MPI_Datatype *types, MPI_Comm comm)
-{
-    return hw_engine_is_on() ? mean_typed(counts, types, sources(comm)) : 0;
+    return hw_engine_is_on() ? mean(counts, sources(comm)) : 0;
 }
 
 /* MPI-4.1 section 6.2.3: in the root's group of an intercommunicator the root says MPI_ROOT and the others,
@@ -113,10 +98,10 @@ uint64_t hw_block_rooted(MPI_Count own, MPI_Datatype own_type, MPI_Count each, M
     return is_root(root, comm) ? hw_track_bytes(each, each_type) : hw_track_bytes(own, own_type);
 }
 
-uint64_t hw_block_rooted_each(MPI_Count own, MPI_Datatype own_type, struct hw_counts each,
-                              MPI_Datatype each_type, int root, MPI_Comm comm)
+uint64_t hw_block_rooted_each(MPI_Count own, MPI_Datatype own_type, struct hw_counts each, int root,
+                              MPI_Comm comm)
 {
     if (!hw_engine_is_on() || root == HW_PROC_NULL)
         return 0;
-    return is_root(root, comm) ? mean(each, each_type, far_size(comm)) : hw_track_bytes(own, own_type);
+    return is_root(root, comm) ? mean(each, far_size(comm)) : hw_track_bytes(own, own_type);
 }
