@@ -259,14 +259,14 @@ def test_operations_with_nobody_are_not_followed(mpi: Mpi, tmp_path: Path) -> No
 
 
 def test_blocks_of_collectives(mpi: Mpi, tmp_path: Path) -> None:
-    """The policy tells collectives of different sizes apart, whatever arguments tell the size."""
+    """The policy, and a profile, tell collectives of different sizes apart, whatever tells it."""
     has_large = re.search(r"\bMPI_Igatherv_c\s*\(", mpi.header.read_text(errors="replace"))
     flags = ["-DHAVE_LARGE_COUNTS"] if has_large else []
     done = support.run_mpi(
         mpi,
         [support.compile_program(mpi, "blocks", [support.PROGRAMS / "blocks.c"], flags)],
         ranks=4,
-        options=support.FORCED,
+        options={**support.FORCED, "HEADWAY_PROFILE": "yes"},
         records=tmp_path,
     )
     assert done.status == 0, done.explain()
@@ -274,6 +274,11 @@ def test_blocks_of_collectives(mpi: Mpi, tmp_path: Path) -> None:
     for record in done.records:
         assert record["tracked_collective"] >= 16
         assert record["tracked_bytes"] == record["tracked_collective"] * block_bytes
+        for name in ("Alltoallv", "Gatherv", "Ialltoallw", "Igather", "Iscatterv", "Scatter"):
+            sites = [s for s in record["profile"]["sites"] if s["function"] == name]
+            assert sites, name
+            for site in sites:
+                assert site["bytes"] == site["calls"] * block_bytes, site
 
 
 def test_attribute_of_self(mpi: Mpi, tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def has_bytes(name: str, pair: tuple[str, str]) -> bool:
     return True
 
 
-def bytes_of(prototype: Prototype) -> str:
-    """The expression for the bytes of a call; 0 where its arguments do not tell."""
+def scalar_bytes(prototype: Prototype) -> str:
+    """The bytes that a count and a datatype of the arguments tell; 0 where they do not."""
     plain = {p.name for p in prototype.parameters if "*" not in p.type and not p.array}
     for pair in PAIRS:
         if set(pair) <= plain and has_bytes(prototype.name, pair):
@@ -64,9 +64,14 @@ def bytes_of(prototype: Prototype) -> str:
     return "0"
 
 
+def bytes_of(prototype: Prototype, function: Function) -> str:
+    """The expression for the bytes of a call; 0 where its arguments do not tell."""
+    return function.block or scalar_bytes(prototype)
+
+
 def is_unsized(prototype: Prototype) -> bool:
-    """A collective whose bytes take more than its scalar arguments to tell."""
-    return bytes_of(prototype) == "0" and not prototype.name.startswith("File_")
+    """A collective whose bytes take more than its scalar arguments to tell, on this rank."""
+    return scalar_bytes(prototype) == "0" and not prototype.name.startswith("File_")
 
 
 def told(prototype: Prototype) -> str:
@@ -183,11 +188,11 @@ def slow(prototype: Prototype, function: Function, translate: str, after: str, s
     )
 
 
-def noted(prototype: Prototype, call: str, after: str) -> str:
+def noted(prototype: Prototype, function: Function, call: str, after: str) -> str:
     """The body for a call that leaves nothing pending."""
     name, comm = prototype.name, communicator(prototype)
     is_status = prototype.type == "int"
-    size = bytes_of(prototype)
+    size = bytes_of(prototype, function)
     size = f"rc == MPI_SUCCESS ? {size} : 0" if is_status and size != "0" else size
     note = f'    hw_profile_note(began_ns, "{name}", site, {size});\n'
     if comm and is_status:
@@ -201,11 +206,13 @@ def noted(prototype: Prototype, call: str, after: str) -> str:
     )
 
 
-def followed(prototype: Prototype, parts: tuple[str, str], call: str, after: str) -> str:
+def followed(
+    prototype: Prototype, function: Function, parts: tuple[str, str], call: str, after: str
+) -> str:
     """The body for a post, a start or a door. Sizes are asked for when the call has found the
     arguments valid: else its error would be raised by the question, at another handler."""
     before, count = parts
-    size = bytes_of(prototype)
+    size = bytes_of(prototype, function)
     sized = f"    if (rc == MPI_SUCCESS)\n        call.bytes = {size};\n" if size != "0" else ""
     return (
         "    struct hw_profile_call call;\n"
@@ -230,9 +237,9 @@ def profiled(
     if not is_counted:
         body = f"    {prototype.type} rc = {call};\n{after}"
     elif parts:
-        body = followed(prototype, parts, call, after)
+        body = followed(prototype, function, parts, call, after)
     else:
-        body = noted(prototype, call, after)
+        body = noted(prototype, function, call, after)
     site = "    const void *site = hw_inside.site;\n" if is_counted else ""
     entry = prototype.declaration(f"entry_{name}", f'static HW_ENTRY("MPI_{name}") ')
     # Every program begins with one of those that are not counted.

@@ -192,6 +192,7 @@ class Function:
     is_blocking: bool = False  # time in it is not computation
     before: str = ""  # a statement that comes first, also where MPI calls itself
     after: str = ""  # one after success, likewise
+    block: str = ""  # a collective's bytes, where its scalar arguments do not tell them
     nested: str = ""  # a condition under which MPI's call to itself is done with
 
 
@@ -237,6 +238,7 @@ def read_spec(path: Path) -> Spec:
         untranslated=dict(document.pop("untranslated", {})),
         frequent=set(document.pop("frequent", {}).get("groups", [])),
     )
+    blocks = document.pop("block", {})
     blocking = document.pop("blocking", {}).get("functions", [])
     statements = {where: document.pop(where, {}) for where in ("before", "after")}
     for name, text in document.pop("prototypes", {}).items():
@@ -247,6 +249,7 @@ def read_spec(path: Path) -> Spec:
         for group, body in groups.items():
             read_group(spec, kind, group, body)
     mark_blocking(spec, blocking)
+    give_blocks(spec, blocks)
     for where, named in statements.items():
         for name, statement in named.items():
             setattr(spec.find(name), where, statement)
@@ -262,6 +265,17 @@ def mark_blocking(spec: Spec, names: list[str]) -> None:
         if function.kind not in ("pass", "world"):
             raise HeaderError(f"spec: {name} is blocking, which class {function.kind} is not asked")
         function.is_blocking = True
+
+
+def give_blocks(spec: Spec, blocks: dict[str, str]) -> None:
+    """A collective's expression to its blocking, nonblocking and persistent functions."""
+    for name, block in blocks.items():
+        for form in (name, f"I{name[0].lower()}{name[1:]}", f"{name}_init"):
+            function = spec.find(form)
+            function.block = block
+            function.posted = function.posted.replace("{block}", f"hw_engine_is_on() ? {block} : 0")
+    if left := [name for name, function in spec.functions.items() if "{block}" in function.posted]:
+        raise HeaderError(f"spec: {', '.join(left)} is posted with a block that nothing says")
 
 
 def read_group(spec: Spec, kind: str, group: str, body: object) -> None:

@@ -1,6 +1,5 @@
 #include "mpi/block.h"
 
-#include "engines/engine.h"
 #include "mpi/track.h"
 #include "real/constants.h"
 
@@ -68,20 +67,11 @@ static int sources(MPI_Comm comm)
     return count;
 }
 
-uint64_t hw_block_all(struct hw_counts counts, MPI_Comm comm)
-{
-    return hw_engine_is_on() ? mean(counts, far_size(comm)) : 0;
-}
+uint64_t hw_block_all(struct hw_counts counts, MPI_Comm comm) { return mean(counts, far_size(comm)); }
 
-uint64_t hw_block_group(struct hw_counts counts, MPI_Comm comm)
-{
-    return hw_engine_is_on() ? mean(counts, group_size(comm)) : 0;
-}
+uint64_t hw_block_group(struct hw_counts counts, MPI_Comm comm) { return mean(counts, group_size(comm)); }
 
-uint64_t hw_block_neighbors(struct hw_counts counts, MPI_Comm comm)
-{
-    return hw_engine_is_on() ? mean(counts, sources(comm)) : 0;
-}
+uint64_t hw_block_neighbors(struct hw_counts counts, MPI_Comm comm) { return mean(counts, sources(comm)); }
 
 /* MPI-4.1 section 6.2.3: in the root's group of an intercommunicator the root says MPI_ROOT and the others,
  * who exchange nothing, MPI_PROC_NULL. */
@@ -93,7 +83,7 @@ static bool is_root(int root, MPI_Comm comm)
 uint64_t hw_block_rooted(MPI_Count own, MPI_Datatype own_type, MPI_Count each, MPI_Datatype each_type,
                          int root, MPI_Comm comm)
 {
-    if (!hw_engine_is_on() || root == HW_PROC_NULL)
+    if (root == HW_PROC_NULL)
         return 0;
     return is_root(root, comm) ? hw_track_bytes(each, each_type) : hw_track_bytes(own, own_type);
 }
@@ -101,7 +91,7 @@ uint64_t hw_block_rooted(MPI_Count own, MPI_Datatype own_type, MPI_Count each, M
 uint64_t hw_block_rooted_each(MPI_Count own, MPI_Datatype own_type, struct hw_counts each, int root,
                               MPI_Comm comm)
 {
-    if (!hw_engine_is_on() || root == HW_PROC_NULL)
+    if (root == HW_PROC_NULL)
         return 0;
     return is_root(root, comm) ? mean(each, far_size(comm)) : hw_track_bytes(own, own_type);
 }

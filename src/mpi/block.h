@@ -2,8 +2,8 @@
  * counts per process, or significant at the root alone (MPI-4.1 chapters 6 and 8). It is what tells
  * operations of different sizes apart, the same in every process of a regular program.
  *
- * Called after a successful post, inside an entry, by the program's threads; all calls to MPI are local.
- * 0 while no engine is on. */
+ * Called after the operation or its post succeeded, inside an entry, by the program's threads; all calls to
+ * MPI are local. */
 #ifndef HW_MPI_BLOCK_H
 #define HW_MPI_BLOCK_H
 

@@ -1,5 +1,5 @@
-/* Description: nonblocking collectives whose size only their counts tell: in every one a process exchanges
- * blocks of BLOCK integers with the others, on average. Four processes. */
+/* Description: collectives whose size only their counts tell: in every one a process exchanges blocks of
+ * BLOCK integers with the others, on average. Four processes. */
 #include "check.h"
 
 enum { BLOCK = 1024, RANKS = 4 };
@@ -39,6 +39,8 @@ static void everywhere(void)
     finish();
     MPI_Ireduce_scatter(sent, received, theirs, MPI_INT, MPI_BXOR, comm, &request);
     finish();
+    MPI_Alltoallv(sent, own, displs, MPI_INT, received, own, displs, MPI_INT, comm);
+    MPI_Reduce_scatter(sent, received, theirs, MPI_INT, MPI_BXOR, comm);
 }
 
 static void from_and_to_one(void)
@@ -63,6 +65,8 @@ static void from_and_to_one(void)
     else
         MPI_Igatherv(sent, BLOCK, MPI_INT, NULL, NULL, NULL, MPI_DATATYPE_NULL, 0, comm, &request);
     finish();
+    MPI_Gatherv(sent, BLOCK, MPI_INT, received, counts, displs, MPI_INT, 2, comm);
+    MPI_Scatter(sent, BLOCK, MPI_INT, received, BLOCK, MPI_INT, 3, comm);
 #ifdef HAVE_LARGE_COUNTS
     MPI_Count large[RANKS] = {BLOCK, BLOCK, BLOCK, BLOCK};
     MPI_Aint places[RANKS] = {0, 2 * BLOCK, 4 * BLOCK, 6 * BLOCK};
