@@ -4,19 +4,21 @@
  * target does a fixed amount of work outside MPI while the origin issues one operation and flushes it; the
  * sample is the origin's time. With no work the target waits inside MPI: the best there can be. A point ends
  * after `--seconds`, but not before a few rounds: some operations of some MPIs take a large part of a second.
- */
+ * With `--stream` the rounds follow one another without a message between, while the target sleeps, outside
+ * MPI and leaving its core to whoever acts for it, or with no work waits inside MPI. */
 #include "common/bench.h"
 #include "common/one_sided.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct {
     struct bench_list sizes, work;
     int64_t rounds, warmup;
     double seconds;
     const char *operation, *window;
-    bool is_strided;
+    bool is_strided, is_stream;
 } options = {.rounds = 20, .warmup = 3, .seconds = 1.0, .operation = "accumulate", .window = "allocate"};
 
 enum { TAG_BEGIN = 1, TAG_END };
@@ -63,6 +65,14 @@ struct exchange {
     MPI_Win win;
 };
 
+static double exchange_operate(const struct exchange *exchange, int target)
+{
+    double start_s = bench_now_s();
+    operate(exchange->buffer, exchange->result, exchange->count, exchange->type, target, exchange->place,
+            exchange->win);
+    return bench_now_s() - start_s;
+}
+
 /* One round; what the origin took. WANTS_MORE is the origin's to say, and told to the target. */
 static double round_run(const struct exchange *exchange, int64_t units, double end_s, bool *wants_more)
 {
@@ -70,10 +80,7 @@ static double round_run(const struct exchange *exchange, int64_t units, double e
     double taken_s = 0;
     if (exchange->bench->rank == 0) {
         MPI_Recv(NULL, 0, MPI_BYTE, target, TAG_BEGIN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        double start_s = bench_now_s();
-        operate(exchange->buffer, exchange->result, exchange->count, exchange->type, target, exchange->place,
-                exchange->win);
-        taken_s = bench_now_s() - start_s;
+        taken_s = exchange_operate(exchange, target);
         *wants_more = bench_now_s() < end_s;
         MPI_Send(wants_more, sizeof *wants_more, MPI_BYTE, target, TAG_END, MPI_COMM_WORLD);
     } else if (exchange->bench->rank == target) {
@@ -98,18 +105,40 @@ static void rounds_run(const struct exchange *exchange, int64_t units, struct be
     phases->iterations = done;
 }
 
+/* All rounds of a point in one sleep of the target, in half of it at most; one at least. */
+static void stream_run(const struct exchange *exchange, int64_t sleep_us, struct bench_phases *phases)
+{
+    const struct bench *bench = exchange->bench;
+    int target = bench->ranks - 1, done = 0;
+    bool is_origin = bench->rank == 0;
+    for (int64_t i = 0; is_origin && i < options.warmup; i++)
+        exchange_operate(exchange, target);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double end_s = bench_now_s() + (sleep_us > 0 ? (double)sleep_us * 0.5e-6 : options.seconds);
+    while (is_origin && done < options.rounds && (done == 0 || bench_now_s() < end_s))
+        phases->samples[0][done++] = exchange_operate(exchange, target);
+    if (bench->rank == target && sleep_us > 0)
+        nanosleep(&(struct timespec){sleep_us / 1000000, sleep_us % 1000000 * 1000}, NULL);
+    MPI_Bcast(&done, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    phases->iterations = done;
+}
+
 static void work_measure(const struct exchange *exchange, int64_t bytes, int64_t units,
                          struct bench_json *json)
 {
     static const char *const name[] = {"origin_s"};
     struct bench_phases phases;
     double start_s = bench_now_s();
-    bench_work(units);
+    if (!options.is_stream)
+        bench_work(units);
     double work_s = bench_now_s() - start_s;
     bench_phases_init(&phases, 1, name, (int)options.rounds);
     memset(phases.samples[0], 0, (size_t)options.rounds * sizeof(double));
     MPI_Barrier(MPI_COMM_WORLD);
-    rounds_run(exchange, units, &phases);
+    if (options.is_stream)
+        stream_run(exchange, units, &phases);
+    else
+        rounds_run(exchange, units, &phases);
     bench_json_open(json, NULL, '{');
     bench_json_integer(json, "bytes", bytes);
     bench_json_integer(json, "work_units", units);
@@ -173,7 +202,8 @@ int main(int argc, char **argv)
     options.work = bench_list_make("0,200,1000,4000");
     const struct bench_option table[] = {
         {"sizes", BENCH_LIST, &options.sizes, "bytes, multiples of 8"},
-        {"work", BENCH_LIST, &options.work, "units of work of the target"},
+        {"work", BENCH_LIST, &options.work, "of the target: units of work, with --stream us of sleep"},
+        {"stream", BENCH_FLAG, &options.is_stream, "round upon round while the target sleeps, once"},
         {"rounds", BENCH_INTEGER, &options.rounds, "timed rounds a point"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed rounds a point"},
         {"seconds", BENCH_NUMBER, &options.seconds, "of a point, about; three rounds at least"},

@@ -36,6 +36,8 @@ RECORD_KEYS = (
 )
 
 
+LAST_APART = Path(__file__).resolve().parents[1] / "common" / "last_apart.sh"
+
 #: a BLAS is to use the one thread the work is counted for; each reads these when it is loaded
 BLAS_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
 
@@ -196,6 +198,9 @@ class Setting:
             folder.mkdir(parents=True)
             env["HEADWAY_RECORD"] = str(folder)
         argv = [str(self.programs / case.program), *arguments, *mode.arguments]
+        if case.is_last_apart:
+            cores = sorted(os.sched_getaffinity(0))
+            argv = [str(LAST_APART), str(cores[0]), str(cores[-1]), *argv]
         launcher_env = mode.launcher_env | transport.settings(
             self.mpi.title, parse_rate(self.rate) or None, choice=mode.transport
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -28,6 +28,8 @@ class Case:
     ranks_per_node: int = 1
     #: of a node; 0: as many as the program has ranks there. Ghosts bring none.
     cores_per_node: int = 0
+    #: the last process of the job has a core of its own, all others share one
+    is_last_apart: bool = False
     timeout_s: float = 60.0
     #: the timed windows of one size take about this long on the wire: many for small sizes
     windows_s: float = 0.25
@@ -150,6 +152,17 @@ def one_sided(
         cores_per_node=2 // nodes,
         timeout_s=12.0,
     )
+
+
+def one_sided_own_core(operation: str) -> Case:
+    """The target's ghost has a core of its own, and so has the target where there is none.
+
+    Two cores do not hold an origin, a target that spins in MPI and a ghost that spins: the target
+    sleeps outside MPI where its ghost acts for it: to be compared with plain, the target in MPI.
+    """
+    case = one_sided(operation)
+    options = {**case.options, "work": "0,200000", "rounds": "400", "stream": ""}
+    return replace(case, options=options, cores_per_node=2, is_last_apart=True)
 
 
 def one_sided_on(window: str) -> tuple[Case, ...]:
@@ -463,6 +476,11 @@ _SUITES = (
         one_sided_on("create"),
     ),
     one_sided_suite(
+        "rma-own-core",
+        "The same where the ghost has a core of its own, the target asleep",
+        tuple(one_sided_own_core(name) for name in (*ARRAY_OPERATIONS, *SINGLE_OPERATIONS)),
+    ),
+    one_sided_suite(
         "rma-dynamic",
         "The same on windows of MPI_Win_create_dynamic over memory of MPI_Alloc_mem",
         one_sided_on("dynamic"),
@@ -544,7 +562,7 @@ _SUITES = (
         ("default",),
         ("off", "multiple"),
         is_forced=True,
-        launches=3,
+        launches=9,
     ),
 )
 
