@@ -152,18 +152,27 @@ static void raise_to(uint64_t *fastest, uint64_t bytes, uint64_t took_ns)
     *fastest = rate > *fastest ? rate : *fastest;
 }
 
-static void learn_rate(uint64_t bytes, uint64_t took_ns)
+/* What is certain of a rate: less what may have been in store, of which a wait of 6 ms had a tenth more than
+ * the wire carries, and looked like one for a late partner at the next. */
+static void raise_long(uint64_t bytes, uint64_t took_ns)
 {
-    if (took_ns >= RATE_LEAST_NS && bytes >= MIN_BYTES)
-        raise_to(took_ns < RATE_NS ? &fastest_short : &fastest_long, bytes, took_ns);
+    if (bytes >= STORED_BYTES)
+        raise_to(&fastest_long, bytes - STORED_BYTES, took_ns);
 }
 
-/* Where directions take turns, whole waits look half as fast as the wire is. A run is short: less what may
- * have been in store it is slower than the wire, but for sure. */
+static void learn_rate(uint64_t bytes, uint64_t took_ns)
+{
+    if (took_ns >= RATE_NS)
+        raise_long(bytes, took_ns);
+    else if (took_ns >= RATE_LEAST_NS && bytes >= MIN_BYTES)
+        raise_to(&fastest_short, bytes, took_ns);
+}
+
+/* Where directions take turns, whole waits look half as fast as the wire is; a run of one does not. */
 static void learn_run(const struct hw_watch_seen *seen)
 {
-    if (seen->run_ns >= RATE_LEAST_NS && seen->bytes >= STORED_BYTES)
-        raise_to(&fastest_long, seen->bytes - STORED_BYTES, seen->run_ns);
+    if (seen->run_ns >= RATE_LEAST_NS)
+        raise_long(seen->bytes, seen->run_ns);
 }
 
 uint64_t hw_wire_fastest(void) { return fastest_long ? fastest_long : fastest_short; }
