@@ -92,7 +92,8 @@ def summarise(records: list[dict]) -> list[str]:
             "no records (the program did not reach MPI_Finalize, or its MPI was not this one); "
             "headway doctor PROGRAM looks for the cause"
         ]
-    lines = [headline(records), *overlap_lines(records), *policy_lines(records)]
+    lines = [headline(records), *ghost_lines(records), *overlap_lines(records)]
+    lines += policy_lines(records)
     for reason, (_, ranks) in sorted(declined(records).items()):
         lines.append(f"declined: {reason} ({plural(ranks, 'rank')})")
     sizes = {int(number(r, "size")) for r in records if number(r, "size") > 0}
@@ -125,12 +126,29 @@ def headline(records: list[dict]) -> str:
     return ", ".join(parts)
 
 
+def ghost_lines(records: list[dict]) -> list[str]:
+    """What went to the ghosts, and what within a node could do without them."""
+    if not any(number(r, "ghost") > 0 or number(r, "windows_redirected") for r in records):
+        return []
+    windows = int(max(number(r, "windows_redirected") for r in records))
+    if not windows:
+        return ["the ghosts served no window"]
+    served = int(total(records, "operations_redirected"))
+    near = int(total(records, "operations_copied") + total(records, "operations_applied"))
+    locks = int(total(records, "locks_redirected"))
+    line = f"the ghosts served {plural(windows, 'window')}: {plural(served, 'operation')}"
+    line += f" and {plural(locks, 'lock')}" if locks else ""
+    return [line + (f", besides {near} within a node that needed none" if near else "")]
+
+
 def overlap_lines(records: list[dict]) -> list[str]:
     """What was followed, what was overlapped, what was waited for."""
     tracked = sum(tracked_count(r) for r in records)
     if not any("tracked_p2p" in r and r.get("engine") != "off" for r in records):
         return []
     exposures = int(total(records, "exposures"))
+    if not tracked and not exposures and total(records, "windows_redirected"):
+        return []
     if not tracked and exposures:
         looks = int(total(records, "polls"))
         windows = plural(exposures, "window")
@@ -161,9 +179,10 @@ def policy_lines(records: list[dict]) -> list[str]:
     on, off = mean(records, "judged_on_ns") * NS, mean(records, "judged_off_ns") * NS
     if judged and wall and max(on, off) > SMALL_SHARE * wall:
         verb = "saved" if off >= on else "cost"
+        recovered = f", {share(off - on, off)} of what is lost without it" if off >= on else ""
         lines.append(
-            f"the thread {verb} about {abs(off - on):.2f} s a rank ({off:.2f} s lost without it, "
-            f"{on:.2f} s with it; from {judged} windows of overlap beside a few without it)"
+            f"the thread {verb} about {abs(off - on):.2f} s a rank{recovered} ({off:.2f} s lost "
+            f"without, {on:.2f} s with it; from {judged} windows of overlap beside a few without)"
         )
     windows = int(total(records, "overlap_windows"))
     left_out = int(total(records, "overlap_windows_off"))

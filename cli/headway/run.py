@@ -24,6 +24,7 @@ from headway import (
     program,
     records,
     settings_file,
+    shared_folder,
     transport,
 )
 from headway.errors import HeadwayError
@@ -37,7 +38,7 @@ USAGE = """headway run [options] -n N PROGRAM [ARGUMENTS]
 OMPI_LAUNCHERS = ("orterun", "prterun")
 MPIEXECS = ("mpiexec", "mpirun")
 OTHER_LAUNCHERS = ("srun", "aprun", "jsrun", "ibrun")
-#: launcher arguments that name other machines: records written there cannot be read here
+#: launcher arguments that name other machines: what is written there can be read here if it is shared
 HOST_ARGUMENTS = {
     "-host",
     "--host",
@@ -319,11 +320,18 @@ def record_folder(arguments: argparse.Namespace, settings: dict[str, str]) -> It
                 "name another with --record",
             ) from error
         yield folder
-    elif arguments.quiet or is_elsewhere(arguments.words):
+        return
+    must_share = is_elsewhere(arguments.words)
+    if arguments.quiet or (must_share and not shared_folder.is_shared(Path.cwd())):
         yield None
-    else:
-        with tempfile.TemporaryDirectory(prefix="headway-run-") as folder:
-            yield Path(folder)
+        return
+    try:
+        made = tempfile.TemporaryDirectory(prefix="headway-run-", dir="." if must_share else None)
+    except OSError:  # no right to write here
+        yield None
+        return
+    with made as name:
+        yield Path(name).absolute()
 
 
 def execute(plan: Plan) -> int:

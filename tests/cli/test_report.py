@@ -153,6 +153,23 @@ def test_not_known_is_said(tmp_path: Path) -> None:
         assert "is not known" in " ".join(text.conclusion(run))
 
 
+def test_one_sided_waits_are_named(tmp_path: Path) -> None:
+    """They have no request; that nothing is to be won must not be said."""
+    one = record(0)
+    sites = one["profile"]["sites"]
+    sites += [
+        site("Win_flush", 5, calls=9, call_ns=300 * MS),
+        site("Win_allocate", 6, calls=1, call_ns=5 * MS),
+    ]
+    assert text.one_sided(runs.load(save(tmp_path / "both", one)))[0].startswith("0.30 s a rank")
+    del sites[1]
+    (told,) = text.conclusion(runs.load(save(tmp_path / "alone", one)))
+    assert "15.0 % of the run" in told and "--ghosts" in told
+    del sites[-2]
+    (told,) = text.conclusion(runs.load(save(tmp_path / "none", one)))
+    assert "nothing to win" in told
+
+
 def test_prints_tables(headway: Headway, tmp_path: Path) -> None:
     save(tmp_path / "a", record(0), record(1))
     done = headway("report", "a")

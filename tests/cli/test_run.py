@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import json
 import os
@@ -14,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from headway import elf, program, records
+from headway import elf, program, records, shared_folder
+from headway import run as run_command
 from headway.errors import HeadwayError
 from headway.mpis import Mpi
 
@@ -347,7 +349,7 @@ def test_summary_says_what_happened() -> None:
         "0.100 CPU s a rank (5.0 %)",
         "6 operations tracked, 6.0 MiB: waited 0.50 s a rank",
         "did other things for 1.20 s",
-        "saved about 0.60 s a rank",
+        "saved about 0.60 s a rank, 66.7 % of what is lost without it",
         "4 of 20 windows",
         "declined: a reason (2 ranks)",
     ):
@@ -360,6 +362,57 @@ def test_summary_of_one_sided_programs_counts_looks() -> None:
     exposed = {"rank": 0, "size": 1, "tracked_p2p": 0, "exposures": 2, "polls": 70}
     told = "\n".join(records.summarise([exposed]))
     assert "2 windows exposed, 70 looks" in told and "nothing was pending" not in told
+
+
+MOUNTS = """\
+22 1 0:20 / / rw,relatime shared:1 - ext4 /dev/vda rw
+30 22 0:31 / /home rw shared:9 - nfs4 server:/home rw,vers=4.2
+31 22 0:32 / /scratch\\040disk rw - lustre mds@tcp:/scratch rw
+32 22 0:33 / /mnt rw - fuse.sshfs host:/ rw
+33 30 0:34 / /home/me/tmp rw - tmpfs tmpfs rw
+a line of no mount
+"""
+
+
+@pytest.mark.parametrize(
+    "folder, is_shared",
+    [
+        ("/home/me", True),
+        ("/scratch disk/job", True),
+        ("/mnt", True),
+        ("/home/me/tmp", False),
+        ("/homeless", False),
+    ],
+)
+def test_folders_that_other_machines_have(folder: str, is_shared: bool, tmp_path: Path) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(MOUNTS, encoding="utf-8")
+    assert shared_folder.is_shared(Path(folder), mounts) == is_shared
+    assert not shared_folder.is_shared(Path(folder), tmp_path / "none")
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_records_from_other_machines(
+    is_shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the working directory is theirs too the ranks' records come back by it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shared_folder, "is_shared", lambda _: is_shared)
+    words = ["mpiexec", "-hosts", "a,b", "./app"]
+    arguments = argparse.Namespace(record=None, quiet=False, words=words)
+    with run_command.record_folder(arguments, {}) as folder:
+        assert (folder is not None) == is_shared
+        assert folder is None or (folder.is_dir() and folder.parent == tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_summary_says_what_ghosts_served() -> None:
+    idle = {"rank": 0, "size": 2, "engine": "thread", "tracked_p2p": 0, "ghost": 1}
+    assert "the ghosts served no window" in records.summarise([idle])
+    served = {**idle, "windows_redirected": 2, "operations_redirected": 700, "locks_redirected": 1}
+    told = "\n".join(records.summarise([served, {**served, "rank": 1, "operations_copied": 30}]))
+    assert "the ghosts served 2 windows: 1400 operations and 2 locks, besides 30 within" in told
+    assert "nothing was pending" not in told
 
 
 def test_summary_needs_no_key(tmp_path: Path) -> None:

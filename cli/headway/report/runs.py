@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -57,6 +58,9 @@ class Reasons:
 #: interrupts, waking up. What computing takes longer while 4 MiB go each way: 0.43 to 0.55 on five
 #: MPIs (suite `idle`, case cpu: doc/results/idle.json), not fitted to the suite `prediction`
 COPY_S = 0.5e-9
+
+
+ONE_SIDED_WAIT = re.compile(r"Win_(complete|fence|flush|lock|start|unlock|wait)")
 
 
 @dataclass(frozen=True)
@@ -238,6 +242,12 @@ class Run:
             if site.is_wait:
                 found = found.plus(self.reasons(site))
         return found
+
+    @property
+    def one_sided_s(self) -> float:
+        """Seconds, a rank's mean, in calls that wait for one-sided operations or for their end."""
+        waits = (site.seconds for site in self.sites if ONE_SIDED_WAIT.match(site.function))
+        return sum(waits) / self.size
 
     @cached_property
     def prediction(self) -> Prediction:

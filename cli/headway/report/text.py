@@ -198,9 +198,10 @@ def conclusion(run: Run) -> list[str]:
     """What to do about it, and how that is known."""
     reasons = run.all_reasons
     waited = sum(getattr(reasons, name) for name in REASON_NAMES) / run.size
+    lines = one_sided(run)
     if not waited:
-        return ["The program waited for no request: progress in the background has nothing to win."]
-    lines = []
+        nothing = "The program waited for no request: progress in the background has nothing to win"
+        return lines or [f"{nothing}."]
     gain = run.prediction.seconds
     if reasons.looks:
         lines.append(
@@ -223,6 +224,19 @@ def conclusion(run: Run) -> list[str]:
             "--engine thread shows what is to be won there."
         )
     return lines
+
+
+def one_sided(run: Run) -> list[str]:
+    """Waits without a request, in which no cause is looked for."""
+    seconds = run.one_sided_s
+    if seconds <= WORTH_NAMING * run.wall:
+        return []
+    return [
+        f"{seconds:.2f} s a rank, {percent(seconds, run.wall)} of the run, went in MPI_Win_flush, "
+        "MPI_Win_unlock and their like. One-sided operations have no request to look at, so how "
+        "much of it an engine wins back is not known: most, where targets compute meanwhile. "
+        "headway run shows it, and where cores are to spare headway run --ghosts 1."
+    ]
 
 
 def directions(run: Run) -> list[str]:
