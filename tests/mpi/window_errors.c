@@ -40,6 +40,9 @@ static void go_wrong(MPI_Win win)
     expect(MPI_ERR_TYPE, win, MPI_Put(&value, 1, MPI_DATATYPE_NULL, target, 0, 1, MPI_LONG, win));
     expect(MPI_ERR_TYPE, win, MPI_Rget(&result, 1, MPI_DATATYPE_NULL, target, 0, 1, MPI_LONG, win, &request));
     expect(MPI_ERR_OP, win, MPI_Accumulate(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_OP_NULL, win));
+    expect(MPI_ERR_DISP, win, MPI_Put(&value, 1, MPI_LONG, target, -1, 1, MPI_LONG, win));
+    expect(MPI_ERR_DISP, win, MPI_Accumulate(&value, 1, MPI_LONG, target, -1, 1, MPI_LONG, MPI_SUM, win));
+    expect(MPI_ERR_DISP, win, MPI_Fetch_and_op(&value, &result, MPI_LONG, check_rank, -1, MPI_SUM, win));
     expect(MPI_ERR_RANK, win, MPI_Win_flush(check_size, win));
     expect(MPI_ERR_RMA_SYNC, win, MPI_Win_lock_all(0, win));
     MPI_Accumulate(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_SUM, win);

@@ -109,7 +109,7 @@ static int copy(struct hw_rma_part from, struct hw_rma_part to)
 static bool reach(struct hw_rma_window *window, MPI_Count origin_count, int rank, MPI_Aint disp,
                   struct hw_rma_part *target, int *rc)
 {
-    if (!hw_rma_is_near(window, rank) || origin_count > INT_MAX || target->count > INT_MAX)
+    if (!hw_rma_is_near(window, rank) || disp < 0 || origin_count > INT_MAX || target->count > INT_MAX)
         return false;
     struct hw_rma_target *place = &window->targets[rank];
     *rc = MPI_SUCCESS;

@@ -225,6 +225,9 @@ static inline int hw_rma_redirect(struct hw_rma_window *window, MPI_Win *win, in
             *rank = HW_RMA_BAD_RANK;
         return MPI_SUCCESS;
     }
+    /* What lies before this target's memory in the shadow window is somebody else's. */
+    if (__builtin_expect(*disp < 0 && window->dynamic == NULL, 0))
+        return hw_rma_raise(window, MPI_ERR_DISP);
     struct hw_rma_target *target = &window->targets[target_rank];
     if (!hw_atomic_load_relaxed(&window->is_open) &&
         __builtin_expect(hw_atomic_load_relaxed(&target->access) == HW_RMA_ACCESS_NONE, 0)) {
