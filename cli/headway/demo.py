@@ -23,7 +23,7 @@ from rich import box
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from headway import console, preload, records
+from headway import console, preload, records, transport
 from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.cluster.options import ClusterOptions, parse_rate
 from headway.errors import HeadwayError
@@ -35,6 +35,8 @@ FRAMING = 1514 / 1448
 #: the order in which an MPI is chosen when none is asked for
 PREFERRED = ("mpich4", "ompi4", "ompi5", "impi", "mpich5")
 TIMELINE_STEPS = 6
+#: before those, in which the library learns about the program
+UNSEEN_STEPS = 40
 
 
 @dataclass
@@ -68,13 +70,16 @@ class Demo:
     def launch(self, mode: str, *, steps: int | None = None, is_sampled: bool = False) -> Launched:
         argv = [str(self.program), "--rows", str(self.rows), "--steps", str(steps or self.steps)]
         if is_sampled:
-            argv += ["--timeline", str(TIMELINE_STEPS)]
+            argv += ["--timeline", str(TIMELINE_STEPS), "--warmup", str(UNSEEN_STEPS)]
         with tempfile.TemporaryDirectory(prefix="headway-demo-") as folder, ExitStack() as stack:
             env = {}
             if mode != "plain":
                 env = preload.rank_environment(self.mpi.flavour, {"HEADWAY_RECORD": folder})
             samples = stack.enter_context(sampled(self.cluster)) if is_sampled else []
-            done = self.cluster.run(self.mpi, argv, env=env, timeout=60)
+            launcher_env = transport_env(self.mpi, self.cluster) if mode != "plain" else {}
+            done = self.cluster.run(
+                self.mpi, argv, env=env, launcher_env=launcher_env, timeout=60
+            )
             stack.close()
             thread_cpu_s = records.total(records.read(Path(folder)), "thread_cpu_s")
         result = find_object(done.stdout)
@@ -96,6 +101,12 @@ class Demo:
             probe = self.launch("plain", steps=2).result
             row_s = probe["compute"]["compute_alone_s"]["median"] / (self.rows - 2)
             self.rows = max(4, min(4096, 2 + round(wire_s / row_s)))
+
+
+def transport_env(mpi: Mpi, cluster: Cluster | LocalNode) -> dict[str, str]:
+    """What `headway run` tells the transport on such a link."""
+    rate = cluster.options.rate if isinstance(cluster, Cluster) else ""
+    return transport.settings(mpi.title, parse_rate(rate) or None) if rate else {}
 
 
 def find_object(text: str) -> dict | None:

@@ -184,7 +184,11 @@ def test_up_run_down(headway: Headway, mpi: Mpi, hello: Path) -> None:
         assert done.returncode == 0, done.stderr
         again = headway("cluster", "up", "--name", name)
         assert again.returncode != 0 and "is up already; " in again.stderr
-        done = headway("cluster", "run", "--name", name, "--headway", hello, BYTES, ROUNDS)
+        words = ("cluster", "run", "--name", name, "--headway", "--timeout", "25", hello)
+        for _ in range(4 if mpi.name == "mpich4" else 1):  # it may hang at its end, plain too
+            done = headway(*words, BYTES, ROUNDS)
+            if done.returncode != 124:
+                break
         assert done.returncode == 0, done.stderr
         assert [r["host"] for r in ranks_of(done.stdout)] == ["n0", "n1"]
         status = json.loads(headway("cluster", "status").stdout)

@@ -366,10 +366,10 @@ def test_summary_of_one_sided_programs_counts_looks() -> None:
 
 MOUNTS = """\
 22 1 0:20 / / rw,relatime shared:1 - ext4 /dev/vda rw
-30 22 0:31 / /home rw shared:9 - nfs4 server:/home rw,vers=4.2
+30 22 0:31 / /shared rw shared:9 - nfs4 server:/shared rw,vers=4.2
 31 22 0:32 / /scratch\\040disk rw - lustre mds@tcp:/scratch rw
 32 22 0:33 / /mnt rw - fuse.sshfs host:/ rw
-33 30 0:34 / /home/me/tmp rw - tmpfs tmpfs rw
+33 30 0:34 / /shared/me/tmp rw - tmpfs tmpfs rw
 a line of no mount
 """
 
@@ -377,11 +377,11 @@ a line of no mount
 @pytest.mark.parametrize(
     "folder, is_shared",
     [
-        ("/home/me", True),
+        ("/shared/me", True),
         ("/scratch disk/job", True),
         ("/mnt", True),
-        ("/home/me/tmp", False),
-        ("/homeless", False),
+        ("/shared/me/tmp", False),
+        ("/sharedless", False),
     ],
 )
 def test_folders_that_other_machines_have(folder: str, is_shared: bool, tmp_path: Path) -> None:

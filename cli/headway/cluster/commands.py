@@ -7,10 +7,10 @@ import json
 import sys
 from pathlib import Path
 
-from headway import console, preload, program
+from headway import console, preload, program, transport
 from headway.cluster import state
 from headway.cluster.cluster import Cluster
-from headway.cluster.options import ClusterOptions
+from headway.cluster.options import ClusterOptions, parse_rate
 from headway.errors import HeadwayError
 from headway.mpis import Mpi, find_mpi, find_mpis
 
@@ -156,12 +156,18 @@ def cluster_run(arguments: argparse.Namespace) -> int:
     target = program.inspect(command[0])
     mpi = choose_mpi(arguments.mpi, target)
     env: dict[str, str] = {}
+    launcher_env: dict[str, str] = {}
     if arguments.headway:
         env = preload.rank_environment(target.flavour, {})
+        bits_per_s = parse_rate(cluster.options.rate) or None
+        launcher_env = transport.settings(target.title, bits_per_s)
+        for name, value in launcher_env.items():
+            console.say(f"{name}={value}, as headway run on such links")
     result = cluster.run(
         mpi,
         [str(Path(target.path).absolute()), *command[1:]],
         env=env,
+        launcher_env=launcher_env,
         ranks_per_node=arguments.ranks_per_node,
         timeout=arguments.timeout,
         on_line=lambda line: print(line, flush=True),
