@@ -2,8 +2,10 @@
  * fig. 4).
  *
  * A sample is one of: making a window (`window`; freeing it is its own phase), an exclusive lock and unlock
- * of the last rank (`lock`), the same with a Put between (`put`), a fence (`fence`), MPI_Win_lock_all and
- * unlock_all (`lock_all`). For the locks rank 0 works alone while all others wait inside MPI. The windows'
+ * of the last rank (`lock`), the same with a Put between (`put`), a Put and flush in a long lock_all epoch
+ * (`flush`), MPI_Win_lock_all and unlock_all (`lock_all`), for all of which rank 0 works alone while the
+ * others wait inside MPI; a fence (`fence`); a Put of rank 0 to the last between MPI_Win_start and complete,
+ * MPI_Win_post and wait (`pscw`). The windows'
  * processes are those of the world, in its order or in reverse (`order`), as in a grid; `epoch-type` is the
  * info key's value. */
 #include "common/bench.h"
@@ -22,7 +24,7 @@ static MPI_Info info;
 
 enum { FREE, SAMPLE, PHASES };
 
-static const char *const whats[] = {"window", "lock", "put", "fence", "lock_all"};
+static const char *const whats[] = {"window", "lock", "put", "flush", "lock_all", "fence", "pscw"};
 enum { WHATS = sizeof whats / sizeof whats[0] };
 
 static void window_make(int64_t bytes, MPI_Win *win)
@@ -49,17 +51,47 @@ static void windows_measure(int64_t bytes, struct bench_phases *phases)
     }
 }
 
+static bool is_what(const char *what) { return strcmp(options.what, what) == 0; }
+
+static void put(const char *buffer, int64_t bytes, int target, MPI_Win win)
+{
+    MPI_Put(buffer, (int)bytes, MPI_BYTE, target, 0, (int)bytes, MPI_BYTE, win);
+}
+
+/* Of rank 0 and TARGET, each in a group of the other. */
+static void expose_and_access(const char *buffer, int64_t bytes, int rank, int target, MPI_Win win)
+{
+    MPI_Group all, other;
+    int other_rank = rank == 0 ? target : 0;
+    if (rank != 0 && rank != target)
+        return;
+    MPI_Win_get_group(win, &all);
+    MPI_Group_incl(all, 1, &other_rank, &other);
+    if (rank == target) {
+        MPI_Win_post(other, 0, win);
+        MPI_Win_wait(win);
+    } else {
+        MPI_Win_start(other, 0, win);
+        put(buffer, bytes, target, win);
+        MPI_Win_complete(win);
+    }
+    MPI_Group_free(&other);
+    MPI_Group_free(&all);
+}
+
+/* What rank 0 does alone. */
 static void synchronise(const char *buffer, int64_t bytes, int target, MPI_Win win)
 {
-    if (strcmp(options.what, "fence") == 0) {
-        MPI_Win_fence(0, win);
-    } else if (strcmp(options.what, "lock_all") == 0) {
+    if (is_what("lock_all")) {
         MPI_Win_lock_all(0, win);
         MPI_Win_unlock_all(win);
+    } else if (is_what("flush")) {
+        put(buffer, bytes, target, win);
+        MPI_Win_flush(target, win);
     } else {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
-        if (strcmp(options.what, "put") == 0)
-            MPI_Put(buffer, (int)bytes, MPI_BYTE, target, 0, (int)bytes, MPI_BYTE, win);
+        if (is_what("put"))
+            put(buffer, bytes, target, win);
         MPI_Win_unlock(target, win);
     }
 }
@@ -68,16 +100,24 @@ static void synchronisation_measure(const struct bench *bench, int64_t bytes, st
 {
     MPI_Win win;
     char *buffer = bench_allocate((size_t)bytes);
-    bool is_collective = strcmp(options.what, "fence") == 0;
+    int last = bench->ranks - 1;
     window_make(bytes, &win);
+    if (is_what("flush"))
+        MPI_Win_lock_all(0, win);
     for (int64_t i = -options.warmup; i < options.rounds; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         double start_s = bench_now_s();
-        if (is_collective || bench->rank == 0)
-            synchronise(buffer, bytes, bench->ranks - 1, win);
+        if (is_what("fence"))
+            MPI_Win_fence(0, win);
+        else if (is_what("pscw"))
+            expose_and_access(buffer, bytes, bench->rank, last, win);
+        else if (bench->rank == 0)
+            synchronise(buffer, bytes, last, win);
         if (i >= 0)
             phases->samples[SAMPLE][i] = bench_now_s() - start_s;
     }
+    if (is_what("flush"))
+        MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_free(&win);
     free(buffer);
@@ -100,7 +140,7 @@ int main(int argc, char **argv)
         {"sizes", BENCH_LIST, &options.sizes, "bytes of the window on each rank"},
         {"rounds", BENCH_INTEGER, &options.rounds, "timed rounds a size"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed rounds a size"},
-        {"what", BENCH_TEXT, &options.what, "window, lock, put, fence or lock_all"},
+        {"what", BENCH_TEXT, &options.what, "window, lock, put, flush, lock_all, fence or pscw"},
         {"order", BENCH_TEXT, &options.order, "of the window's processes: world or reversed"},
         {"epoch-type", BENCH_TEXT, &options.epoch_type, "the info key epoch_type; empty: none"},
         {0},
@@ -110,7 +150,7 @@ int main(int argc, char **argv)
     struct bench_json json;
     bench_start(&bench, "rma_cost", argc, argv, table);
     if (bench_name_find(whats, WHATS, options.what) == WHATS)
-        bench_refuse(&bench, "--what is window, lock, put, fence or lock_all, not %s", options.what);
+        bench_refuse(&bench, "--what %s is not one; --help lists them", options.what);
     if (strcmp(options.order, "world") != 0 && strcmp(options.order, "reversed") != 0)
         bench_refuse(&bench, "--order is world or reversed, not %s", options.order);
     members_make();
@@ -123,7 +163,7 @@ int main(int argc, char **argv)
         struct bench_phases phases;
         int64_t bytes = options.sizes.values[i];
         bench_phases_init(&phases, PHASES, names, (int)options.rounds);
-        if (strcmp(options.what, "window") == 0)
+        if (is_what("window"))
             windows_measure(bytes, &phases);
         else
             synchronisation_measure(&bench, bytes, &phases);
