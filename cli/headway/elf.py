@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+SHT_SYMTAB = 2
 PT_LOAD, PT_DYNAMIC, PT_INTERP, PT_NOTE = 1, 2, 3, 4
 NT_GNU_BUILD_ID = 3
 DT_NULL, DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 14, 15, 29
@@ -31,6 +32,7 @@ class Elf:
     is_program: bool = False
     base: int = 0  # the address its first byte was linked for
     build_id: str = ""  # in hexadecimal
+    has_symbols: bool = False  # all of them: not stripped
 
 
 def read(path: Path) -> Elf:
@@ -68,10 +70,23 @@ def parse(data: bytes, is_64: bool, order: str) -> Elf:
             elf.is_program = True
         elif kind == PT_NOTE:
             elf.build_id = elf.build_id or read_build_id(data[offset : offset + size], order)
+    elf.has_symbols = SHT_SYMTAB in section_types(data, is_64, order)
     if dynamic:
         elf.is_dynamic = True
         read_dynamic(data, is_64, order, loads, dynamic, elf)
     return elf
+
+
+def section_types(data: bytes, is_64: bool, order: str) -> set[int]:
+    """None where the headers of sections were cut off: a program runs without them."""
+    (at,) = struct.unpack_from(order + ("Q" if is_64 else "I"), data, 40 if is_64 else 32)
+    size, count = struct.unpack_from(order + "HH", data, 58 if is_64 else 46)
+    starts = range(at, at + size * count, size) if at and size else range(0)
+    return {
+        struct.unpack_from(order + "I", data, start + 4)[0]
+        for start in starts
+        if start + 8 <= len(data)
+    }
 
 
 def read_build_id(notes: bytes, order: str) -> str:

@@ -180,13 +180,33 @@ def test_off_by_default(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path)
     assert all("profile" not in r and "mpi_s" not in r for r in load(tmp_path / "kept").records)
 
 
-def test_program_without_debugging_information(
-    headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path
-) -> None:
-    done = headway("profile", "-n", 2, hello, 1 << 20, 3)
+def test_program_without_debugging_information(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
+    """Its table of symbols has the functions, without lines."""
+    program = tmp_path / "sites"
+    words = [mpi.mpicc, "-O0", "-o", program, HERE / "sites.c"]
+    subprocess.run(words, env=mpi.environment(), check=True)
+    done = headway("profile", "--record", "kept", "-n", 2, program, ROUNDS)
+    assert done.returncode == 0 and "exchange (sites+0x" in done.stdout, done.stderr
+    sends = [s for s in load(tmp_path / "kept").sites if s.function == "Isend"]
+    assert {s.place.function for s in sends} == {
+        "exchange",
+        "at_once",
+        "tested",
+        "several_small",
+    }
+    assert all(s.place.line == 0 for s in sends)
+
+
+def test_stripped_program(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
+    """Nothing is made up from the few symbols that are left."""
+    program = tmp_path / "sites"
+    words = [mpi.mpicc, "-O0", "-s", "-rdynamic", "-o", program, HERE / "sites.c"]
+    subprocess.run(words, env=mpi.environment(), check=True)
+    done = headway("profile", "--record", "kept", "-n", 2, program, ROUNDS)
     assert done.returncode == 0, done.stderr
-    assert "hello+0x" in done.stdout and "Send" in done.stdout
-    assert "waited for no request" in done.stdout
+    sends = [s for s in load(tmp_path / "kept").sites if s.function == "Isend"]
+    assert len(sends) == 4 and all(s.place.file.startswith("sites+0x") for s in sends)
+    assert not any(s.place.function == "main" for s in sends)
 
 
 def test_program_built_anew(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:

@@ -101,16 +101,18 @@ def look_up(sites: Iterable[dict], changed: Sequence[str] = ()) -> dict[tuple[st
             continue
         lines = {} if module in changed else ask(Path(module), list(offsets))
         for offset, symbol in offsets.items():
-            place = Place(symbol, f"{Path(module).name}+{offset:#x}", 0)
-            found[module, offset] = lines.get(offset, place)
+            known = lines.get(offset) or Place(symbol, "", 0)
+            # Without a line, the address tells two calls of one function apart.
+            address = f"{Path(module).name}+{offset:#x}"
+            found[module, offset] = known if known.line else Place(known.function, address, 0)
     return found
 
 
 def ask(module: Path, offsets: list[int]) -> dict[int, Place]:
-    """What the module's debugging information says; nothing where there is none."""
+    """What the module's debugging information says, or its table of symbols: those have no line."""
     tool = shutil.which("addr2line")
     try:
-        base = elf.read(module).base
+        about = elf.read(module)
     except (elf.NotElf, OSError):
         return {}
     if tool is None:
@@ -118,7 +120,7 @@ def ask(module: Path, offsets: list[int]) -> dict[int, Place]:
     try:
         done = subprocess.run(
             [tool, "-f", "-C", "-e", str(module)],
-            input="".join(f"{base + offset:#x}\n" for offset in offsets),
+            input="".join(f"{about.base + offset:#x}\n" for offset in offsets),
             capture_output=True,
             text=True,
             errors="replace",
@@ -133,4 +135,7 @@ def ask(module: Path, offsets: list[int]) -> dict[int, Place]:
         file, _, line = where.split(" (")[0].rpartition(":")
         if function != "??" and line.isdigit() and int(line):
             found[offset] = Place(function, file, int(line))
+        elif function != "??" and about.has_symbols:
+            # Of exported symbols alone, addr2line names the nearest: maybe another function's.
+            found[offset] = Place(function, "", 0)
     return found
