@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from headway import transport
+from headway import ghosts, transport
 from headway.doctor import command, engines, host, probe, target
+from headway.doctor import ghosts as ghost_rows
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.mpis import Mpi
 
@@ -34,6 +35,9 @@ def test_asks_the_mpi_itself(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert answer["abi"].startswith("libmpi")
     assert answer["transport"] not in ("", "?")
     assert levels(told["engines"], f"works with {mpi.name}")
+    assert answer["ghosts"] == (mpi.name != "ompi4"), answer["ghost_error"]
+    assert answer["ghosts"] or "Open MPI 4 loses" in answer["ghost_error"]
+    assert levels(told["engines"], "ghosts") == {OK if answer["ghosts"] else NOTE}
     assert levels(told["program"], f"uses {mpi.title}") == {OK}
     assert levels(told["program"], "nothing nonblocking is called") == {NOTE}
 
@@ -65,6 +69,21 @@ def test_broken_mpi_is_named(mpi: Mpi, tmp_path: Path) -> None:
     (finding,) = probe.judge(answer)
     assert finding.level == PROBLEM and "cannot fly" in finding.text
     assert engines.thread([answer]).level == PROBLEM
+
+
+def test_what_ghosts_would_have(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    (served, refused) = (
+        probe.Answer(mpi, library="/lib.so", ghost_error=error) for error in ("", "too old")
+    )
+    assert ghost_rows.examine([probe.Answer(mpi)], 2) == []  # no library to have any
+    assert ghost_rows.serving([served]).level == OK
+    both = ghost_rows.serving([served, refused])
+    assert both.level == NOTE and f"not with {mpi.name} (too old)" in both.text
+    assert ghost_rows.own_core(1).level == NOTE and ghost_rows.own_core(4).level == OK
+    assert "1/socket means" in ghost_rows.places().text
+    monkeypatch.setattr(ghosts, "LIBRARY", "libnone.so.15")
+    without = ghost_rows.places()
+    assert without.level == NOTE and "libnone.so.15 is needed" in without.text
 
 
 def test_who_tells_the_transport(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:

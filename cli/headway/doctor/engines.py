@@ -6,20 +6,21 @@ import os
 from collections.abc import Sequence
 
 from headway import transport
-from headway.doctor import host
+from headway.doctor import ghosts, host
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.doctor.probe import Answer
 from headway.options_table import OPTIONS
 
 
 def examine(answers: Sequence[Answer]) -> list[Finding]:
-    """One finding for each engine of the option table."""
+    """Findings on each engine, and on what it needs."""
     engines = next(option.values for option in OPTIONS if option.name == "HEADWAY_ENGINE")
     found = []
     if "thread" in engines:
         found.append(thread(answers))
         found.append(one_node(host.core_count()))
     found.append(trigger())
+    found += ghosts.examine(answers, host.core_count())
     found += directions(answers, transport.link_bits_per_s())
     return found
 

@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +36,23 @@ with open(sys.argv[2], "w") as file:
     json.dump({{"level": given.value, "version": text.value.decode(errors="replace")}}, file)
 """
 
+#: Makes one window. Handles are numbers in the MPICH family, and addresses in Open MPI.
+WINDOW = """
+import ctypes, sys
+mpi = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+names = ctypes.CDLL(None)
+world, no_info = 0x44000000, 0x1c000000
+if hasattr(mpi, "ompi_mpi_comm_world"):
+    world = ctypes.byref(ctypes.c_char.in_dll(mpi, "ompi_mpi_comm_world"))
+    no_info = ctypes.byref(ctypes.c_char.in_dll(mpi, "ompi_mpi_info_null"))
+base, window = ctypes.c_void_p(), ctypes.c_void_p()
+names.MPI_Init(None, None)
+names.MPI_Win_allocate(ctypes.c_ssize_t(8), 1, no_info, world, ctypes.byref(base),
+                       ctypes.byref(window))
+names.MPI_Win_free(ctypes.byref(window))
+names.MPI_Finalize()
+"""
+
 
 @dataclass
 class Answer:
@@ -46,6 +65,7 @@ class Answer:
     library: str = ""  # of Headway; empty: none built for this ABI
     record: dict = field(default_factory=dict)
     error: str = ""
+    ghost_error: str = "not asked"  # empty: a ghost served a window
 
     @property
     def can_progress(self) -> bool:
@@ -73,25 +93,48 @@ def ask(mpi: Mpi) -> Answer:
         answer.library = str(preload.library(mpi.flavour))
     except HeadwayError:
         answer.library = ""
-    with tempfile.TemporaryDirectory(prefix="headway-doctor-") as name:
-        folder = Path(name)
-        answer.error = run_rank(answer, library, folder)
-        said = records.load(folder / "said.json") or {}
+    forward = {}
+    if answer.library:  # what it can do, not what it would choose for one rank
+        forward = {"LD_PRELOAD": answer.library, "HEADWAY_ENGINE": "thread"}
+    with record_folder() as folder:
+        said_file = folder / "said.json"
+        complaint = run_ranks(mpi, 1, [RANK, library, said_file], forward, folder)
+        answer.error = "" if said_file.exists() else complaint
+        said = records.load(said_file) or {}
         level = int(records.number(said, "level"))
         answer.level = LEVELS[level] if said and 0 <= level < len(LEVELS) else "?"
         answer.transport = transport(mpi, str(said.get("version", "")))
         answer.record = (records.read(folder) or [{}])[0]
+    if answer.library and not answer.error:
+        answer.ghost_error = ask_ghost(mpi, library, forward)
     return answer
 
 
-def run_rank(answer: Answer, library: Path, folder: Path) -> str:
-    """Runs it; what went wrong in one line, empty if nothing."""
-    forward = {}
-    if answer.library:  # what it can do, not what it would choose for one rank
-        forward = {"LD_PRELOAD": answer.library, "HEADWAY_ENGINE": "thread"}
-        forward["HEADWAY_RECORD"] = str(folder)
-    argv = [sys.executable, "-c", RANK, str(library), str(folder / "said.json")]
-    made = launch.build(answer.mpi, argv, ranks=1, forward=forward)
+def ask_ghost(mpi: Mpi, library: Path, forward: dict[str, str]) -> str:
+    """Why a ghost does not serve a window of one process; empty if it does."""
+    wanted = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
+    with record_folder() as folder:
+        complaint = run_ranks(mpi, 2, [WINDOW, library], forward | wanted, folder)
+        found = records.read(folder)
+    if records.total(found, "windows_redirected"):
+        return ""
+    return "; ".join(records.declined(found)) or complaint
+
+
+@contextmanager
+def record_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="headway-doctor-") as name:
+        yield Path(name)
+
+
+def run_ranks(
+    mpi: Mpi, count: int, words: list[str | Path], forward: dict[str, str], folder: Path
+) -> str:
+    """Runs that script with those arguments; the line in which it says what went wrong, if so."""
+    if forward:
+        forward = {**forward, "HEADWAY_RECORD": str(folder)}
+    argv = [sys.executable, "-c", *map(str, words)]
+    made = launch.build(mpi, argv, ranks=count, forward=forward)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY_", "LD_PRELOAD"))}
     try:
         done = subprocess.run(
@@ -105,8 +148,6 @@ def run_rank(answer: Answer, library: Path, folder: Path) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error).splitlines()[0]
-    if (folder / "said.json").exists():
-        return ""
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip(" -=")]
     telling = [line for line in lines if re.search(r"error|cannot|fail|not found", line, re.I)]
     return next(iter(telling + lines[-1:]), f"status {done.returncode}").strip()
@@ -196,6 +237,8 @@ def as_json(answer: Answer) -> dict:
         "library": answer.library,
         "engine": answer.engine,
         "works": answer.can_progress,
+        "ghosts": not answer.ghost_error,
+        "ghost_error": answer.ghost_error,
         "error": answer.error,
         "record": answer.record,
     }
