@@ -167,24 +167,37 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         help="the halo program, plain and with Headway, on a two-node test cluster",
         description="Ends in a table and a picture. Needs the programs of ./dev build.",
     )
-    parser.add_argument("--mpi", metavar="NAME", help="mpich4, mpich5, impi, ompi4 or ompi5")
     parser.add_argument(
-        "--launches", type=int, default=3, help="of each mode (default: %(default)s)"
+        "--mpi", metavar="NAME", help="which MPI: mpich4, mpich5, impi, ompi4 or ompi5"
     )
     parser.add_argument(
-        "--steps", type=int, default=40, help="of the solver (default: %(default)s)"
+        "--launches",
+        type=int,
+        default=3,
+        metavar="N",
+        help="launches of each mode (default: %(default)s)",
     )
-    parser.add_argument("--rate", default=default.rate, help="of the links (default: %(default)s)")
+    parser.add_argument(
+        "--steps",
+        type=int,
+        default=40,
+        metavar="N",
+        help="steps of the solver (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--rate", default=default.rate, help="rate of the links (default: %(default)s)"
+    )
     parser.add_argument(
         "--sockbuf",
         default=default.sockbuf,
+        metavar="SIZE",
         help="socket buffer limit: default, small or bytes (default: %(default)s)",
     )
     parser.add_argument(
         "--picture",
         type=Path,
         metavar="FILE",
-        help="default: build/run/timeline.png of the source tree",
+        help="where the picture goes; default: build/run/timeline.png of the source tree",
     )
     parser.set_defaults(call=demo)
 

@@ -97,8 +97,8 @@ def add_transport_argument(parser: argparse.ArgumentParser) -> None:
         "--transport",
         choices=transport.CHOICES,
         default="auto",
-        help="duplex: Open MPI and Intel MPI over TCP are told what keeps the two directions from "
-        "waiting for each other (auto: on links of up to 2.5 Gbit/s; keep: as it is)",
+        help="whether Open MPI and Intel MPI over TCP are told what keeps the two directions from "
+        "waiting for each other: duplex: yes, keep: no, auto: on links of up to 2.5 Gbit/s",
     )
 
 
@@ -126,13 +126,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     engines = next(o.values for o in options_table.OPTIONS if o.name == "HEADWAY_ENGINE")
     parser.add_argument("--engine", choices=engines, help="same as HEADWAY_ENGINE")
     parser.add_argument(
-        "--settings", metavar="FILE", type=Path, help="options from a file of headway tune"
+        "--settings",
+        metavar="FILE",
+        type=Path,
+        help="options from a file of headway tune; they win over "
+        "the environment, other arguments win over them",
     )
     parser.add_argument("--record", metavar="DIRECTORY", help="keep the record of each rank there")
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="print the lines of a batch script, and start nothing",
+        help="print the lines of a batch script that do the same, and start nothing",
     )
     parser.add_argument(
         "--quiet", action="store_true", help="only errors; nothing said before and after"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from headway import main
 from headway.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +80,24 @@ def test_completion_knows_every_command() -> None:
     assert commands() <= set(done.stdout.split())
 
 
-def test_man_page_has_every_command() -> None:
+def options(parser: argparse.ArgumentParser) -> set[tuple[str, str]]:
+    """(command, option), of all subcommands."""
+    found = set()
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                found |= options(inner)
+        elif action.dest not in ("help", "version"):
+            assert action.help or not action.option_strings, (parser.prog, action.dest)
+            found |= {(parser.prog, name) for name in action.option_strings}
+    return found
+
+
+def test_man_page_has_every_option() -> None:
     page = (ROOT / "doc" / "man" / "headway.1").read_text()
     assert {name for name in commands() if f".B headway {name}" in page} == commands()
+    told = page.partition(".SH OPTIONS")[2].replace("\\-", "-").split(".SS ")[1:]
+    sections = {text.partition("\n")[0]: text for text in told}
+    wanted = options(main.build_parser())
+    assert len(wanted) > 50
+    assert {(c, name) for c, name in wanted if rf"\fB{name}\fP" in sections.get(c, "")} == wanted

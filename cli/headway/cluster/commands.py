@@ -31,7 +31,13 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         usage="headway cluster run [options] [--] PROGRAM [ARGUMENTS]",
     )
     run.add_argument("--name", default="default", help="the cluster to use (default: %(default)s)")
-    run.add_argument("--ranks-per-node", type=int, default=1, metavar="R")
+    run.add_argument(
+        "--ranks-per-node",
+        type=int,
+        default=1,
+        metavar="R",
+        help="ranks on every node (default: %(default)s)",
+    )
     run.add_argument(
         "--mpi", metavar="NAME", help="which MPI's launcher (default: the one the program links)"
     )
@@ -61,7 +67,7 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rate",
         default=default.rate,
-        help="of each link, each way: 1gbit, 200mbit, none (default: %(default)s)",
+        help="rate of each link, each way: 1gbit, 200mbit, none (default: %(default)s)",
     )
     parser.add_argument(
         "--burst",

@@ -27,7 +27,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("program", nargs="?", metavar="PROGRAM", help="an MPI program to look at")
     parser.add_argument("--mpi", metavar="NAME", help="ask only this MPI (default: all found)")
-    parser.add_argument("--json", action="store_true", help="the same for programs")
+    parser.add_argument("--json", action="store_true", help="the same as JSON")
     parser.set_defaults(call=doctor)
 
 
