@@ -32,8 +32,9 @@ install(FILES doc/man/headway.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 install(FILES doc/man/headway.7 DESTINATION "${CMAKE_INSTALL_MANDIR}/man7")
 install(DIRECTORY doc/guide doc/schema TYPE DOC)
 install(FILES README.md CHANGELOG.md TYPE DOC)
-install(FILES packaging/headway.bash-completion RENAME headway
+install(FILES packaging/completions/headway
     DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+install(FILES packaging/completions/_headway DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
 
 # Relative to themselves: these work wherever the tree is moved to.
 configure_file(packaging/headway.in "${made_dir}/headway" @ONLY)

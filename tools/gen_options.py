@@ -2,7 +2,7 @@
 """Write everything that depends on the list of options from spec/options.toml.
 
   gen_options.py --out DIR   options_table.h and options_table.c for the library
-  gen_options.py --write     the committed outputs: the command's table, man page, completion
+  gen_options.py --write     the committed outputs: the command's table, man page
   gen_options.py --check     exit 1 if a committed output differs from what the list gives
 
 Standard library only.
@@ -31,8 +31,6 @@ SUFFIXES = {
               "g": 1 << 30, "gib": 1 << 30},
     "us": {"": 1, "us": 1, "ms": 1000},
 }  # fmt: skip
-# Of the command `headway`, for the completion.
-COMMANDS = ("run", "profile", "report", "doctor", "cluster", "tune", "bench", "demo")
 
 
 class SpecError(Exception):
@@ -314,6 +312,7 @@ def man_page(options: list[Option]) -> str:
 
 
 def completion(options: list[Option]) -> str:
+    """Of the variables, for bash: a part of what tools/gen_command.py writes."""
     names = " ".join(f"{option.variable}=" for option in options)
     cases = []
     for option in options:
@@ -325,11 +324,7 @@ def completion(options: list[Option]) -> str:
         if action:
             cases.append(f"        {option.variable}) {action} ;;")
     body = "\n".join(cases)
-    return f"""# bash completion: the command headway, HEADWAY_* variables after `env` and `export`.
-# {NOTICE}
-# shellcheck shell=bash disable=SC2207
-
-_headway_variable() {{
+    return f"""_headway_variable() {{
     local word=$1 value
     if [[ $word != *=* ]]; then
         compopt -o nospace
@@ -353,15 +348,6 @@ _headway_environment() {{
     [[ $word == H* ]] && _headway_variable "$word"
 }}
 
-_headway() {{
-    if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "{" ".join(COMMANDS)} --help --version" -- "${{COMP_WORDS[1]}}"))
-    else
-        _headway_environment
-    fi
-}}
-
-complete -o default -F _headway headway
 complete -o default -F _headway_environment env export
 """
 
@@ -369,7 +355,6 @@ complete -o default -F _headway_environment env export
 COMMITTED = {
     "cli/headway/options_table.py": python_table,
     "doc/man/headway.7": man_page,
-    "packaging/headway.bash-completion": completion,
 }
 
 

@@ -87,6 +87,17 @@ def programs(prefix: Path, one_of_each_abi: Mpi, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_pages_and_completions(prefix: Path) -> None:
+    share = prefix / "share"
+    for name in (
+        "man/man1/headway.1",
+        "man/man7/headway.7",
+        "bash-completion/completions/headway",
+        "zsh/site-functions/_headway",
+    ):
+        assert (share / name).is_file(), name
+
+
 def test_find_package(prefix: Path, programs: Path, one_of_each_abi: Mpi) -> None:
     """One program that has the library preloaded by the installed command, one that links it."""
     kept = programs / "kept"

@@ -26,6 +26,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT, source, ignore=leave_out)
     command = [sys.executable, "setup.py", "-q", "build", "--build-base", str(folder / "base")]
     command += ["--build-lib", str(folder / "site")]
+    command += ["install_data", "--install-dir", str(folder / "prefix")]
     done = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stderr
     assert "only the command" not in done.stderr, done.stderr
@@ -58,6 +59,16 @@ def test_nothing_but_the_package(installed: Path) -> None:
         assert (installed / "headway" / name / "__init__.py").is_file()
 
 
+def test_pages_and_completions_come_along(installed: Path) -> None:
+    share = installed.parent / "prefix" / "share"
+    assert {str(path.relative_to(share)) for path in share.rglob("*") if path.is_file()} == {
+        "man/man1/headway.1",
+        "man/man7/headway.7",
+        "bash-completion/completions/headway",
+        "zsh/site-functions/_headway",
+    }
+
+
 def commands() -> set[str]:
     """As the command itself lists them."""
     shown = subprocess.run(
@@ -70,14 +81,41 @@ def commands() -> set[str]:
     return {line.split()[0] for line in lines}
 
 
+def completed(words: str) -> set[str]:
+    """What bash offers for the last of these words. It is asked, not the file read."""
+    script = ROOT / "packaging" / "completions" / "headway"
+    ask = f"source '{script}'; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))"
+    ask += "; compopt() { :; }; $(complete -p ${COMP_WORDS[0]} | sed 's/.* -F \\(.*\\) .*/\\1/')"
+    ask += '; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", ask], cwd=ROOT, capture_output=True, text=True, timeout=20)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("headway ru", {"run"}),
+        ("headway cluster ''", {"up", "run", "down", "status"}),
+        ("headway run --g", {"--ghosts"}),
+        ("headway run --engine ''", {"auto", "thread", "off"}),
+        ("headway tune --transport d", {"duplex"}),
+        ("headway cluster up --pin ''", {"core", "none"}),
+        ("headway bench overlap-p", {"overlap-peers"}),
+        ("headway report --html READ", {"README.md"}),
+        ("headway run --engine thread -n 2 READ", {"README.md"}),
+        ("headway run --record packaging/comp", {"packaging/completions"}),
+        ("env HEADWAY_ENG", {"HEADWAY_ENGINE="}),
+        ("export HEADWAY_ENGINE = th", {"thread"}),
+    ],
+)
+def test_completion(words: str, offered: set[str]) -> None:
+    assert completed(words) == offered
+
+
 def test_completion_knows_every_command() -> None:
-    """bash is asked, not the file read."""
-    script = ROOT / "packaging" / "headway.bash-completion"
-    ask = f'source "{script}"; COMP_WORDS=(headway ""); COMP_CWORD=1; _headway'
-    ask += '; echo "${COMPREPLY[@]}"'
-    done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, timeout=20)
     assert commands() >= {"run", "profile", "report", "doctor", "bench"}
-    assert commands() <= set(done.stdout.split())
+    assert completed("headway ''") == commands()
 
 
 def options(parser: argparse.ArgumentParser) -> set[tuple[str, str]]:

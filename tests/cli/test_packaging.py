@@ -201,6 +201,8 @@ def test_debian_package(is_full: bool, tmp_path: Path) -> None:
     names = {path.name for path in root.rglob("*")}
     assert {"libheadway-mpich.so", "libheadway-ompi.so", "headway.h", "headway.pc"} <= names
     assert {"HeadwayConfig.cmake", "headway.1.gz", "headway.7.gz", "headway.f90"} <= names
+    assert (root / "usr/share/zsh/vendor-completions/_headway").is_file()
+    assert (root / "usr/share/bash-completion/completions/headway").is_file()
     # Debian's python3-rich need not be installed where the package is only built.
     env = {**os.environ, "PYTHONPATH": str(Path(rich.__file__).parents[1])}
     done = support.run_group([root / "usr" / "bin" / "headway", "--version"], env)

@@ -1,4 +1,4 @@
-"""The man page is what the command's parsers give."""
+"""The man page and the completions are what the command's parsers give."""
 
 from __future__ import annotations
 
