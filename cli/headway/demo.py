@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import fcntl
 import json
+import platform
+import re
 import statistics
 import tempfile
 import threading
@@ -197,7 +199,14 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "--picture",
         type=Path,
         metavar="FILE",
-        help="where the picture goes; default: build/run/timeline.png of the source tree",
+        help="where the picture goes, its data beside it as JSON; default: "
+        "build/run/timeline.png of the source tree",
+    )
+    parser.add_argument(
+        "--draw",
+        type=Path,
+        metavar="DATA",
+        help="start nothing: draw the picture of that JSON file",
     )
     parser.set_defaults(call=demo)
 
@@ -220,18 +229,35 @@ def demo(arguments: argparse.Namespace) -> int:
     root = repository_root()
     if root is None:
         raise HeadwayError("the demo needs the source tree", "run it there: ./dev run")
+    picture = arguments.picture or root / "build" / "run" / "timeline.png"
+    if arguments.draw:
+        return draw_again(arguments.draw, picture)
     if arguments.launches < 1 or arguments.steps < TIMELINE_STEPS:
         raise HeadwayError(
             "too few launches or steps", f"ask for 1 launch, {TIMELINE_STEPS} steps or more"
         )
     mpi, program = choose(arguments.mpi, root / "build")
     preload.library(mpi.flavour)
-    picture = arguments.picture or root / "build" / "run" / "timeline.png"
     with (
         machine_to_ourselves(),
         open_cluster(2, rate=arguments.rate, sockbuf=arguments.sockbuf) as cluster,
     ):
         return show(Demo(mpi, program, cluster, arguments.steps), arguments, picture)
+
+
+def draw_again(data: Path, picture: Path) -> int:
+    from headway import timeline  # matplotlib takes its time to load
+
+    timeline.draw(timeline.load(data), picture)
+    console.say(f"timeline: {picture}")
+    return 0
+
+
+def machine() -> str:
+    """The processor and the kernel, for who looks at a picture later."""
+    names = re.findall(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    processor = f"{names[0]}, {len(names)} cores, " if names else ""
+    return f"{processor}{platform.system()} {platform.release()}"
 
 
 def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
@@ -276,9 +302,10 @@ def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
     )
     from headway import timeline  # matplotlib takes its time to load
 
-    timeline.draw(
-        timelines, picture, f"halo on two nodes, {demo.mpi.title}, {demo.cluster.describe()}"
-    )
+    title = f"halo on two nodes, {demo.mpi.title}, {demo.cluster.describe()}"
+    data = timeline.collect(timelines, title, machine())
+    timeline.save(data, picture.with_suffix(".json"))
+    timeline.draw(data, picture)
     console.say(f"timeline: {picture}")
     return 0 if is_same else 1
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+GUIDE = Path(__file__).resolve().parents[2] / "doc" / "guide"
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -29,6 +31,22 @@ def test_demo_ends_in_table_and_picture(headway: Headway, tmp_path: Path) -> Non
     assert "every launch gave the same answer" in done.stderr
     assert "plain" in done.stderr and "Headway" in done.stderr
     assert picture.read_bytes().startswith(b"\x89PNG")
+    data = json.loads(picture.with_suffix(".json").read_text())
+    assert "Open MPI 4" in data["title"] and "Linux" in data["measured"]
+    assert all(len(data["modes"][mode]["timeline"]) == 2 for mode in ("plain", "Headway"))
+
+
+def test_demo_draws_again(headway: Headway, tmp_path: Path) -> None:
+    """From the data of a measured timeline, the one in the guide; nothing is started."""
+    picture = tmp_path / "again.png"
+    done = headway("demo", "--draw", GUIDE / "images" / "timeline.json", "--picture", picture)
+    assert done.returncode == 0, done.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert done.stderr.splitlines() == [f"headway: timeline: {picture}"]
+    for text in ("", "[]", '{"title": "without the rest"}'):
+        (tmp_path / "bad.json").write_text(text)
+        done = headway("demo", "--draw", tmp_path / "bad.json", "--picture", picture)
+        assert done.returncode != 0 and len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def test_demo_refuses_bad_input(headway: Headway) -> None:
