@@ -1,4 +1,4 @@
-"""Every command line of the guide that costs little is run as it stands there."""
+"""Command lines of the guide and of README.md are run as they stand, or listed with the reason."""
 
 from __future__ import annotations
 
@@ -9,21 +9,68 @@ import subprocess
 import sys
 from pathlib import Path
 
+import namespaces
 import pytest
 import support
+from headway.cluster import Cluster
 from headway.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "doc" / "guide"
-#: in the order a reader meets them: later lines use what earlier ones leave
-PAGES = ("getting-started.md", "profiling.md", "programs.md", "tuning.md")
+#: in the order in which a reader meets them: later lines use what earlier ones leave
+PAGES = (
+    "getting-started.md",
+    "profiling.md",
+    "programs.md",
+    "tuning.md",
+    "engines.md",
+    "how-it-works.md",
+    "ghosts.md",
+    "clusters.md",
+    "containers.md",
+    "troubleshooting.md",
+    "installing.md",
+    "../../README.md",
+)
+#: how lines begin that are not run, and why
+NOT_RUN = {
+    "./dev build": "takes minutes; what it makes is what runs here",
+    "./dev run": "takes a minute; test_demo.py runs the shortest one",
+    "./dev test": "runs this",
+    "./dev headway run -- mpiexec -hosts": "needs nodes of that name; test_cluster.py has some",
+    "headway run --ghosts 1 -- mpiexec -hosts": "needs nodes of that name; test_ghosts.py has some",
+    "headway run --ghosts 1 -- srun": "the stand-in for srun starts one process, no ghost",
+    "./dev headway tune -n 4": "takes minutes; the shorter line of tuning.md is run",
+    "mpiexec -n 4 -x": "another MPI than the one the guide is run with; test_run.py has it",
+    "module load": "test_cmake_install.py loads the module",
+    "#": "a comment, or what is for the batch system",
+}
+
+
+def blocks(page: str, language: str) -> list[str]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", (GUIDE / page).read_text(), re.DOTALL | re.M)
+    return [text for said, text in found if said == language]
 
 
 def lines_of(page: str) -> list[str]:
-    """Shell lines of a page that call the command or only touch files; the rest is left out."""
-    blocks = re.findall(r"```sh\n(.*?)```", (GUIDE / page).read_text(), re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
-    return [line for line in lines if "./dev headway" in line or line.startswith("mkdir")]
+    """Shell lines of a page."""
+    return [line for block in blocks(page, "sh") for line in block.splitlines() if line]
+
+
+def reason_not_to_run(line: str) -> str:
+    """How a line of NOT_RUN begins, or nothing."""
+    return next((start for start in NOT_RUN if line.startswith(start)), "")
+
+
+def test_every_page_is_read() -> None:
+    """No page is left out, no command stands where nobody looks, no exception is stale."""
+    named = {(GUIDE / page).resolve() for page in (*PAGES, "cluster.md")}
+    assert named == {*GUIDE.glob("*.md"), ROOT / "README.md"}
+    for page in PAGES:
+        for line in "".join(blocks(page, "")).splitlines():
+            assert not line.startswith(("./dev ", "headway ", "mpiexec ")), f"{page}: {line}"
+    used = {reason_not_to_run(line) for page in PAGES for line in lines_of(page)}
+    assert used - {""} == set(NOT_RUN)
 
 
 @pytest.fixture
@@ -36,43 +83,70 @@ def reader(tmp_path: Path, mpi: Mpi, hello: Path) -> Path:
     launchers = tmp_path / "bin"
     launchers.mkdir()
     # Not a link: Hydra looks for its parts beside its own name.
-    mpiexec, srun = launchers / "mpiexec", launchers / "srun"
+    mpiexec, srun, command = (launchers / name for name in ("mpiexec", "srun", "headway"))
     mpiexec.write_text(f'#!/bin/sh\nexec {mpi.mpiexec} "$@"\n')
-    srun.write_text('#!/bin/sh\nexec "$@"\n')
+    srun.write_text('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec {python} -m headway "$@"\n')
     # What tune writes for a program that gains; that of these pages does not.
     (tmp_path / "headway.toml").write_text('format = 1\n[settings]\nHEADWAY_GAP_US = "1ms"\n')
-    for script in (dev, mpiexec, srun):
+    (tmp_path / "doc").symlink_to(ROOT / "doc")
+    (tmp_path / "RECORDS").symlink_to("records")
+    for script in (dev, mpiexec, srun, command):
         script.chmod(0o755)
     return tmp_path
+
+
+def run_line(line: str, reader: Path, page: str) -> None:
+    path = f"{reader / 'bin'}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-ec", line.replace("/path/to/", f"{ROOT}/build/lib/")],
+        cwd=reader,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "cli"),
+            "PATH": path,
+            "SLURM_SUBMIT_DIR": str(reader),
+        },
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+    assert done.returncode == 0, f"{page}: {line}\n{done.stdout}{done.stderr}"
 
 
 def test_commands_of_the_guide(reader: Path, mpi: Mpi) -> None:
     if mpi.name != "mpich4":
         pytest.skip("the guide is run with one MPI")
-    path = f"{reader / 'bin'}:{os.environ['PATH']}"
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "cli"), "PATH": path}
     ran = 0
     for page in PAGES:
         for line in lines_of(page):
-            done = subprocess.run(
-                ["sh", "-ec", line],
-                cwd=reader,
-                env=env,
-                capture_output=True,
-                text=True,
-                stdin=subprocess.DEVNULL,
-                timeout=60,
-            )
-            assert done.returncode == 0, f"{page}: {line}\n{done.stdout}{done.stderr}"
-            ran += 1
-    assert ran >= 10
+            if not reason_not_to_run(line):
+                run_line(line, reader, page)
+                ran += 1
+    assert ran >= 35
     assert sorted(path.name for path in (reader / "records").iterdir())[0] == "headway.0.json"
-    for name in ("page.html", "table.csv", "calls.json"):
+    for name in ("page.html", "table.csv", "calls.json", "timeline.png"):
         assert (reader / name).stat().st_size > 100
 
 
-def blocks(page: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (GUIDE / page).read_text(), re.DOTALL)
+def test_commands_of_the_cluster(reader: Path, mpi: Mpi) -> None:
+    """Under a name of their own: another cluster may be up on this machine."""
+    if mpi.name != "mpich5":
+        pytest.skip("the page is run with one MPI")
+    with namespaces.skip_where_refused(), Cluster(2):
+        pass
+    name = f"guide{os.getpid()}"
+    lines = [
+        re.sub(r"^headway cluster (up|run|down)", rf"\g<0> --name {name}", line)
+        for line in lines_of("cluster.md")
+    ]
+    assert [line.split()[2] for line in lines] == ["up", "run", "run", "status", "down"]
+    try:
+        for line in lines:
+            run_line(line, reader, "cluster.md")
+    finally:
+        run_line(f"{lines[-1]} || true", reader, "cluster.md")
 
 
 def test_programs_of_the_guide(mpi: Mpi, tmp_path: Path) -> None:
