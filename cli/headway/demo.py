@@ -79,9 +79,7 @@ class Demo:
                 env = preload.rank_environment(self.mpi.flavour, {"HEADWAY_RECORD": folder})
             samples = stack.enter_context(sampled(self.cluster)) if is_sampled else []
             launcher_env = transport_env(self.mpi, self.cluster) if mode != "plain" else {}
-            done = self.cluster.run(
-                self.mpi, argv, env=env, launcher_env=launcher_env, timeout=60
-            )
+            done = self.cluster.run(self.mpi, argv, env=env, launcher_env=launcher_env, timeout=60)
             stack.close()
             thread_cpu_s = records.total(records.read(Path(folder)), "thread_cpu_s")
         result = find_object(done.stdout)

@@ -38,7 +38,7 @@ USAGE = """headway run [options] -n N PROGRAM [ARGUMENTS]
 OMPI_LAUNCHERS = ("orterun", "prterun")
 MPIEXECS = ("mpiexec", "mpirun")
 OTHER_LAUNCHERS = ("srun", "aprun", "jsrun", "ibrun")
-#: launcher arguments that name other machines: what is written there can be read here if it is shared
+#: launcher arguments that name other machines: what is written there is seen here only if shared
 HOST_ARGUMENTS = {
     "-host",
     "--host",
