@@ -78,6 +78,7 @@ PROGRAMS = [
         is_for_family=True,
     ),
     Program("completion_rma", users=2),
+    Program("list"),
     # What `readers` adds hangs plain.
     Program("contention", arguments=("readers",), plain_arguments=()),
     # On Open MPI one accumulate takes a ghost that shares its core a dozen turns: minutes.
