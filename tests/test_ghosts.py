@@ -79,6 +79,16 @@ PROGRAMS = [
     ),
     Program("completion_rma", users=2),
     Program("list"),
+    # Its locks are all said to need no check.
+    Program("hints", counters=("windows_redirected", "operations_redirected")),
+    Program(
+        "hints",
+        arguments=("create",),
+        plain_arguments=(),
+        counters=("windows_redirected", "operations_redirected"),
+        label="hints-created",
+        is_for_family=True,
+    ),
     # What `readers` adds hangs plain.
     Program("contention", arguments=("readers",), plain_arguments=()),
     # On Open MPI one accumulate takes a ghost that shares its core a dozen turns: minutes.
