@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -63,6 +64,14 @@ class Result:
 @cache
 def known_mpis() -> dict[str, Mpi]:
     return {mpi.name: mpi for mpi in find_mpis(with_path=False)}
+
+
+@cache
+def declares(mpi: Mpi, function: str) -> bool:
+    """Whether the MPI's headers have this function; MPICH's mpi.h leaves them to another."""
+    headers = [mpi.header, mpi.header.with_name("mpi_proto.h")]
+    texts = [path.read_text(errors="replace") for path in headers if path.exists()]
+    return any(re.search(rf"\b{function}\s*\(", text) for text in texts)
 
 
 def library(mpi: Mpi) -> Path:

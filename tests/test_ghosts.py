@@ -37,6 +37,7 @@ class Program:
     mpis: tuple[str, ...] = ()  # all, if there are none
     is_for_family: bool = False  # what it is about does not depend on the version of the MPI
     declined: str = ""  # what the record says of a window it has besides
+    needs: str = ""  # a function that not every MPI has
 
     @property
     def id(self) -> str:
@@ -88,6 +89,9 @@ PROGRAMS = [
         counters=("windows_redirected", "operations_redirected"),
         label="hints-created",
         is_for_family=True,
+    ),
+    Program(
+        "large_counts", arguments=("create",), plain_arguments=(), needs="MPI_Rget_accumulate_c"
     ),
     # What `readers` adds hangs plain.
     Program("contention", arguments=("readers",), plain_arguments=()),
@@ -179,6 +183,8 @@ def test_same_output(
         pytest.skip(f"{mpi.title} keeps its own windows, which fail in this program, plain too")
     if program.mpis and mpi.name not in program.mpis:
         pytest.skip(f"not on {mpi.title}, as PROGRAMS says")
+    if program.needs and not support.declares(mpi, program.needs):
+        pytest.skip(f"{mpi.title} has no {program.needs}")
     plain_arguments = program.plain_arguments
     plain = support.run_mpi(
         mpi, words(mpi, program, plain_arguments, tmp_path), ranks=program.users
