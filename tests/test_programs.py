@@ -154,7 +154,7 @@ def flags_for(mpi: Mpi) -> list[str]:
     flags = []
     if has_feature(mpi, "partitioned"):
         flags += ["-DHAVE_PARTITIONED", "-DHAVE_PERSISTENT_COLLECTIVES"]
-    if re.search(r"\bMPI_Request_get_status_all\s*\(", mpi.header.read_text(errors="replace")):
+    if support.declares(mpi, "MPI_Request_get_status_all"):
         flags.append("-DHAVE_GET_STATUS_ARRAYS")
     return flags
 
@@ -260,7 +260,7 @@ def test_operations_with_nobody_are_not_followed(mpi: Mpi, tmp_path: Path) -> No
 
 def test_blocks_of_collectives(mpi: Mpi, tmp_path: Path) -> None:
     """The policy, and a profile, tell collectives of different sizes apart, whatever tells it."""
-    has_large = re.search(r"\bMPI_Igatherv_c\s*\(", mpi.header.read_text(errors="replace"))
+    has_large = support.declares(mpi, "MPI_Igatherv_c")
     flags = ["-DHAVE_LARGE_COUNTS"] if has_large else []
     done = support.run_mpi(
         mpi,

@@ -127,8 +127,9 @@ static void status_arrays(void)
     MPI_Waitall(REQUESTS, requests, statuses);
     verify("Request_get_status_any", 10, true);
     post(11);
-    while (count != REQUESTS)
+    while (count < 1) /* MPICH 5.0 makes no progress for the others once one is complete */
         MPI_Request_get_status_some(REQUESTS, requests, &count, indices, statuses);
+    CHECK(count <= REQUESTS);
     MPI_Waitall(REQUESTS, requests, statuses);
     verify("Request_get_status_some", 11, true);
 }
