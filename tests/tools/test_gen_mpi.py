@@ -184,7 +184,7 @@ def test_cold_ways(tmp_path: Path) -> None:
 )
 def test_bytes_only_from_arguments_that_count(declaration: str, expected: str) -> None:
     """A root's arguments, or those MPI_IN_PLACE makes void, must not be looked at."""
-    assert gen_profiled.bytes_of(mpi_header.parse_prototype(f"int {declaration}", "")) == expected
+    assert gen_profiled.scalar_bytes(mpi_header.parse_prototype(f"int {declaration}", "")) == expected
 
 
 @pytest.mark.parametrize(
