@@ -184,7 +184,8 @@ def test_cold_ways(tmp_path: Path) -> None:
 )
 def test_bytes_only_from_arguments_that_count(declaration: str, expected: str) -> None:
     """A root's arguments, or those MPI_IN_PLACE makes void, must not be looked at."""
-    assert gen_profiled.scalar_bytes(mpi_header.parse_prototype(f"int {declaration}", "")) == expected
+    prototype = mpi_header.parse_prototype(f"int {declaration}", "")
+    assert gen_profiled.scalar_bytes(prototype) == expected
 
 
 @pytest.mark.parametrize(
