@@ -26,12 +26,15 @@
 enum { LARGE_INTS = 96 * 1024, COMPUTE_US = 3000 };
 
 static int check_rank = -1, check_size = 0;
+static int check_left, check_right; /* neighbours in the ring of the world */
 static volatile double check_sink;
 
 static inline void check_begin(void)
 {
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &check_size);
+    check_left = (check_rank + check_size - 1) % check_size;
+    check_right = (check_rank + 1) % check_size;
 }
 
 /* Of one process of the world; the caller frees it. */

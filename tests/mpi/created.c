@@ -8,8 +8,6 @@
 
 enum { COUNT = 100, WINDOWS = 3 };
 
-static int right, left;
-
 /* Everybody adds to everybody who has memory, and puts to the right. `own` has COUNT ints, or is not there:
  * at rank 0, unless it is in. */
 static void use(MPI_Win win, int *own, const char *what, bool is_first_in)
@@ -21,17 +19,17 @@ static void use(MPI_Win win, int *own, const char *what, bool is_first_in)
         if (is_first_in || target != 0)
             MPI_Accumulate(&one, 1, MPI_INT, target, 3, 1, MPI_INT, MPI_SUM, win);
     MPI_Win_flush_all(win);
-    if (is_first_in || right != 0)
-        MPI_Put(&check_rank, 1, MPI_INT, right, COUNT - 1, 1, MPI_INT, win);
+    if (is_first_in || check_right != 0)
+        MPI_Put(&check_rank, 1, MPI_INT, check_right, COUNT - 1, 1, MPI_INT, win);
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_fence(0, win);
-    if (is_first_in || right != 0)
-        MPI_Get(&got, 1, MPI_INT, right, COUNT - 1, 1, MPI_INT, win);
+    if (is_first_in || check_right != 0)
+        MPI_Get(&got, 1, MPI_INT, check_right, COUNT - 1, 1, MPI_INT, win);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-    CHECK(got == (is_first_in || right != 0 ? check_rank : -1));
+    CHECK(got == (is_first_in || check_right != 0 ? check_rank : -1));
     if (own)
-        CHECK(own[3] == check_size && own[COUNT - 1] == left);
+        CHECK(own[3] == check_size && own[COUNT - 1] == check_left);
     check_report(what, own ? check_digest(own, COUNT * sizeof *own) : 0);
 }
 
@@ -121,16 +119,16 @@ static void try_units(void)
     MPI_Win win;
     MPI_Win_create(memory, 64 * sizeof(int), 1 << (check_rank % 4), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_fence(0, win);
-    MPI_Put(&value, 1, MPI_INT, right, 16 >> (right % 4), 1, MPI_INT, win);
+    MPI_Put(&value, 1, MPI_INT, check_right, 16 >> (check_right % 4), 1, MPI_INT, win);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-    CHECK(memory[4] == left + 50);
+    CHECK(memory[4] == check_left + 50);
     MPI_Win_free(&win);
 #if MPI_VERSION >= 4 && !defined OPEN_MPI
     MPI_Win_create_c(memory, 64 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_fence(0, win);
-    MPI_Put(&value, 1, MPI_INT, right, 9, 1, MPI_INT, win);
+    MPI_Put(&value, 1, MPI_INT, check_right, 9, 1, MPI_INT, win);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-    CHECK(memory[9] == left + 50);
+    CHECK(memory[9] == check_left + 50);
     MPI_Win_free(&win);
 #endif
     MPI_Free_mem(memory);
@@ -251,8 +249,6 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     check_begin();
-    right = (check_rank + 1) % check_size;
-    left = (check_rank + check_size - 1) % check_size;
     try_parts();
     try_overlapping();
     try_over_window();

@@ -12,7 +12,6 @@ enum { COUNT = 64, KINDS = 3, ROUNDS = 40 };
 static long *memory[KINDS];
 static MPI_Aint (*addresses)[KINDS]; /* by rank */
 static long of_program[COUNT];
-static int right, left;
 
 static void clear(void)
 {
@@ -73,11 +72,11 @@ static const char *const epoch_names[EPOCHS] = {"lock-all", "shared", "exclusive
 
 static void begin(MPI_Win win, enum epoch epoch)
 {
-    MPI_Group origins = check_group_of(left), targets = check_group_of(right);
+    MPI_Group origins = check_group_of(check_left), targets = check_group_of(check_right);
     if (epoch == LOCK_ALL)
         MPI_Win_lock_all(0, win);
     else if (epoch == SHARED || epoch == EXCLUSIVE)
-        MPI_Win_lock(epoch == SHARED ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, right, 0, win);
+        MPI_Win_lock(epoch == SHARED ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, check_right, 0, win);
     else if (epoch == FENCE)
         MPI_Win_fence(0, win);
     else {
@@ -94,7 +93,7 @@ static void end(MPI_Win win, enum epoch epoch)
     if (epoch == LOCK_ALL)
         MPI_Win_unlock_all(win);
     else if (epoch == SHARED || epoch == EXCLUSIVE)
-        MPI_Win_unlock(right, win);
+        MPI_Win_unlock(check_right, win);
     else if (epoch == FENCE)
         MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     else {
@@ -115,14 +114,16 @@ static void operate(MPI_Win win, int kind, long *got)
     long *values = all[kind]; /* until the epoch's end */
     for (int i = 0; i < 8; i++)
         values[i] = 100 * check_rank + 10 * kind + i;
-    MPI_Put(values, 3, MPI_LONG, right, at(right, kind, 0), 3, MPI_LONG, win);
-    MPI_Accumulate(values + 3, 2, MPI_LONG, right, at(right, kind, 4), 2, MPI_LONG, MPI_SUM, win);
-    MPI_Accumulate(values + 5, 1, MPI_LONG, right, at(right, kind, 7), 1, MPI_LONG, MPI_REPLACE, win);
-    MPI_Get(&got[0], 1, MPI_LONG, right, at(right, kind, 40), 1, MPI_LONG, win);
-    MPI_Get_accumulate(ones, 2, MPI_LONG, &got[1], 2, MPI_LONG, right, at(right, kind, 41), 2, MPI_LONG,
-                       MPI_PROD, win);
-    MPI_Fetch_and_op(&ones[1], &got[3], MPI_LONG, right, at(right, kind, 43), MPI_SUM, win);
-    MPI_Compare_and_swap(&values[6], &ones[0], &got[4], MPI_LONG, right, at(right, kind, 44), win);
+    MPI_Put(values, 3, MPI_LONG, check_right, at(check_right, kind, 0), 3, MPI_LONG, win);
+    MPI_Accumulate(values + 3, 2, MPI_LONG, check_right, at(check_right, kind, 4), 2, MPI_LONG, MPI_SUM, win);
+    MPI_Accumulate(values + 5, 1, MPI_LONG, check_right, at(check_right, kind, 7), 1, MPI_LONG, MPI_REPLACE,
+                   win);
+    MPI_Get(&got[0], 1, MPI_LONG, check_right, at(check_right, kind, 40), 1, MPI_LONG, win);
+    MPI_Get_accumulate(ones, 2, MPI_LONG, &got[1], 2, MPI_LONG, check_right, at(check_right, kind, 41), 2,
+                       MPI_LONG, MPI_PROD, win);
+    MPI_Fetch_and_op(&ones[1], &got[3], MPI_LONG, check_right, at(check_right, kind, 43), MPI_SUM, win);
+    MPI_Compare_and_swap(&values[6], &ones[0], &got[4], MPI_LONG, check_right, at(check_right, kind, 44),
+                         win);
 }
 
 static void try_epochs(void)
@@ -144,7 +145,7 @@ static void try_epochs(void)
             operate(win, kind, got[kind]);
         end(win, epoch);
         for (int kind = 0; kind < KINDS; kind++) {
-            long base = 100 * left + 10 * kind, before = 1000 * right + kind;
+            long base = 100 * check_left + 10 * kind, before = 1000 * check_right + kind;
             const long *own = memory[kind];
             CHECK(own[0] == base && own[1] == base + 1 && own[2] == base + 2 && own[3] == 0);
             CHECK(own[4] == base + 3 && own[5] == base + 4 && own[7] == base + 5 && own[44] == base + 6);
@@ -166,18 +167,18 @@ static void try_requests(void)
     for (int kind = 0; kind < KINDS; kind++) {
         MPI_Request requests[2];
         long value = 5 + check_rank, got = -1, sum = -1;
-        MPI_Rput(&value, 1, MPI_LONG, right, at(right, kind, 9), 1, MPI_LONG, win, &requests[0]);
-        MPI_Raccumulate(&value, 1, MPI_LONG, right, at(right, kind, 10), 1, MPI_LONG, MPI_SUM, win,
-                        &requests[1]);
+        MPI_Rput(&value, 1, MPI_LONG, check_right, at(check_right, kind, 9), 1, MPI_LONG, win, &requests[0]);
+        MPI_Raccumulate(&value, 1, MPI_LONG, check_right, at(check_right, kind, 10), 1, MPI_LONG, MPI_SUM,
+                        win, &requests[1]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-        MPI_Win_flush(right, win);
-        MPI_Rget(&got, 1, MPI_LONG, right, at(right, kind, 9), 1, MPI_LONG, win, &requests[0]);
-        MPI_Rget_accumulate(&value, 1, MPI_LONG, &sum, 1, MPI_LONG, right, at(right, kind, 10), 1, MPI_LONG,
-                            MPI_SUM, win, &requests[1]);
+        MPI_Win_flush(check_right, win);
+        MPI_Rget(&got, 1, MPI_LONG, check_right, at(check_right, kind, 9), 1, MPI_LONG, win, &requests[0]);
+        MPI_Rget_accumulate(&value, 1, MPI_LONG, &sum, 1, MPI_LONG, check_right, at(check_right, kind, 10), 1,
+                            MPI_LONG, MPI_SUM, win, &requests[1]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         CHECK(got == value && sum == value);
-        MPI_Put(&value, 1, MPI_LONG, right, at(right, kind, 11), 1, MPI_LONG, win);
-        MPI_Win_flush_local(right, win);
+        MPI_Put(&value, 1, MPI_LONG, check_right, at(check_right, kind, 11), 1, MPI_LONG, win);
+        MPI_Win_flush_local(check_right, win);
         MPI_Put(&value, 1, MPI_LONG, check_rank, at(check_rank, kind, 12), 1, MPI_LONG, win);
         MPI_Win_flush_local_all(win);
         value = -1; /* the origin's again */
@@ -186,8 +187,8 @@ static void try_requests(void)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_sync(win);
     for (int kind = 0; kind < KINDS; kind++) {
-        CHECK(memory[kind][9] == 5 + left && memory[kind][10] == 2 * (5 + left));
-        CHECK(memory[kind][11] == 5 + left && memory[kind][12] == 5 + check_rank);
+        CHECK(memory[kind][9] == 5 + check_left && memory[kind][10] == 2 * (5 + check_left));
+        CHECK(memory[kind][11] == 5 + check_left && memory[kind][12] == 5 + check_rank);
     }
     MPI_Put(NULL, 0, MPI_LONG, MPI_PROC_NULL, 0, 0, MPI_LONG, win);
     MPI_Win_unlock_all(win);
@@ -219,7 +220,7 @@ enum { SPREAD = 2 + 3 + 4 };
 static void try_absolute(void)
 {
     MPI_Win win = make();
-    MPI_Datatype type = spread_type(right, 20, 2);
+    MPI_Datatype type = spread_type(check_right, 20, 2);
     long values[SPREAD], more[SPREAD], got[SPREAD], sums[SPREAD], last[SPREAD];
     MPI_Request request;
     for (int i = 0; i < SPREAD; i++) {
@@ -227,21 +228,22 @@ static void try_absolute(void)
         more[i] = 7 * i;
         got[i] = sums[i] = last[i] = -1;
     }
-    MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win);
-    MPI_Put(values, SPREAD, MPI_LONG, right, (MPI_Aint)MPI_BOTTOM, 1, type, win);
-    MPI_Win_flush(right, win);
-    MPI_Accumulate(more, SPREAD, MPI_LONG, right, (MPI_Aint)MPI_BOTTOM, 1, type, MPI_SUM, win);
-    MPI_Get_accumulate(more, SPREAD, MPI_LONG, sums, SPREAD, MPI_LONG, right, (MPI_Aint)MPI_BOTTOM, 1, type,
-                       MPI_SUM, win);
-    MPI_Win_flush(right, win);
-    MPI_Get(got, SPREAD, MPI_LONG, right, (MPI_Aint)MPI_BOTTOM, 1, type, win);
-    MPI_Win_flush(right, win);
-    MPI_Raccumulate(more, SPREAD, MPI_LONG, right, (MPI_Aint)MPI_BOTTOM, 1, type, MPI_SUM, win, &request);
+    MPI_Win_lock(MPI_LOCK_SHARED, check_right, 0, win);
+    MPI_Put(values, SPREAD, MPI_LONG, check_right, (MPI_Aint)MPI_BOTTOM, 1, type, win);
+    MPI_Win_flush(check_right, win);
+    MPI_Accumulate(more, SPREAD, MPI_LONG, check_right, (MPI_Aint)MPI_BOTTOM, 1, type, MPI_SUM, win);
+    MPI_Get_accumulate(more, SPREAD, MPI_LONG, sums, SPREAD, MPI_LONG, check_right, (MPI_Aint)MPI_BOTTOM, 1,
+                       type, MPI_SUM, win);
+    MPI_Win_flush(check_right, win);
+    MPI_Get(got, SPREAD, MPI_LONG, check_right, (MPI_Aint)MPI_BOTTOM, 1, type, win);
+    MPI_Win_flush(check_right, win);
+    MPI_Raccumulate(more, SPREAD, MPI_LONG, check_right, (MPI_Aint)MPI_BOTTOM, 1, type, MPI_SUM, win,
+                    &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Rget_accumulate(NULL, 0, MPI_LONG, last, SPREAD, MPI_LONG, right, (MPI_Aint)MPI_BOTTOM, 1, type,
+    MPI_Rget_accumulate(NULL, 0, MPI_LONG, last, SPREAD, MPI_LONG, check_right, (MPI_Aint)MPI_BOTTOM, 1, type,
                         MPI_NO_OP, win, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Win_unlock(right, win);
+    MPI_Win_unlock(check_right, win);
     for (int i = 0; i < SPREAD; i++) {
         CHECK(sums[i] == values[i] + more[i]);
         CHECK(got[i] == values[i] + 2 * more[i]);
@@ -252,7 +254,7 @@ static void try_absolute(void)
     MPI_Win_unlock(check_rank, win);
     for (int kind = 0, i = 0; kind < KINDS; kind++)
         for (int j = 0; j < 2 + kind; j++, i++)
-            CHECK(memory[kind][20 + j] == 100 * left + i + 21 * i);
+            CHECK(memory[kind][20 + j] == 100 * check_left + i + 21 * i);
     MPI_Type_free(&type);
     report("absolute");
     unmake(win);
@@ -298,12 +300,13 @@ static void try_strided(void)
     MPI_Type_commit(&backwards);
     MPI_Win_fence(0, win);
     for (int kind = 0; kind < KINDS; kind++) {
-        MPI_Put(values, 3, MPI_LONG, right, at(right, kind, 0), 1, column, win);
-        MPI_Accumulate(values, 3, MPI_LONG, right, at(right, kind, 29), 1, backwards, MPI_SUM, win);
-        MPI_Accumulate(values, 6, MPI_LONG, right, at(right, kind, 40), 2, column, MPI_SUM, win);
+        MPI_Put(values, 3, MPI_LONG, check_right, at(check_right, kind, 0), 1, column, win);
+        MPI_Accumulate(values, 3, MPI_LONG, check_right, at(check_right, kind, 29), 1, backwards, MPI_SUM,
+                       win);
+        MPI_Accumulate(values, 6, MPI_LONG, check_right, at(check_right, kind, 40), 2, column, MPI_SUM, win);
     }
     MPI_Win_fence(0, win);
-    MPI_Get(got, 3, MPI_LONG, right, at(right, 0, 29), 1, backwards, win);
+    MPI_Get(got, 3, MPI_LONG, check_right, at(check_right, 0, 29), 1, backwards, win);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     CHECK(got[0] == 1 && got[1] == 2 && got[2] == 3);
     for (int kind = 0; kind < KINDS; kind++)
@@ -386,14 +389,14 @@ static void try_attaching(void)
         MPI_Win_attach(win, other, sizeof *other);
         MPI_Get_address(&piece[count - 1], &own[0]);
         MPI_Get_address(other, &own[1]);
-        MPI_Sendrecv(own, 2, MPI_AINT, left, 0, theirs, 2, MPI_AINT, right, 0, MPI_COMM_WORLD,
+        MPI_Sendrecv(own, 2, MPI_AINT, check_left, 0, theirs, 2, MPI_AINT, check_right, 0, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
-        MPI_Put(&value, 1, MPI_LONG, right, theirs[0], 1, MPI_LONG, win);
-        MPI_Put(&value, 1, MPI_LONG, right, theirs[1], 1, MPI_LONG, win);
-        MPI_Win_flush(right, win);
+        MPI_Put(&value, 1, MPI_LONG, check_right, theirs[0], 1, MPI_LONG, win);
+        MPI_Put(&value, 1, MPI_LONG, check_right, theirs[1], 1, MPI_LONG, win);
+        MPI_Win_flush(check_right, win);
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Win_sync(win);
-        CHECK(piece[count - 1] == 10 * left + i && *other == 10 * left + i);
+        CHECK(piece[count - 1] == 10 * check_left + i && *other == 10 * check_left + i);
         MPI_Win_detach(win, piece);
         MPI_Win_detach(win, other);
         MPI_Free_mem(piece);
@@ -413,9 +416,10 @@ static void try_several(void)
     for (int i = 0; i < 9; i++) {
         MPI_Win win = wins[i % 3];
         MPI_Win_lock_all(0, win);
-        MPI_Accumulate(&one, 1, MPI_LONG, right, i % 3 == 2 ? 8 : at(right, 0, 8), 1, MPI_LONG, MPI_SUM, win);
+        MPI_Accumulate(&one, 1, MPI_LONG, check_right, i % 3 == 2 ? 8 : at(check_right, 0, 8), 1, MPI_LONG,
+                       MPI_SUM, win);
         if (i % 3 != 2)
-            MPI_Accumulate(&one, 1, MPI_LONG, right, at(right, 1, 8), 1, MPI_LONG, MPI_SUM, win);
+            MPI_Accumulate(&one, 1, MPI_LONG, check_right, at(check_right, 1, 8), 1, MPI_LONG, MPI_SUM, win);
         MPI_Win_unlock_all(win);
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -549,7 +553,7 @@ static void try_telling(void)
         long one = 1;
         MPI_Win_lock_all(0, win);
         for (int kind = 0; kind < KINDS; kind++) /* on each path */
-            MPI_Put(&one, -1, MPI_LONG, right, at(right, kind, 0), 1, MPI_LONG, win);
+            MPI_Put(&one, -1, MPI_LONG, check_right, at(check_right, kind, 0), 1, MPI_LONG, win);
         MPI_Win_unlock_all(win);
         CHECK(raised_count == 1 + KINDS);
     }
@@ -564,8 +568,6 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     check_begin();
-    right = (check_rank + 1) % check_size;
-    left = (check_rank + check_size - 1) % check_size;
     take_memory();
     try_epochs();
     try_requests();

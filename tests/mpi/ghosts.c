@@ -9,7 +9,6 @@
 enum { COUNT = 64, UNIT = sizeof(int) };
 
 static int *base;
-static int right, left;
 static bool is_created, is_shared;
 static void *allocated; /* what `base` lies in, if windows are created */
 
@@ -22,7 +21,7 @@ static void begin(MPI_Win win, enum sync sync, int target)
     if (sync == FENCE) {
         MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
     } else if (sync == PSCW) {
-        MPI_Group exposed = check_group_of(left), accessed = check_group_of(right);
+        MPI_Group exposed = check_group_of(check_left), accessed = check_group_of(check_right);
         MPI_Win_post(exposed, 0, win);
         MPI_Win_start(accessed, 0, win);
         MPI_Group_free(&exposed);
@@ -80,43 +79,43 @@ static void try_operations(MPI_Win win, enum sync sync)
     for (int i = 0; i < COUNT; i++)
         values[i] = check_rank * 7 + i;
     set_own(win, 1);
-    begin(win, sync, right);
-    MPI_Put(values, COUNT / 2, MPI_INT, right, 4, COUNT / 2, MPI_INT, win);
+    begin(win, sync, check_right);
+    MPI_Put(values, COUNT / 2, MPI_INT, check_right, 4, COUNT / 2, MPI_INT, win);
     MPI_Put(values, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win);
-    end(win, sync, right);
+    end(win, sync, check_right);
     report_own(win, "put", sync, NULL, 0);
 
-    begin(win, sync, right);
-    MPI_Get(fetched, COUNT, MPI_INT, right, 0, COUNT, MPI_INT, win);
-    end(win, sync, right);
+    begin(win, sync, check_right);
+    MPI_Get(fetched, COUNT, MPI_INT, check_right, 0, COUNT, MPI_INT, win);
+    end(win, sync, check_right);
     report_own(win, "get", sync, fetched, COUNT);
 
-    begin(win, sync, right);
-    MPI_Accumulate(values, 8, MPI_INT, right, 0, 8, MPI_INT, MPI_SUM, win);
-    MPI_Accumulate(values, 8, MPI_INT, right, 8, 8, MPI_INT, MPI_BXOR, win);
-    MPI_Accumulate(values, 8, MPI_INT, right, 16, 8, MPI_INT, MPI_MAX, win);
-    MPI_Accumulate(values, 8, MPI_INT, right, 24, 8, MPI_INT, MPI_MIN, win);
-    MPI_Accumulate(values, 8, MPI_INT, right, 32, 8, MPI_INT, MPI_PROD, win);
+    begin(win, sync, check_right);
+    MPI_Accumulate(values, 8, MPI_INT, check_right, 0, 8, MPI_INT, MPI_SUM, win);
+    MPI_Accumulate(values, 8, MPI_INT, check_right, 8, 8, MPI_INT, MPI_BXOR, win);
+    MPI_Accumulate(values, 8, MPI_INT, check_right, 16, 8, MPI_INT, MPI_MAX, win);
+    MPI_Accumulate(values, 8, MPI_INT, check_right, 24, 8, MPI_INT, MPI_MIN, win);
+    MPI_Accumulate(values, 8, MPI_INT, check_right, 32, 8, MPI_INT, MPI_PROD, win);
 #ifndef OPEN_MPI /* its osc/rdma (4.1, 5.0) leaves the target of MPI_LAND as it is, plain too */
-    MPI_Accumulate(values, 8, MPI_INT, right, 40, 8, MPI_INT, MPI_LAND, win);
+    MPI_Accumulate(values, 8, MPI_INT, check_right, 40, 8, MPI_INT, MPI_LAND, win);
 #endif
-    MPI_Accumulate(values, 8, MPI_INT, right, 48, 8, MPI_INT, MPI_REPLACE, win);
-    MPI_Accumulate(values, 8, MPI_INT, right, 0, 8, MPI_INT, MPI_SUM, win);
-    end(win, sync, right);
+    MPI_Accumulate(values, 8, MPI_INT, check_right, 48, 8, MPI_INT, MPI_REPLACE, win);
+    MPI_Accumulate(values, 8, MPI_INT, check_right, 0, 8, MPI_INT, MPI_SUM, win);
+    end(win, sync, check_right);
     report_own(win, "accumulate", sync, NULL, 0);
 
-    begin(win, sync, right);
-    MPI_Get_accumulate(values, 8, MPI_INT, fetched, 8, MPI_INT, right, 0, 8, MPI_INT, MPI_SUM, win);
-    MPI_Get_accumulate(NULL, 0, MPI_INT, fetched + 8, 8, MPI_INT, right, 8, 8, MPI_INT, MPI_NO_OP, win);
-    MPI_Fetch_and_op(&one, fetched + 16, MPI_INT, right, 20, MPI_SUM, win);
-    end(win, sync, right);
+    begin(win, sync, check_right);
+    MPI_Get_accumulate(values, 8, MPI_INT, fetched, 8, MPI_INT, check_right, 0, 8, MPI_INT, MPI_SUM, win);
+    MPI_Get_accumulate(NULL, 0, MPI_INT, fetched + 8, 8, MPI_INT, check_right, 8, 8, MPI_INT, MPI_NO_OP, win);
+    MPI_Fetch_and_op(&one, fetched + 16, MPI_INT, check_right, 20, MPI_SUM, win);
+    end(win, sync, check_right);
     report_own(win, "get_accumulate", sync, fetched, 17);
 
-    compare = right * 1000 + 1 + 60;
-    begin(win, sync, right);
-    MPI_Compare_and_swap(&one, &compare, fetched, MPI_INT, right, 60, win);
-    MPI_Compare_and_swap(&one, &compare, fetched + 1, MPI_INT, right, 61, win);
-    end(win, sync, right);
+    compare = check_right * 1000 + 1 + 60;
+    begin(win, sync, check_right);
+    MPI_Compare_and_swap(&one, &compare, fetched, MPI_INT, check_right, 60, win);
+    MPI_Compare_and_swap(&one, &compare, fetched + 1, MPI_INT, check_right, 61, win);
+    end(win, sync, check_right);
     report_own(win, "compare_and_swap", sync, fetched, 2);
 }
 
@@ -132,18 +131,18 @@ static void try_types(MPI_Win win, enum sync sync)
     MPI_Type_commit(&vector);
     MPI_Type_commit(&pair);
     set_own(win, 2);
-    begin(win, sync, right);
-    MPI_Put(values, 12, MPI_INT, right, 2, 1, vector, win);
-    MPI_Accumulate(values, 1, vector, right, 36, 12, MPI_INT, MPI_SUM, win);
-    end(win, sync, right);
+    begin(win, sync, check_right);
+    MPI_Put(values, 12, MPI_INT, check_right, 2, 1, vector, win);
+    MPI_Accumulate(values, 1, vector, check_right, 36, 12, MPI_INT, MPI_SUM, win);
+    end(win, sync, check_right);
     report_own(win, "types-put", sync, NULL, 0);
-    begin(win, sync, right);
-    MPI_Get(fetched, 2, pair, right, 0, 14, MPI_INT, win);
-    end(win, sync, right);
+    begin(win, sync, check_right);
+    MPI_Get(fetched, 2, pair, check_right, 0, 14, MPI_INT, win);
+    end(win, sync, check_right);
     report_own(win, "types-get", sync, fetched, COUNT);
-    begin(win, sync, right);
-    MPI_Get_accumulate(values, 14, MPI_INT, fetched, 14, MPI_INT, right, 0, 2, pair, MPI_SUM, win);
-    end(win, sync, right);
+    begin(win, sync, check_right);
+    MPI_Get_accumulate(values, 14, MPI_INT, fetched, 14, MPI_INT, check_right, 0, 2, pair, MPI_SUM, win);
+    end(win, sync, check_right);
     report_own(win, "types-get_accumulate", sync, fetched, 14);
     MPI_Type_free(&vector);
     MPI_Type_free(&indexed);
@@ -158,15 +157,15 @@ static void try_requests(MPI_Win win)
         values[i] = 3 * check_rank + i;
     set_own(win, 3);
     MPI_Win_lock_all(0, win);
-    MPI_Rput(values, 8, MPI_INT, right, 0, 8, MPI_INT, win, &requests[0]);
-    MPI_Raccumulate(values, 8, MPI_INT, right, 8, 8, MPI_INT, MPI_SUM, win, &requests[1]);
-    MPI_Rget_accumulate(values, 8, MPI_INT, old, 8, MPI_INT, right, 16, 8, MPI_INT, MPI_SUM, win,
+    MPI_Rput(values, 8, MPI_INT, check_right, 0, 8, MPI_INT, win, &requests[0]);
+    MPI_Raccumulate(values, 8, MPI_INT, check_right, 8, 8, MPI_INT, MPI_SUM, win, &requests[1]);
+    MPI_Rget_accumulate(values, 8, MPI_INT, old, 8, MPI_INT, check_right, 16, 8, MPI_INT, MPI_SUM, win,
                         &requests[2]);
     MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
-    MPI_Win_flush_local(right, win);
-    MPI_Win_flush(right, win);
+    MPI_Win_flush_local(check_right, win);
+    MPI_Win_flush(check_right, win);
     MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Rget(fetched, COUNT, MPI_INT, right, 0, COUNT, MPI_INT, win, &requests[0]);
+    MPI_Rget(fetched, COUNT, MPI_INT, check_right, 0, COUNT, MPI_INT, win, &requests[0]);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     MPI_Win_flush_local_all(win);
     MPI_Win_flush_all(win);
@@ -265,9 +264,9 @@ static void try_parts(void)
     CHECK(rank == check_size - 1 - check_rank);
     memset(base, 0, COUNT * sizeof(int));
     MPI_Win_fence(0, win);
-    MPI_Put(&value, 1, MPI_INT, check_size - 1 - right, 5, 1, MPI_INT, win);
+    MPI_Put(&value, 1, MPI_INT, check_size - 1 - check_right, 5, 1, MPI_INT, win);
     MPI_Win_fence(0, win);
-    CHECK(base[5] == left + 1);
+    CHECK(base[5] == check_left + 1);
     end_window(&win);
     MPI_Comm_split(MPI_COMM_WORLD, check_rank % 2, check_rank, &half);
     MPI_Comm_size(half, &size);
@@ -288,8 +287,6 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     check_begin();
-    right = (check_rank + 1) % check_size;
-    left = (check_rank + check_size - 1) % check_size;
     is_created = argc > 1 && strcmp(argv[1], "create") == 0;
     is_shared = argc > 1 && strcmp(argv[1], "shared") == 0;
     MPI_Win win = make(MPI_COMM_WORLD);

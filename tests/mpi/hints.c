@@ -8,7 +8,6 @@ enum { COUNT = 32, ROUNDS = 4 };
 
 static bool is_created;
 static int *base, values[COUNT], fetched[COUNT];
-static int right, left;
 static MPI_Win win;
 
 static void make(const char *no_locks)
@@ -91,7 +90,7 @@ static void try_fences(void)
  * Open MPI it says nothing of it, since plain 5.0 hangs in such epochs. */
 static void try_posts(bool is_checked)
 {
-    MPI_Group origins = check_group_of(left), targets = check_group_of(right);
+    MPI_Group origins = check_group_of(check_left), targets = check_group_of(check_right);
 #ifdef OPEN_MPI
     int assertion = 0;
 #else
@@ -106,13 +105,13 @@ static void try_posts(bool is_checked)
         MPI_Win_post(origins, assertion | (is_stored ? 0 : MPI_MODE_NOSTORE) | (is_put ? 0 : MPI_MODE_NOPUT),
                      win);
         if (is_checked)
-            MPI_Sendrecv(NULL, 0, MPI_INT, left, 0, NULL, 0, MPI_INT, right, 0, MPI_COMM_WORLD,
+            MPI_Sendrecv(NULL, 0, MPI_INT, check_left, 0, NULL, 0, MPI_INT, check_right, 0, MPI_COMM_WORLD,
                          MPI_STATUS_IGNORE);
         MPI_Win_start(targets, assertion, win);
         if (is_put)
-            operate(right, round);
+            operate(check_right, round);
         else
-            MPI_Get(fetched, COUNT, MPI_INT, right, 0, COUNT, MPI_INT, win);
+            MPI_Get(fetched, COUNT, MPI_INT, check_right, 0, COUNT, MPI_INT, win);
         MPI_Win_complete(win);
         MPI_Win_wait(win);
         report(is_checked ? "post-nocheck" : "post", round);
@@ -132,9 +131,9 @@ static void try_locks(void)
         fill_own(round);
         MPI_Win_unlock(check_rank, win);
         MPI_Barrier(MPI_COMM_WORLD);
-        MPI_Win_lock(round % 2 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, right, MPI_MODE_NOCHECK, win);
-        operate(right, round);
-        MPI_Win_unlock(right, win);
+        MPI_Win_lock(round % 2 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, check_right, MPI_MODE_NOCHECK, win);
+        operate(check_right, round);
+        MPI_Win_unlock(check_right, win);
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Win_lock(MPI_LOCK_SHARED, check_rank, MPI_MODE_NOCHECK, win);
         report("lock-nocheck", round);
@@ -148,8 +147,6 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     check_begin();
-    right = (check_rank + 1) % check_size;
-    left = (check_rank + check_size - 1) % check_size;
     is_created = argc > 1 && strcmp(argv[1], "create") == 0;
     try_fences();
     try_posts(false);

@@ -5,7 +5,6 @@
 enum { COUNT = 96, PART = COUNT / 6, REQUESTS = 4 };
 
 static int *base, values[COUNT], fetched[4 * PART];
-static int right;
 static MPI_Win win;
 
 static void clear(void)
@@ -34,11 +33,11 @@ static void report(const char *window, const char *what)
 static void operate(void)
 {
     const MPI_Count part = PART;
-    MPI_Put_c(values, part, MPI_INT, right, 0, part, MPI_INT, win);
-    MPI_Get_c(fetched, part, MPI_INT, right, 1 * PART, part, MPI_INT, win);
-    MPI_Accumulate_c(values, part, MPI_INT, right, 2 * PART, part, MPI_INT, MPI_SUM, win);
-    MPI_Get_accumulate_c(values, part, MPI_INT, fetched + PART, part, MPI_INT, right, 3 * PART, part, MPI_INT,
-                         MPI_SUM, win);
+    MPI_Put_c(values, part, MPI_INT, check_right, 0, part, MPI_INT, win);
+    MPI_Get_c(fetched, part, MPI_INT, check_right, 1 * PART, part, MPI_INT, win);
+    MPI_Accumulate_c(values, part, MPI_INT, check_right, 2 * PART, part, MPI_INT, MPI_SUM, win);
+    MPI_Get_accumulate_c(values, part, MPI_INT, fetched + PART, part, MPI_INT, check_right, 3 * PART, part,
+                         MPI_INT, MPI_SUM, win);
     MPI_Put_c(values, part, MPI_INT, MPI_PROC_NULL, 0, part, MPI_INT, win);
 }
 
@@ -46,10 +45,11 @@ static void operate_with_requests(void)
 {
     const MPI_Count part = PART;
     MPI_Request requests[REQUESTS];
-    MPI_Rput_c(values, part, MPI_INT, right, 0, part, MPI_INT, win, &requests[0]);
-    MPI_Rget_c(fetched, part, MPI_INT, right, 1 * PART, part, MPI_INT, win, &requests[1]);
-    MPI_Raccumulate_c(values, part, MPI_INT, right, 2 * PART, part, MPI_INT, MPI_BXOR, win, &requests[2]);
-    MPI_Rget_accumulate_c(values, part, MPI_INT, fetched + PART, part, MPI_INT, right, 3 * PART, part,
+    MPI_Rput_c(values, part, MPI_INT, check_right, 0, part, MPI_INT, win, &requests[0]);
+    MPI_Rget_c(fetched, part, MPI_INT, check_right, 1 * PART, part, MPI_INT, win, &requests[1]);
+    MPI_Raccumulate_c(values, part, MPI_INT, check_right, 2 * PART, part, MPI_INT, MPI_BXOR, win,
+                      &requests[2]);
+    MPI_Rget_accumulate_c(values, part, MPI_INT, fetched + PART, part, MPI_INT, check_right, 3 * PART, part,
                           MPI_INT, MPI_REPLACE, win, &requests[3]);
     MPI_Waitall(REQUESTS, requests, MPI_STATUSES_IGNORE);
 }
@@ -60,18 +60,18 @@ static void operate_with_types(void)
     MPI_Datatype strided;
     MPI_Type_vector_c(PART, 1, 2, MPI_INT, &strided);
     MPI_Type_commit(&strided);
-    MPI_Put_c(values, PART, MPI_INT, right, 0, 1, strided, win);
-    MPI_Get_c(fetched, PART, MPI_INT, right, 2 * PART, 1, strided, win);
-    MPI_Accumulate_c(values, PART, MPI_INT, right, 4 * PART, 1, strided, MPI_SUM, win);
+    MPI_Put_c(values, PART, MPI_INT, check_right, 0, 1, strided, win);
+    MPI_Get_c(fetched, PART, MPI_INT, check_right, 2 * PART, 1, strided, win);
+    MPI_Accumulate_c(values, PART, MPI_INT, check_right, 4 * PART, 1, strided, MPI_SUM, win);
     MPI_Type_free(&strided);
 }
 
 static void use(const char *window)
 {
     clear();
-    MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win);
+    MPI_Win_lock(MPI_LOCK_SHARED, check_right, 0, win);
     operate();
-    MPI_Win_unlock(right, win);
+    MPI_Win_unlock(check_right, win);
     report(window, "lock");
     clear();
     MPI_Win_lock_all(0, win);
@@ -122,7 +122,6 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     check_begin();
-    right = (check_rank + 1) % check_size;
     try_allocated();
     try_shared();
     try_created(argc > 1 && strcmp(argv[1], "create") == 0);
