@@ -202,7 +202,7 @@ class Setting:
             cores = sorted(os.sched_getaffinity(0))
             argv = [str(LAST_APART), str(cores[0]), str(cores[-1]), *argv]
         launcher_env = mode.launcher_env | transport.settings(
-            self.mpi.title, parse_rate(self.rate) or None, choice=mode.transport
+            self.mpi.title, self.cluster.bits_per_s, choice=mode.transport
         )
         with machine.timed_section():
             done = self.cluster.run(

@@ -27,7 +27,7 @@ from rich.table import Table
 
 from headway import console, preload, records, transport
 from headway.cluster import Cluster, LocalNode, open_cluster
-from headway.cluster.options import ClusterOptions, parse_rate
+from headway.cluster.options import ClusterOptions
 from headway.errors import HeadwayError
 from headway.mpis import Mpi, find_mpis, repository_root
 
@@ -78,7 +78,10 @@ class Demo:
             if mode != "plain":
                 env = preload.rank_environment(self.mpi.flavour, {"HEADWAY_RECORD": folder})
             samples = stack.enter_context(sampled(self.cluster)) if is_sampled else []
-            launcher_env = transport_env(self.mpi, self.cluster) if mode != "plain" else {}
+            choice = "keep" if mode == "plain" else "auto"  # as headway run does on such links
+            launcher_env = transport.settings(
+                self.mpi.title, self.cluster.bits_per_s, choice=choice
+            )
             done = self.cluster.run(self.mpi, argv, env=env, launcher_env=launcher_env, timeout=60)
             stack.close()
             thread_cpu_s = records.total(records.read(Path(folder)), "thread_cpu_s")
@@ -101,12 +104,6 @@ class Demo:
             probe = self.launch("plain", steps=2).result
             row_s = probe["compute"]["compute_alone_s"]["median"] / (self.rows - 2)
             self.rows = max(4, min(4096, 2 + round(wire_s / row_s)))
-
-
-def transport_env(mpi: Mpi, cluster: Cluster | LocalNode) -> dict[str, str]:
-    """What `headway run` tells the transport on such a link."""
-    rate = cluster.options.rate if isinstance(cluster, Cluster) else ""
-    return transport.settings(mpi.title, parse_rate(rate) or None) if rate else {}
 
 
 def find_object(text: str) -> dict | None:
@@ -261,7 +258,7 @@ def machine() -> str:
 def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
     console.say(f"halo, unmodified, {demo.mpi.title}, {demo.cluster.describe()}")
     probe = demo.launch("plain", steps=2).result
-    bit_per_s = parse_rate(arguments.rate) if demo.cluster.is_wire else 0
+    bit_per_s = demo.cluster.bits_per_s or 0
     wire_s = probe["bytes"] * FRAMING * 8 / bit_per_s if bit_per_s else 0.0
     if wire_s:
         demo.fit_rows(wire_s)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from headway import launch
 from headway.cluster import procs, state
-from headway.cluster.options import ClusterOptions
+from headway.cluster.options import ClusterOptions, parse_rate
 from headway.cluster.process import NodeBytes, RunResult, run_to_end
 from headway.cluster.runner import Job, MpiRunner
 from headway.errors import HeadwayError
@@ -254,6 +254,11 @@ class Cluster(MpiRunner):
         )
         command.env["CLUSTER_CORES"] = self.options.cores(job.cores_per_node)
         return command
+
+    @property
+    def bits_per_s(self) -> float | None:
+        """Of each link, each way; None if it has no limit."""
+        return parse_rate(self.options.rate) or None
 
     def describe(self) -> str:
         o = self.options

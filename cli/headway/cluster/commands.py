@@ -10,7 +10,7 @@ from pathlib import Path
 from headway import console, preload, program, transport
 from headway.cluster import state
 from headway.cluster.cluster import Cluster
-from headway.cluster.options import ClusterOptions, parse_rate
+from headway.cluster.options import ClusterOptions
 from headway.errors import HeadwayError
 from headway.mpis import Mpi, find_mpi, find_mpis
 
@@ -165,8 +165,7 @@ def cluster_run(arguments: argparse.Namespace) -> int:
     launcher_env: dict[str, str] = {}
     if arguments.headway:
         env = preload.rank_environment(target.flavour, {})
-        bits_per_s = parse_rate(cluster.options.rate) or None
-        launcher_env = transport.settings(target.title, bits_per_s)
+        launcher_env = transport.settings(target.title, cluster.bits_per_s)
         for name, value in launcher_env.items():
             console.say(f"{name}={value}, as headway run on such links")
     result = cluster.run(

@@ -23,6 +23,7 @@ class LocalNode(MpiRunner):
     def __init__(self, nodes: int, why: str) -> None:
         self.nodes = nodes
         self.is_wire = False
+        self.bits_per_s = None
         self.note = f"one node with shared memory off, no limited wire ({why})"
 
     def __enter__(self) -> LocalNode:
