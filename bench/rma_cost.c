@@ -58,25 +58,18 @@ static void put(const char *buffer, int64_t bytes, int target, MPI_Win win)
     MPI_Put(buffer, (int)bytes, MPI_BYTE, target, 0, (int)bytes, MPI_BYTE, win);
 }
 
-/* Of rank 0 and TARGET, each in a group of the other. */
-static void expose_and_access(const char *buffer, int64_t bytes, int rank, int target, MPI_Win win)
+/* Of rank 0 and TARGET; `other` is the one to the other. */
+static void expose_and_access(const char *buffer, int64_t bytes, int rank, int target, MPI_Group other,
+                              MPI_Win win)
 {
-    MPI_Group all, other;
-    int other_rank = rank == 0 ? target : 0;
-    if (rank != 0 && rank != target)
-        return;
-    MPI_Win_get_group(win, &all);
-    MPI_Group_incl(all, 1, &other_rank, &other);
     if (rank == target) {
         MPI_Win_post(other, 0, win);
         MPI_Win_wait(win);
-    } else {
+    } else if (rank == 0) {
         MPI_Win_start(other, 0, win);
         put(buffer, bytes, target, win);
         MPI_Win_complete(win);
     }
-    MPI_Group_free(&other);
-    MPI_Group_free(&all);
 }
 
 /* What rank 0 does alone. */
@@ -100,8 +93,11 @@ static void synchronisation_measure(const struct bench *bench, int64_t bytes, st
 {
     MPI_Win win;
     char *buffer = bench_allocate((size_t)bytes);
-    int last = bench->ranks - 1;
+    MPI_Group all, other;
+    int last = bench->ranks - 1, other_rank = bench->rank == 0 ? last : 0;
     window_make(bytes, &win);
+    MPI_Win_get_group(win, &all);
+    MPI_Group_incl(all, 1, &other_rank, &other);
     if (is_what("flush"))
         MPI_Win_lock_all(0, win);
     for (int64_t i = -options.warmup; i < options.rounds; i++) {
@@ -110,7 +106,7 @@ static void synchronisation_measure(const struct bench *bench, int64_t bytes, st
         if (is_what("fence"))
             MPI_Win_fence(0, win);
         else if (is_what("pscw"))
-            expose_and_access(buffer, bytes, bench->rank, last, win);
+            expose_and_access(buffer, bytes, bench->rank, last, other, win);
         else if (bench->rank == 0)
             synchronise(buffer, bytes, last, win);
         if (i >= 0)
@@ -119,6 +115,8 @@ static void synchronisation_measure(const struct bench *bench, int64_t bytes, st
     if (is_what("flush"))
         MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Group_free(&other);
+    MPI_Group_free(&all);
     MPI_Win_free(&win);
     free(buffer);
 }
