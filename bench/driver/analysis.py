@@ -110,7 +110,7 @@ def points(result: dict) -> Iterable[tuple[int, Values, str]]:
     elif program == "latency":
         for point in result["points"]:
             yield point["bytes"], {"latency_s": point["latency_s"]["median"]}, ""
-    elif program == "rma_overlap":
+    elif program in ("rma_overlap", "wakeup"):
         yield from one_sided_points(result)
     elif program == "rma_cost":
         for point in result["points"]:

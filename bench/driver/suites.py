@@ -154,6 +154,16 @@ def one_sided(
     )
 
 
+#: what the machine takes below the rows of `one_sided`, with the same computation
+WAKEUP = Case(
+    "woken",
+    "wakeup",
+    (1,),
+    {"work": ",".join(map(str, TARGET_WORK)), "rounds": "100"},
+    timeout_s=12.0,
+)
+
+
 def one_sided_own_core(operation: str) -> Case:
     """The target's ghost has a core of its own, and so has the target where there is none.
 
@@ -469,6 +479,13 @@ _SUITES = (
             *(one_sided(name) for name in (*ARRAY_OPERATIONS, *SINGLE_OPERATIONS)),
             *(one_sided(name, is_strided=True) for name in ARRAY_OPERATIONS),
         ),
+    ),
+    Suite(
+        "wakeup",
+        "A process that sleeps on a computing process' core, woken from another node; no MPI",
+        (WAKEUP,),
+        sockbufs=("default",),
+        launches=3,
     ),
     one_sided_suite(
         "rma-create",
