@@ -18,7 +18,8 @@ from headway.mpis import Mpi
 from headway.report.runs import Run
 
 from driver import machine
-from driver.suites import FRAMING, Case, Suite
+from driver.cases import FRAMING, Case
+from driver.suites import Suite
 
 RECORD_KEYS = (
     "engine",

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-KIB = 1024
-MIB = 1024 * KIB
-
-#: payload in a full frame, and the frame the link's rate limit counts
-FRAMING = 1514 / 1448
-
-
-@dataclass(frozen=True)
-class Case:
-    """One program with its options.
-
-    work   "wire": as long as the wire takes; "latency": as long as plain MPI takes to post and
-           wait; "none"; or a number of seconds
-    """
-
-    name: str
-    program: str
-    sizes: tuple[int, ...] = ()
-    options: dict[str, str] = field(default_factory=dict)
-    work: str | float = "none"
-    nodes: int = 2
-    ranks_per_node: int = 1
-    #: of a node; 0: as many as the program has ranks there. Ghosts bring none.
-    cores_per_node: int = 0
-    #: the last process of the job has a core of its own, all others share one
-    is_last_apart: bool = False
-    timeout_s: float = 60.0
-    #: the timed windows of one size take about this long on the wire: many for small sizes
-    windows_s: float = 0.25
-    #: payload bytes over the busiest direction of a link, per byte of message size
-    traffic: float = 1.0
+from driver.cases import (
+    ALL_SIZES,
+    ARRAY_OPERATIONS,
+    COLLECTIVES,
+    KIB,
+    LARGE_SIZES,
+    LOCKALL,
+    MIB,
+    PATTERN_PHASES,
+    REORDERED,
+    SINGLE_OPERATIONS,
+    WAKEUP,
+    WITHIN_SIZES,
+    Case,
+    collective,
+    exchange,
+    get_compute_update,
+    halo,
+    latency,
+    one_sided,
+    one_sided_cost,
+    one_sided_on,
+    one_sided_own_core,
+    p2p,
+    progression,
+    rate,
+    rma_pattern,
+    rma_users,
+)
 
 
 @dataclass(frozen=True)
@@ -54,215 +52,6 @@ class Suite:
     excluded: dict[str, str] = field(default_factory=dict)
 
 
-ALL_SIZES = tuple(KIB << i for i in range(14))
-LARGE_SIZES = (64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB, 2 * MIB, 4 * MIB, 8 * MIB)
-WITHIN_SIZES = (64 * KIB, 256 * KIB, MIB, 4 * MIB)
-SMALL_SIZES = (8, 64, 512, KIB, 2 * KIB, 4 * KIB, 8 * KIB)
-COLLECTIVES = (
-    "ialltoallv",
-    "igatherv",
-    "iscatterv",
-    "iallreduce",
-    "ibcast",
-    "iallgather",
-    "ialltoall",
-)
-
-
-def p2p(
-    name: str, sizes: tuple[int, ...], directions: int, work: str | float = "wire", **more: object
-) -> Case:
-    options = {"directions": str(directions)}
-    return Case(name, "overlap_p2p", sizes, options, work, **more)  # type: ignore[arg-type]
-
-
-def exchange(name: str, size: int, **options: str) -> Case:
-    """One size, both ways; OPTIONS say in how many messages, and how they are completed."""
-    return Case(name, "overlap_p2p", (size,), {"directions": "2", **options}, "wire")
-
-
-def collective(name: str, sizes: tuple[int, ...], **more: object) -> Case:
-    return Case(name, "overlap_coll", sizes, {"collective": name}, "wire", **more)
-
-
-def halo(columns: int, steps: int = 60, **options: str) -> Case:
-    """The row of COLUMNS goes to both neighbours, which are one rank on two nodes."""
-    how = ", persistent" if options.get("persistent") == "1" else ""
-    return Case(
-        f"row of {columns * 8 // KIB} KiB{how}",
-        "halo",
-        (columns * 8,),
-        {"columns": str(columns), "steps": str(steps), **options},
-        "wire",
-        traffic=2.0,
-    )
-
-
-def latency(nodes: int, sizes: tuple[int, ...] = SMALL_SIZES, batches: int = 50) -> Case:
-    return Case(
-        "latency",
-        "latency",
-        sizes,
-        {"batches": str(batches)},
-        nodes=nodes,
-        ranks_per_node=2 // nodes,
-    )
-
-
-def rate(nodes: int, sizes: tuple[int, ...] = SMALL_SIZES, window: int = 64) -> Case:
-    options = {"window": str(window), "batches": "15"}
-    return Case("message rate", "msgrate", sizes, options, nodes=nodes, ranks_per_node=2 // nodes)
-
-
-#: what the target computes meanwhile, in units of work; 0: it waits inside MPI
-TARGET_WORK = (0, 300, 1500, 6000)
-#: one element each
-SINGLE_OPERATIONS = ("fetch_and_op", "compare_and_swap")
-ARRAY_OPERATIONS = ("put", "get", "accumulate", "get_accumulate")
-
-
-def one_sided(
-    operation: str, *, is_strided: bool = False, window: str = "allocate", nodes: int = 2
-) -> Case:
-    """Origin and target on two nodes of one core each, which a ghost shares; or on two cores of
-    one node."""
-    options = {
-        "operation": operation,
-        "work": ",".join(map(str, TARGET_WORK)),
-        "rounds": "15",
-        "seconds": "0.25",
-    }
-    name, sizes = operation, (8,)
-    if operation in ARRAY_OPERATIONS:
-        name = f"{operation}, {'3D strided' if is_strided else 'contiguous'}"
-        sizes = (KIB, 64 * KIB, MIB) if is_strided else (8, KIB, 64 * KIB, MIB)
-    if is_strided:
-        options["strided"] = ""
-    if window != "allocate":
-        options["window"] = window
-    if nodes == 1:
-        name = f"{name}, one node, {window}"
-    return Case(
-        name,
-        "rma_overlap",
-        sizes,
-        options,
-        nodes=nodes,
-        ranks_per_node=2 // nodes,
-        cores_per_node=2 // nodes,
-        timeout_s=12.0,
-    )
-
-
-#: what the machine takes below the rows of `one_sided`, with the same computation
-WAKEUP = Case(
-    "woken",
-    "wakeup",
-    (1,),
-    {"work": ",".join(map(str, TARGET_WORK)), "rounds": "100"},
-    timeout_s=12.0,
-)
-
-
-def one_sided_own_core(operation: str) -> Case:
-    """The target's ghost has a core of its own, and so has the target where there is none.
-
-    Two cores do not hold an origin, a target that spins in MPI and a ghost that spins: the target
-    sleeps outside MPI where its ghost acts for it: to be compared with plain, the target in MPI.
-    """
-    case = one_sided(operation)
-    options = {**case.options, "work": "0,200000", "rounds": "400", "stream": ""}
-    return replace(case, options=options, cores_per_node=2, is_last_apart=True)
-
-
-def one_sided_on(window: str) -> tuple[Case, ...]:
-    """A choice of operations on windows over memory of MPI_Alloc_mem."""
-    return (
-        *(one_sided(name, window=window) for name in ("put", "get", "accumulate", "fetch_and_op")),
-        one_sided("accumulate", is_strided=True, window=window),
-    )
-
-
-def one_sided_suite(name: str, title: str, cases: tuple[Case, ...]) -> Suite:
-    """Between nodes, with ghosts beside the other modes."""
-    links = (("1gbit",), ("default",), ("ghosts",))
-    return Suite(name, title, cases, *links, launches=3, excluded=NO_WINDOWS)
-
-
-def one_sided_cost(
-    name: str, what: str, sizes: tuple[int, ...], ranks_per_node: int = 1, **options: str
-) -> Case:
-    """What making windows and synchronising costs while nobody computes."""
-    return Case(
-        name,
-        "rma_cost",
-        sizes,
-        {"what": what, **options},
-        ranks_per_node=ranks_per_node,
-        timeout_s=30.0,
-    )
-
-
-#: windows as a grid has them; `epoch-type` limits what Headway makes for them
-REORDERED = {"order": "reversed"}
-LOCKALL = {**REORDERED, "epoch-type": "lockall"}
-
-
-def get_compute_update(ranks_per_node: int, tile: int, order: int) -> Case:
-    """A node is one core; its user processes share that, and with ghosts the ghost does too."""
-    count = "one user process" if ranks_per_node == 1 else f"{ranks_per_node} user processes"
-    return Case(
-        f"{count} a node",
-        "get_compute_update",
-        (tile * tile * 8,),
-        {"tile": str(tile), "order": str(order)},
-        ranks_per_node=ranks_per_node,
-        cores_per_node=1,
-        timeout_s=25.0,
-    )
-
-
-#: of papers/002 section 7.3: the side of a DGEMM, how many make a computation, how many operations
-#: go to each target before it and after it, how many steps an iteration has
-PATTERN_PHASES = {
-    "COMP": {"tile": "128", "tiles": "8", "operations": "1", "steps": "4"},
-    "COMM": {"tile": "24", "tiles": "1", "operations": "8", "steps": "2"},
-}
-
-
-def pattern(name: str, sizes: tuple[int, ...], users: int, options: dict[str, str]) -> Case:
-    """USERS of each of two nodes share its one core, and with ghosts the ghost does too."""
-    # To each user of the other node, from each here, and what is got comes the other way.
-    crossing = users * users * int(options["operations"]) * int(options["steps"])
-    return Case(
-        name,
-        "rma_patterns",
-        sizes,
-        options,
-        ranks_per_node=users,
-        cores_per_node=1,
-        timeout_s=12.0,
-        traffic=(2.0 if options["pattern"] == "all-to-all" else 1.0) * crossing,
-    )
-
-
-def rma_pattern(phase: str, target: str, flush: str) -> Case:
-    how = {"each": "blocking", "end": "nonblocking"}[flush]
-    options = {**PATTERN_PHASES[phase], "pattern": target, "flush": flush, "strided": ""}
-    return pattern(f"{phase}, {target.replace('-', ' ')}, {how}", (64,), 2, options)
-
-
-def rma_users(phase: str, users: int) -> Case:
-    """One ghost for all of them, whom the name ends with (plots.families)."""
-    options = {**PATTERN_PHASES[phase], "pattern": "all-to-all", "flush": "end"}
-    count = "1 user process" if users == 1 else f"{users} user processes"
-    return pattern(f"{phase}, {count} a node", (8, 64 * KIB), users, options)
-
-
-def progression(sizes: tuple[int, ...]) -> Case:
-    return Case("receiver", "progression", sizes, {"iterations": "10"}, "latency", timeout_s=110.0)
-
-
 #: between nodes; facts about it, not about Headway
 NO_WINDOWS = {"ompi4": "MPI_Win_allocate fails between nodes, plain too"}
 
@@ -272,6 +61,13 @@ TWO_A_NODE = {"mpich4": "two ranks a node over TCP now and then hang at the end,
 FOUR_A_CORE = {
     "ompi5": "runs out of 12 s with four ranks on a core, which it never yields, plain too"
 }
+
+
+def one_sided_suite(name: str, title: str, cases: tuple[Case, ...]) -> Suite:
+    """Between nodes, with ghosts beside the other modes."""
+    links = (("1gbit",), ("default",), ("ghosts",))
+    return Suite(name, title, cases, *links, launches=3, excluded=NO_WINDOWS)
+
 
 _SUITES = (
     Suite(

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "cli")]
 
-from driver import analysis, launches, plots, suites  # noqa: E402
+from driver import analysis, cases, launches, plots, suites  # noqa: E402
 from headway.mpis import find_mpis  # noqa: E402
 
 
@@ -66,11 +66,11 @@ def test_predicted_share_is_of_what_the_profiled_run_had_to_win() -> None:
 
 
 def test_windows_of_a_launch() -> None:
-    one = suites.exchange("each", 1 << 20, messages="4", completion="each")
+    one = cases.exchange("each", 1 << 20, messages="4", completion="each")
     words = ["--directions", "2", "--iterations", "28", "--warmup", "12"]
     assert launches.windows_count(one, words) == 40
-    assert launches.windows_count(suites.halo(1024, warmup="12"), ["--steps", "60", *words]) == 72
-    assert launches.windows_count(suites.halo(1024), ["--steps", "60"]) == 0
+    assert launches.windows_count(cases.halo(1024, warmup="12"), ["--steps", "60", *words]) == 72
+    assert launches.windows_count(cases.halo(1024), ["--steps", "60"]) == 0
     assert launches.windows_count(replace(one, sizes=(1, 2)), words) == 0
 
 
