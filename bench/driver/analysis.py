@@ -83,8 +83,8 @@ def call_values(result: dict) -> Values:
     return {f"{call['name']}_ns": call["ns"]["min"] / call["mpi_calls"] for call in result["calls"]}
 
 
-def one_sided_points(result: dict) -> Iterable[tuple[int, Values, str]]:
-    """The time with the target in MPI, and one for each amount of work that it computes."""
+def work_points(result: dict) -> Iterable[tuple[int, Values, str]]:
+    """The time with the target idle, and one for each amount of work that it computes."""
     by_size: dict[int, Values] = {}
     for point in result["points"]:
         units = point["work_units"]
@@ -111,7 +111,7 @@ def points(result: dict) -> Iterable[tuple[int, Values, str]]:
         for point in result["points"]:
             yield point["bytes"], {"latency_s": point["latency_s"]["median"]}, ""
     elif program in ("rma_overlap", "wakeup"):
-        yield from one_sided_points(result)
+        yield from work_points(result)
     elif program == "rma_cost":
         for point in result["points"]:
             values = {"latency_s": point["sample_s"]["median"]}

@@ -141,8 +141,7 @@ def one_sided(
 WAKEUP = Case(
     "woken",
     "wakeup",
-    (1,),
-    {"work": ",".join(map(str, TARGET_WORK)), "rounds": "100"},
+    options={"work": ",".join(map(str, TARGET_WORK)), "rounds": "100"},
     timeout_s=12.0,
 )
 
