@@ -270,6 +270,8 @@ def families(rows: list[dict]) -> dict[tuple, list[dict]]:
 def figures_choose(suite: str, rows: list[dict]) -> dict[str, list]:
     """Names of figures and the panels they are made of, by what the rows hold."""
     held = {name for row in rows for name in row["values"]}
+    if not any(row["bytes"] for row in rows):
+        return {}  # nothing to draw over
     if suite == "casper2-fig3":
         return {"": [time_panel("post_s", "post, s"), time_panel("wait_s", "wait, s")]}
     if "overlap_ratio" in held:
