@@ -233,6 +233,13 @@ static void stop_engine(void)
     hw_record_write(&facts);
 }
 
+/* The same directory is everybody's within a node; elsewhere it may be there on some nodes only. */
+static void check_record(void)
+{
+    struct hw_real_job job = hw_real_launcher_job();
+    hw_record_check(hw_log_rank() <= 0, hw_real_launcher_is_one_node(&job));
+}
+
 static void add_user(bool is_world)
 {
     pthread_mutex_lock(&lock);
@@ -242,6 +249,7 @@ static void add_user(bool is_world)
             hw_log_set_rank(rank);
     }
     if (user_count++ == 0) {
+        check_record();
         start_engine(is_world);
         hw_real_detect_release(hw_real_library_used());
     }

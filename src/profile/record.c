@@ -9,6 +9,7 @@
 #include "profile/phases.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct hw_counters hw_counters;
 
 static uint64_t began_ns;
 HW_SPARSE static char directory[PATH_MAX];
+static bool is_told; /* that no record can be written */
 static struct {
     _Atomic(const char *) text;
     atomic_uint_fast64_t count;
@@ -33,6 +35,31 @@ void hw_record_begin(const char *path)
     began_ns = hw_clock_now_ns();
     if (path[0] != '\0' && !realpath(path, directory)) /* perhaps it is made later */
         snprintf(directory, sizeof directory, "%s", path);
+}
+
+/* Where the record is written before it gets its name; false if that is too long. */
+static bool name_scratch(char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%s/.headway.%ld.tmp", directory, (long)getpid()) < PATH_MAX;
+}
+
+void hw_record_check(bool is_speaker, bool are_alike)
+{
+    char scratch[PATH_MAX];
+    if (directory[0] == '\0' || !name_scratch(scratch))
+        return;
+    int file = open(scratch, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (file >= 0) {
+        close(file);
+        unlink(scratch);
+        return;
+    }
+    if (is_speaker)
+        hw_log_warn(
+            "HEADWAY_RECORD=%s: %s; the job goes on, and will leave no record unless such a directory "
+            "is there, and writable, when it ends",
+            directory, strerror(errno));
+    is_told = is_speaker || are_alike;
 }
 
 void hw_record_declined(const char *reason)
@@ -141,9 +168,7 @@ enum hw_status hw_record_write(const struct hw_record_facts *facts)
         return HW_OK;
     char path[PATH_MAX], scratch[PATH_MAX];
     int length = name_record(path, sizeof path, facts);
-    if (length < 0 || (size_t)length >= sizeof path ||
-        (size_t)snprintf(scratch, sizeof scratch, "%s/.headway.%ld.tmp", directory, (long)getpid()) >=
-            sizeof scratch) {
+    if (length < 0 || (size_t)length >= sizeof path || !name_scratch(scratch)) {
         hw_log_warn("HEADWAY_RECORD is too long a path; no record is written");
         return HW_NOMEM;
     }
@@ -158,6 +183,8 @@ enum hw_status hw_record_write(const struct hw_record_facts *facts)
 err_write:
     unlink(scratch);
 err_open:
+    if (is_told)
+        return HW_NOMEM;
     hw_log_warn("cannot write the record %s: %s; make the directory of HEADWAY_RECORD writable", path,
                 strerror(errno));
     return HW_NOMEM;

@@ -30,6 +30,11 @@ struct hw_record_facts {
  * program may go to another one meanwhile. */
 void hw_record_begin(const char *directory);
 
+/* Tries, at the start, whether a record can be written there: a long run should not end without one for a
+ * slip in a path. One process says so in a line (`is_speaker`); the others keep silent at the end as well
+ * where the same directory is everybody's (`are_alike`). The job goes on. */
+void hw_record_check(bool is_speaker, bool are_alike);
+
 /* Counts a reason for which an engine declined. `reason` is a string literal; at most 16 different ones
  * are kept. Any thread. */
 void hw_record_declined(const char *reason);

@@ -74,3 +74,23 @@ def test_directory_is_that_of_the_beginning(mpi: Mpi, tmp_path: Path) -> None:
     done = support.run_group(made.argv, support.job_environment(mpi, made.env), cwd=tmp_path)
     assert done.status == 0 and "[headway" not in done.stderr, done.explain()
     assert [record["rank"] for record in records.read(tmp_path / "kept")] == [0, 1]
+
+
+@pytest.mark.parametrize("place", ["missing", "a_file", "kept"])
+def test_directory_that_cannot_be_written_is_told_at_the_start(
+    mpi: Mpi, tmp_path: Path, place: str
+) -> None:
+    """Once, not by each process, before the program does anything; the job goes on."""
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "a_file").write_text("")
+    forward = support.preloaded(mpi, {"HEADWAY_RECORD": str(tmp_path / place)})
+    begun = [str(build(mpi, "begun.c"))]
+    made = launch.build(mpi, begun, ranks=2, forward=forward)
+    done = support.run_group(made.argv, support.job_environment(mpi, made.env), cwd=tmp_path)
+    assert done.status == 0 and done.stdout.count("ended") == 2, done.explain()
+    before, _, after = done.stderr.partition("begun")
+    assert "[headway" not in after and "HEADWAY_RECORD" not in after, done.explain()
+    told = [line for line in before.splitlines() if "HEADWAY_RECORD" in line]
+    assert len(told) == (0 if place == "kept" else 1), done.explain()
+    assert len(records.read(tmp_path / "kept")) == (2 if place == "kept" else 0)
+    assert not list((tmp_path / "kept").glob(".headway*"))
