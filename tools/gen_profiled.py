@@ -144,6 +144,36 @@ def partners(prototype: Prototype) -> str | None:
     return None
 
 
+def one_sided(prototype: Prototype) -> tuple[str, str] | None:
+    """The target of a one-sided call, and what it does to what is pending there; None: it is none,
+    or waits for other processes to come."""
+    name = prototype.name.removesuffix("_c")
+    if name in ("Accumulate", "Compare_and_swap", "Fetch_and_op", "Get", "Get_accumulate", "Put"):
+        return "target_rank", "HW_ONE_SIDED_ISSUES"
+    if name == "Win_lock":
+        return "rank", "HW_ONE_SIDED_ASKS"
+    if name in ("Win_flush", "Win_flush_local", "Win_unlock"):
+        return "rank", "HW_ONE_SIDED_COMPLETES"
+    if re.match(r"Win_(complete|fence|flush_all|flush_local_all|unlock_all)$", name):
+        return "HW_ONE_SIDED_ALL", "HW_ONE_SIDED_COMPLETES"
+    return None
+
+
+def remembers(prototype: Prototype) -> str:
+    """After a call that made a window, or memory for one."""
+    name = prototype.name.removesuffix("_c")
+    base = "hw_profiled_base(rc, baseptr)"
+    if name == "Alloc_mem":
+        return f"    hw_profiled_memory(rc, {base}, size);\n"
+    window = {
+        "Win_allocate": f"HW_ONE_SIDED_ALLOCATED, {base}, size",
+        "Win_allocate_shared": f"HW_ONE_SIDED_SHARED, {base}, size",
+        "Win_create": "HW_ONE_SIDED_CREATED, base, size",
+        "Win_create_dynamic": "HW_ONE_SIDED_DYNAMIC, NULL, 0",
+    }.get(name)
+    return f"    hw_profiled_window_made(rc, *win, comm, {window});\n" if window else ""
+
+
 def on_communicator(prototype: Prototype) -> str:
     """Which communicator a call was on, looked up when its time has been taken."""
     name = communicator(prototype)
@@ -156,9 +186,13 @@ def on_communicator(prototype: Prototype) -> str:
 
 
 def forgets(prototype: Prototype) -> str:
-    """A handle that is freed may be that of another communicator soon."""
-    is_freed = prototype.name in ("Comm_free", "Comm_disconnect")
-    return "    hw_profiled_comm_forget(comm);\n" if is_freed else ""
+    """A handle, or memory, that is freed may be that of another soon."""
+    return {
+        "Comm_free": "    hw_profiled_comm_forget(comm);\n",
+        "Comm_disconnect": "    hw_profiled_comm_forget(comm);\n",
+        "Win_free": "    hw_profiled_window_forget(win);\n",
+        "Free_mem": "    hw_one_sided_released(base);\n",
+    }.get(prototype.name, "")
 
 
 def cold(prototype: Prototype, prefix: str, section: str) -> str:
@@ -200,6 +234,14 @@ def noted(prototype: Prototype, function: Function, call: str, after: str) -> st
         ending, more = ("_with", f", {who}") if who else ("", "")
         words = f'began_ns, "{name}", site, {size}, rc, {comm}{more}'
         note = f"    hw_profiled_note{ending}({words});\n"
+    if with_target := one_sided(prototype):
+        target, kind = with_target
+        words = f'(uint64_t)(uintptr_t)win, {target}, {kind}, "{name}", site, {size}, began_ns, 0'
+        note = (
+            f"    const struct hw_one_sided_call call = {{{words}}};\n"
+            "    hw_profiled_note_window(&call, rc);\n"
+        )
+    note += remembers(prototype)
     return (
         f"{forgets(prototype)}    uint64_t began_ns = hw_profile_now_ns();\n"
         f"    {prototype.type} rc = {call};\n{after}{note}"

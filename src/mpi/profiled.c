@@ -2,11 +2,14 @@
 
 #include "base/clock.h"
 #include "profile/comms.h"
+#include "profile/moments.h"
 #include "real/constants.h"
+#include "real/detect.h"
 #include "real/type_size.h"
 #include "world/comm.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t number(MPI_Request request) { return (uint64_t)(uintptr_t)request; }
 
@@ -91,8 +94,55 @@ void hw_profiled_note_with(uint64_t began_ns, const char *function, const void *
 {
     uint64_t ended_ns = hw_clock_fast_ns();
     struct hw_profile_comm *found = comm_of(rc, comm);
+    if (takes == HW_DELAY_ALL && hw_delays_is_for_all(function) && hw_comms_is_it_world(found))
+        hw_moments_meet(began_ns, ended_ns);
     hw_thread_note(hw_profile_mine, began_ns, ended_ns, function, site, bytes, found,
                    found ? (struct hw_delay_who){comm_number(comm), gives, takes, tag} : HW_DELAY_NO_WHO);
+}
+
+void hw_profiled_note_window(const struct hw_one_sided_call *call, int rc)
+{
+    struct hw_one_sided_call ended = *call;
+    ended.ended_ns = hw_clock_fast_ns();
+    hw_thread_note(hw_profile_mine, call->began_ns, ended.ended_ns, call->function, call->site, call->bytes,
+                   NULL, HW_DELAY_NO_WHO);
+    if (rc == MPI_SUCCESS)
+        hw_one_sided_note(hw_profile_mine, &ended);
+}
+
+const void *hw_profiled_base(int rc, const void *baseptr)
+{
+    const void *base = NULL;
+    if (rc == MPI_SUCCESS)
+        memcpy(&base, baseptr, sizeof base);
+    return base;
+}
+
+void hw_profiled_window_made(int rc, MPI_Win win, MPI_Comm comm, enum hw_one_sided_memory memory,
+                             const void *base, MPI_Count size)
+{
+    const struct hw_one_sided_window window = {.handle = (uint64_t)(uintptr_t)win,
+                                               .comm = comm_number(comm),
+                                               .memory = memory,
+                                               .base = base,
+                                               .size_bytes = (uint64_t)size};
+    const struct hw_one_sided_mpi mpi = {.is_node_direct = hw_real_is_node_rma_direct(),
+                                         .is_node_accumulate_slow = !hw_real_is_accumulate_one_request(),
+                                         .is_sound = hw_real_is_window_sound()};
+    if (rc == MPI_SUCCESS)
+        hw_one_sided_made(&window, &mpi);
+}
+
+void hw_profiled_window_forget(const MPI_Win *win)
+{
+    if (win && *win != HW_WIN_NULL)
+        hw_one_sided_freed((uint64_t)(uintptr_t)*win);
+}
+
+void hw_profiled_memory(int rc, const void *base, MPI_Count size)
+{
+    if (rc == MPI_SUCCESS)
+        hw_one_sided_allocated(base, (uint64_t)size);
 }
 
 void hw_profiled_comm_named(int rc, MPI_Comm comm, const char *name)

@@ -4,6 +4,7 @@
 #define HW_MPI_PROFILED_H
 
 #include "profile/calls.h"
+#include "profile/one_sided.h"
 #include "real/constants.h"
 #include "real/real.h"
 
@@ -20,6 +21,18 @@ void hw_profiled_note(uint64_t began_ns, const char *function, const void *site,
 /* The same for a call with partners in it: ranks of the communicator, or as in profile/delays.h. */
 void hw_profiled_note_with(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
                            MPI_Comm comm, int gives, int takes, int tag);
+
+/* The same for a one-sided call, but for the time it ended, which is now. */
+void hw_profiled_note_window(const struct hw_one_sided_call *call, int rc);
+
+/* The memory that a call gave by a pointer to a pointer of any type. */
+const void *hw_profiled_base(int rc, const void *baseptr);
+
+/* After a call that made a window, or memory for one; before it is freed, in callbacks of the program too. */
+void hw_profiled_window_made(int rc, MPI_Win win, MPI_Comm comm, enum hw_one_sided_memory memory,
+                             const void *base, MPI_Count size);
+void hw_profiled_window_forget(const MPI_Win *win);
+void hw_profiled_memory(int rc, const void *base, MPI_Count size);
 
 /* After hw_profiled_comm of a post with partners. */
 static inline void hw_profiled_with(struct hw_profile_call *call, MPI_Comm comm, int gives, int takes,

@@ -5,6 +5,7 @@
 #include "profile/callers.h"
 #include "profile/comms.h"
 #include "profile/lock.h"
+#include "profile/one_sided.h"
 #include "profile/python.h"
 #include "profile/record.h"
 #include "profile/requests.h"
@@ -503,6 +504,7 @@ void hw_profile_write(FILE *file)
     hw_sites_write(file);
     fputs("\n  ],\n", file);
     hw_delays_write(file);
+    hw_one_sided_write(file);
     fputs("  \"communicators\": [\n", file);
     hw_comms_write(file);
     fputs("\n  ],\n  \"slices\": ", file);

@@ -29,7 +29,8 @@ static struct {
     struct handle *buckets[BUCKET_COUNT];
 } * table;
 static int comm_count;
-static const struct hw_profile_comm *world; /* MPI_COMM_WORLD, when the program has named it */
+/* When the program has named it; written under the lock. */
+_Atomic(const struct hw_profile_comm *) hw_comms_world;
 
 atomic_uint hw_comms_generation = 1;
 
@@ -157,7 +158,7 @@ struct hw_profile_comm *hw_comms_add(uint64_t number, const char *name, int size
         free(members.listed);
     }
     if (strcmp(comm->name, "MPI_COMM_WORLD") == 0)
-        world = comm;
+        hw_atomic_store_relaxed(&hw_comms_world, comm);
     hw_atomic_add_acq_rel(&hw_comms_generation, 1);
     hw_profile_unlock();
     return comm;
@@ -219,8 +220,15 @@ int hw_comms_world_rank(uint64_t number, int rank)
     return found < 0 ? -1 : found; /* MPI_UNDEFINED: not in the world */
 }
 
+int hw_comms_size(uint64_t number)
+{
+    const struct handle *handle = *find_link(number);
+    return handle ? handle->members.count : 0;
+}
+
 bool hw_comms_is_world(const struct hw_profile_comm *comm)
 {
+    const struct hw_profile_comm *world = hw_atomic_load_relaxed(&hw_comms_world);
     return comm && world && comm->size == world->size && comm->group == world->group;
 }
 

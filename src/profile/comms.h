@@ -79,6 +79,16 @@ int hw_comms_own_rank(uint64_t handle);
 /* Under the lock (lock.h). A rank of the handle's communicator in the world; -1 if it is not known. */
 int hw_comms_world_rank(uint64_t handle, int rank);
 
+/* Whether it is MPI_COMM_WORLD itself. */
+extern HW_HIDDEN _Atomic(const struct hw_profile_comm *) hw_comms_world;
+static inline bool hw_comms_is_it_world(const struct hw_profile_comm *comm)
+{
+    return comm && comm == hw_atomic_load_relaxed(&hw_comms_world);
+}
+
+/* Under the lock. How many it has; 0 if it is not known. */
+int hw_comms_size(uint64_t handle);
+
 /* Under the lock. Whether it has all ranks of MPI_COMM_WORLD; false while the program has not named that. */
 bool hw_comms_is_world(const struct hw_profile_comm *comm);
 

@@ -1,5 +1,7 @@
 #include "profile/delays.h"
 
+#include "profile/moments.h"
+
 #include <stdlib.h>
 
 /* A tag that is none, or many. */
@@ -226,21 +228,6 @@ static void look(struct hw_delays *mine, const struct hw_profile_site *site,
     see(mine, partner);
 }
 
-/* Collectives after which a rank knows that all others had come (MPI-4.1 chapter 6). */
-static bool is_for_all(const char *function)
-{
-    switch (function[0]) {
-    case 'B':
-        return function[1] == 'a'; /* Barrier */
-    case 'A':
-        return function[1] == 'l' && function[2] == 'l'; /* Allreduce, Alltoall, ... */
-    case 'R':
-        return function[1] == 'e' && function[6] == '_'; /* Reduce_scatter */
-    default:
-        return false;
-    }
-}
-
 /* A rank that is not known is anybody. */
 static int in_world(const struct hw_delay_who *who, int rank)
 {
@@ -335,8 +322,10 @@ static const struct hw_profile_site *see_before(struct hw_delays *mine, const st
 {
     const struct hw_profile_site *site = hw_sites_find(call->site, call->function, call->bytes);
     mine->looks_left -= mine->looks_left > 0;
-    if (mine->ended_ns && call->began_ns > mine->ended_ns + HW_DELAY_LEAST_NS)
+    if (mine->ended_ns && call->began_ns > mine->ended_ns + HW_DELAY_LEAST_NS) {
         see_gap(mine, site, call->began_ns - mine->ended_ns);
+        hw_moments_gap(mine->ended_ns, call->began_ns, hw_sites_index(site));
+    }
     return site;
 }
 
@@ -353,7 +342,7 @@ void hw_delays_add(struct hw_delays *mine, const struct hw_profile_note *call, c
     give(mine, site, &whom, call->comm);
     hw_delays_door_add(&door, &whom, call->comm);
     take(mine, site, call->took_ns, &door);
-    if (whom.takes == HW_DELAY_ALL && hw_comms_is_world(call->comm) && is_for_all(call->function))
+    if (whom.takes == HW_DELAY_ALL && hw_comms_is_world(call->comm) && hw_delays_is_for_all(call->function))
         mine->together = mine->now;
     pass(mine, call);
 }

@@ -88,6 +88,21 @@ static inline bool hw_delays_has_partner(int gives, int takes)
     return gives != HW_DELAY_NOBODY || takes > HW_DELAY_NOBODY;
 }
 
+/* Collectives after which a rank knows that all others had come (MPI-4.1 chapter 6). */
+static inline bool hw_delays_is_for_all(const char *function)
+{
+    switch (function[0]) {
+    case 'B':
+        return function[1] == 'a'; /* Barrier */
+    case 'A':
+        return function[1] == 'l' && function[2] == 'l'; /* Allreduce, Alltoall, ... */
+    case 'R':
+        return function[1] == 'e' && function[6] == '_'; /* Reduce_scatter */
+    default:
+        return false;
+    }
+}
+
 static inline void hw_delays_pass(struct hw_delays *mine, const void *site, const char *function,
                                   uint64_t bytes, uint64_t ended_ns)
 {

@@ -1,6 +1,7 @@
 #include "profile/threads.h"
 
 #include "profile/lock.h"
+#include "profile/one_sided.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,7 @@ bool hw_threads_begin(void)
         mine->note_limit = 1;
         mine->slices = (struct hw_slices_share){0};
         mine->delays = (struct hw_delays){0};
+        hw_one_sided_forget_thread(mine);
     }
     hw_profile_mine = mine;
     return mine != NULL;

@@ -32,6 +32,7 @@ struct hw_profile_thread {
     unsigned note_limit;     /* HW_NOTE_ENOUGH, or 1; the owner's */
     struct hw_delays delays; /* the owner's */
     struct hw_comms_cache comms;
+    struct hw_one_sided_mine *one_sided;         /* the owner's (one_sided.h); NULL until it uses windows */
     struct hw_profile_thread *next, *next_free;  /* under the lock */
     struct hw_profile_note notes[HW_NOTE_COUNT]; /* calls that leave nothing pending */
 };

@@ -71,6 +71,12 @@ static bool look(struct hw_profile_wire *wire, bool is_first)
     return is_known;
 }
 
+uint64_t hw_wire_so_far(void)
+{
+    struct hw_profile_wire wire;
+    return read_wire && look(&wire, true) ? wire.sent_bytes + wire.received_bytes : 0;
+}
+
 static bool is_affordable(uint64_t now_ns) { return cost_ns * COST_PARTS <= now_ns - began_ns; }
 
 static void keep_look(const struct hw_wire_moment *moment, const struct hw_profile_wire *wire)

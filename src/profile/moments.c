@@ -1,0 +1,151 @@
+#include "profile/moments.h"
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "profile/lock.h"
+
+#include <stdlib.h>
+
+enum { MAX_LEVEL = 38 };
+
+struct moment {
+    uint64_t posted_ns, began_ns, ended_ns; /* CLOCK_MONOTONIC */
+    bool is_gap;
+    unsigned of; /* the site after a gap, or the entry of a wait */
+};
+
+struct meeting {
+    uint64_t number, began_ns, ended_ns;
+};
+
+static struct {
+    struct moment moments[HW_MOMENT_COUNT];
+    struct meeting meetings[HW_MEETING_COUNT];
+} * kept;
+static int moment_count, meeting_count;
+static unsigned level;              /* one slot of 2^level is kept */
+static uint64_t meeting_stride = 1; /* and one meeting of so many */
+
+atomic_bool hw_moments_are_kept;
+static atomic_uint_fast64_t met_count; /* of the whole run; the thread that meets writes */
+
+void hw_moments_begin(void)
+{
+    if (!kept)
+        kept = calloc(1, sizeof *kept); /* pages that are never touched take no memory */
+    hw_atomic_store_release(&hw_moments_are_kept, kept != NULL);
+}
+
+static uint64_t monotonic_of(uint64_t fast_ns)
+{
+    /* Both clocks run alike but for some microseconds a second, and this was just now. */
+    return hw_atomic_load_acquire(&hw_clock_scale.is_known)
+               ? fast_ns + (hw_clock_now_ns() - hw_clock_fast_ns())
+               : fast_ns;
+}
+
+static bool is_in_kept_slot(const struct moment *moment)
+{
+    uint64_t first = moment->posted_ns / HW_MOMENT_SLOT_NS, last = moment->ended_ns / HW_MOMENT_SLOT_NS;
+    uint64_t next = (first + (UINT64_C(1) << level) - 1) >> level << level;
+    return next <= last;
+}
+
+static void give_up_every_other_slot(void)
+{
+    int left = 0;
+    level++;
+    for (int i = 0; i < moment_count; i++)
+        if (is_in_kept_slot(&kept->moments[i]))
+            kept->moments[left++] = kept->moments[i];
+    moment_count = left;
+}
+
+static void keep(const struct moment *moment)
+{
+    while (moment_count == HW_MOMENT_COUNT && level < MAX_LEVEL)
+        give_up_every_other_slot();
+    if (moment_count < HW_MOMENT_COUNT && is_in_kept_slot(moment))
+        kept->moments[moment_count++] = *moment;
+}
+
+void hw_moments_gap(uint64_t began_ns, uint64_t ended_ns, unsigned site)
+{
+    if (!hw_atomic_load_relaxed(&hw_moments_are_kept))
+        return;
+    uint64_t ended = monotonic_of(ended_ns), began = ended - (ended_ns - began_ns);
+    keep(&(struct moment){began, began, ended, true, site});
+}
+
+void hw_moments_wait(uint64_t posted_ns, uint64_t began_ns, uint64_t ended_ns, int entry)
+{
+    if (!hw_atomic_load_relaxed(&hw_moments_are_kept))
+        return;
+    uint64_t ended = monotonic_of(ended_ns);
+    keep(&(struct moment){ended - (ended_ns - posted_ns), ended - (ended_ns - began_ns), ended, false,
+                          (unsigned)entry});
+}
+
+static void keep_meeting(const struct meeting *meeting)
+{
+    if (meeting_count == HW_MEETING_COUNT) {
+        int left = 0;
+        meeting_stride *= 2;
+        for (int i = 0; i < meeting_count; i++)
+            if (kept->meetings[i].number % meeting_stride == 0)
+                kept->meetings[left++] = kept->meetings[i];
+        meeting_count = left;
+    }
+    if (meeting->number % meeting_stride == 0)
+        kept->meetings[meeting_count++] = *meeting;
+}
+
+void hw_moments_meet(uint64_t began_ns, uint64_t ended_ns)
+{
+    uint64_t number = hw_atomic_load_relaxed(&met_count);
+    hw_atomic_store_relaxed(&met_count, number + 1);
+    if (!hw_atomic_load_relaxed(&hw_moments_are_kept) || number % meeting_stride)
+        return;
+    hw_profile_lock();
+    uint64_t ended = monotonic_of(ended_ns);
+    keep_meeting(&(struct meeting){number, ended - (ended_ns - began_ns), ended});
+    hw_profile_unlock();
+}
+
+static void write_times(FILE *file, const struct moment *moment)
+{
+    fprintf(file, "%llu, %llu, %u", (unsigned long long)moment->began_ns,
+            (unsigned long long)(moment->ended_ns - moment->began_ns), moment->of);
+    if (!moment->is_gap)
+        fprintf(file, ", %llu", (unsigned long long)(moment->began_ns - moment->posted_ns));
+}
+
+static void write_moments(FILE *file, bool are_gaps)
+{
+    const char *before = "\n      [";
+    for (int i = 0; i < moment_count; i++) {
+        if (kept->moments[i].is_gap != are_gaps)
+            continue;
+        fputs(before, file);
+        write_times(file, &kept->moments[i]);
+        before = "],\n      [";
+    }
+    fputs(before[0] == ']' ? "]]" : "]", file);
+}
+
+void hw_moments_write(FILE *file)
+{
+    fprintf(file, "    \"realtime_ns\": %lld,\n",
+            (long long)(hw_clock_read(CLOCK_REALTIME) - hw_clock_now_ns()));
+    fprintf(file, "    \"sample\": {\"slot_ns\": %llu, \"one_in\": %llu, \"outside\": [",
+            (unsigned long long)HW_MOMENT_SLOT_NS, 1ULL << level);
+    write_moments(file, true);
+    fputs(", \"waits\": [", file);
+    write_moments(file, false);
+    fputs("},\n    \"meetings\": [", file);
+    for (int i = 0; i < meeting_count; i++)
+        fprintf(file, "%s[%llu, %llu, %llu]", i ? ", " : "", (unsigned long long)kept->meetings[i].number,
+                (unsigned long long)kept->meetings[i].began_ns,
+                (unsigned long long)(kept->meetings[i].ended_ns - kept->meetings[i].began_ns));
+    fputs("]", file);
+}
