@@ -161,7 +161,9 @@ def test_one_sided_waits_are_named(tmp_path: Path) -> None:
         site("Win_flush", 5, calls=9, call_ns=300 * MS),
         site("Win_allocate", 6, calls=1, call_ns=5 * MS),
     ]
-    assert text.one_sided(runs.load(save(tmp_path / "both", one)))[0].startswith("0.30 s a rank")
+    assert text.one_sided_lines(runs.load(save(tmp_path / "both", one)))[0].startswith(
+        "0.30 s a rank"
+    )
     del sites[1]
     (told,) = text.conclusion(runs.load(save(tmp_path / "alone", one)))
     assert "15.0 % of the run" in told and "--ghosts" in told

@@ -426,6 +426,7 @@ def test_summary_needs_no_key(tmp_path: Path) -> None:
 
 
 KINDS = {"integer": int, "number": (int, float), "string": str, "object": dict, "array": list}
+KINDS |= {"boolean": bool}
 
 
 def follow(value: object, schema: dict, where: str) -> None:

@@ -16,7 +16,13 @@ from functools import cached_property
 from headway import records
 from headway.records import NS, number
 from headway.report.communicators import entries_of
-from headway.report.runs import Run, profile_of, sites_of
+from headway.report.runs import (
+    ONE_SIDED_OPERATION,
+    ONE_SIDED_WAIT,
+    Run,
+    profile_of,
+    sites_of,
+)
 
 #: what a partner did must account for this part of a wait to be called its cause
 ENOUGH = 0.5
@@ -50,6 +56,11 @@ class Spot:
     @property
     def is_door(self) -> bool:
         return self.function.startswith(DOORS)
+
+    @property
+    def is_one_sided(self) -> bool:
+        """For targets, of which report/one_sided.py tells."""
+        return bool(ONE_SIDED_WAIT.match(self.function) or ONE_SIDED_OPERATION.match(self.function))
 
     @property
     def is_rooted(self) -> bool:
@@ -295,6 +306,11 @@ class Causes:
         """False for records of a library that did not keep this."""
         return any("exchanges" in profile_of(record) for record in self.run.records)
 
+    @cached_property
+    def has_targets(self) -> bool:
+        """Whether the records tell for which targets one-sided waits were."""
+        return any("one_sided" in profile_of(record) for record in self.run.records)
+
     def longest(self) -> list[Cause]:
         """The longest wait of each call site, the longest first."""
         waits: dict[Spot, tuple[float, int, Exchange]] = {}
@@ -302,6 +318,8 @@ class Causes:
         for rank, record in self.ranks.items():
             for one in record.exchanges.values():
                 if one.wait_s <= WORTH * self.run.wall or one.spot == NOWHERE:
+                    continue
+                if one.spot.is_one_sided and self.has_targets:
                     continue
                 count[one.spot].add(rank)
                 if one.wait_s > waits.get(one.spot, (0.0,))[0]:
@@ -362,6 +380,8 @@ class Causes:
             return Awaited(exchange.partner, "", account, exchange)
         if exchange.group is not None:
             return self.last_of(rank, exchange)
+        if exchange.spot.is_one_sided and self.has_targets:
+            return nobody("for what is said of one-sided waits")
         return self.late_of(rank, exchange)
 
     def late_of(self, rank: int, exchange: Exchange) -> Awaited:

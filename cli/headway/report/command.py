@@ -34,6 +34,12 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         help="CSV, a line for each communicator and rank",
     )
     parser.add_argument(
+        "--one-sided",
+        type=Path,
+        metavar="FILE",
+        help="CSV, a line for each call site that waited for targets",
+    )
+    parser.add_argument(
         "--trace", type=Path, metavar="FILE", help="first calls, for chrome://tracing or Perfetto"
     )
     parser.add_argument(
@@ -53,6 +59,7 @@ def report(arguments: argparse.Namespace) -> int:
         (arguments.html, lambda file: file.write(page.write(runs))),
         (arguments.csv, lambda file: export.write_csv(runs, file)),
         (arguments.communicators, lambda file: export.write_communicators(runs, file)),
+        (arguments.one_sided, lambda file: export.write_one_sided(runs, file)),
         (arguments.trace, lambda file: export.write_trace(runs, file)),
     ]
     for path, write in writers:

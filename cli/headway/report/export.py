@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from headway.records import number
-from headway.report import communicators
+from headway.report import communicators, one_sided
 from headway.report.runs import Run, profile_of, sites_of
 
 COUNTERS = (
@@ -61,6 +61,21 @@ def write_communicators(runs: Sequence[Run], file: TextIO) -> None:
             for rank, figures in sorted(one.ranks.items()):
                 told = [run.name, rank, one.name, one.size, one.members]
                 writer.writerow(told + [int(figures[counter]) for counter in counters])
+
+
+def write_one_sided(runs: Sequence[Run], file: TextIO) -> None:
+    """One line for each call site that waited for targets, and kind of window; sums over ranks."""
+    writer = csv.writer(file)
+    words = ["waited_s", "computed_s", "ghosts_s", "thread_s", "unknown_s"]
+    counts = ["waits", "looks", "served_alone"]
+    writer.writerow(["run", "called_from", "mpi_function", "window", *words, *counts, "known_from"])
+    for run in runs:
+        for row in one_sided.OneSided(run).rows:
+            told = [run.name, row.spot.place, row.spot.function, row.memory]
+            figures = [row.waited, row.computed, row.ghosts, row.thread, row.unknown]
+            told += [f"{figure:.6f}" for figure in figures]
+            told += [str(int(row.waits)), str(row.looks), str(row.served_alone)]
+            writer.writerow([*told, one_sided.how_known(row)])
 
 
 def write_trace(runs: Sequence[Run], file: TextIO) -> None:

@@ -7,7 +7,7 @@ from html import escape
 
 from headway import records
 from headway.records import number
-from headway.report import causes, communicators, phases
+from headway.report import causes, communicators, one_sided, phases
 from headway.report.export import timeline
 from headway.report.runs import Run, Site, complaints, profile_of, sites_of
 from headway.report.text import cause, conclusion, imbalance_lines, percent, time_text, waits_of
@@ -66,7 +66,14 @@ def section(run: Run) -> str:
     parts += [f"<p>{escape(line)}</p>" for line in lines]
     parts += [phases_named(run), late_ranks(run)]
     if run.is_profiled:
-        parts += [overlap(run), waits(run), by_communicator(run), calls(run), sizes(run)]
+        parts += [
+            overlap(run),
+            waits(run),
+            one_sided_waits(run),
+            by_communicator(run),
+            calls(run),
+            sizes(run),
+        ]
     parts.append(ranks(run))
     if run.is_profiled:
         parts.append(timeline_picture(run))
@@ -174,6 +181,23 @@ def waits(run: Run) -> str:
         "<h2>Why it waited</h2>"
         + key("no_progress", "bandwidth", "late", "imbalance", "unknown")
         + table(["waited at", "", "cause", "seconds a rank"], rows, 1)
+    )
+
+
+def one_sided_waits(run: Run) -> str:
+    rows = [
+        [
+            f"<code>{escape(one_sided.named(row))}</code><br>MPI_{escape(row.spot.function)}",
+            escape(one_sided.how_known(row)),
+            *map(escape, one_sided.figures(row, run)),
+        ]
+        for row in one_sided.OneSided(run).worth[:ROWS]
+    ]
+    if not rows:
+        return ""
+    headings = ["waited at", "known from", *one_sided.HEADINGS]
+    return "<h2>One-sided waits, and what an engine would win back of them</h2>" + table(
+        headings, rows, len(one_sided.HEADINGS)
     )
 
 

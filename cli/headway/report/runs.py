@@ -61,6 +61,10 @@ COPY_S = 0.5e-9
 
 
 ONE_SIDED_WAIT = re.compile(r"Win_(complete|fence|flush|lock|start|unlock|wait)")
+#: operations, which a few MPIs make at once and wait for
+ONE_SIDED_OPERATION = re.compile(
+    r"(Accumulate|Compare_and_swap|Fetch_and_op|Get|Get_accumulate|Put)$"
+)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headway import records
-from headway.report import causes, communicators, phases
+from headway.report import causes, communicators, one_sided, phases
 from headway.report.runs import Reasons, Run, Site, complaints
 
 #: a cause below this part of a wait is not worth a word
@@ -47,6 +47,8 @@ def show(run: Run, console: Console, rows: int) -> None:
         put(communicators_table(run, found[:rows]), console)
     if waits := waits_of(run):
         put(waits_table(run, waits[:rows]), console)
+    if worth := one_sided.OneSided(run).worth:
+        put(one_sided_table(run, worth[:rows]), console)
     for line in [*conclusion(run), *imbalance_lines(run)]:
         console.print(line, soft_wrap=True)
     if said := causes.lines(run, rows):
@@ -179,6 +181,20 @@ def waits_table(run: Run, waits: Sequence[Site]) -> Table:
     return table
 
 
+def one_sided_table(run: Run, rows: Sequence[one_sided.Row]) -> Table:
+    title = "One-sided waits, and what an engine would win back of them, s a rank"
+    table = Table(title=title, title_justify="left")
+    table.add_column("waited at", overflow="fold")
+    table.add_column("MPI_", overflow="fold")
+    for heading in one_sided.HEADINGS:
+        table.add_column(heading, justify="right", overflow="fold")
+    table.add_column("known from", overflow="fold")
+    for row in rows:
+        cells = [one_sided.named(row), row.spot.function, *one_sided.figures(row, run)]
+        table.add_row(*map(Text, cells), Text(one_sided.how_known(row)))
+    return table
+
+
 def cause(reasons: Reasons) -> str:
     """The causes in words, the largest first."""
     parts = {key: getattr(reasons, key) for key in REASON_NAMES}
@@ -198,7 +214,7 @@ def conclusion(run: Run) -> list[str]:
     """What to do about it, and how that is known."""
     reasons = run.all_reasons
     waited = sum(getattr(reasons, name) for name in REASON_NAMES) / run.size
-    lines = one_sided(run)
+    lines = one_sided_lines(run)
     if not waited:
         nothing = "The program waited for no request: progress in the background has nothing to win"
         return lines or [f"{nothing}."]
@@ -226,16 +242,19 @@ def conclusion(run: Run) -> list[str]:
     return lines
 
 
-def one_sided(run: Run) -> list[str]:
-    """Waits without a request, in which no cause is looked for."""
+def one_sided_lines(run: Run) -> list[str]:
+    """Waits without a request. Older records do not tell for whom they were."""
+    found = one_sided.OneSided(run)
+    if found.is_recorded:
+        return one_sided.lines(found)
     seconds = run.one_sided_s
     if seconds <= WORTH_NAMING * run.wall:
         return []
     return [
         f"{seconds:.2f} s a rank, {percent(seconds, run.wall)} of the run, went in MPI_Win_flush, "
-        "MPI_Win_unlock and their like. One-sided operations have no request to look at, so how "
-        "much of it an engine wins back is not known: most, where targets compute meanwhile. "
-        "headway run shows it, and where cores are to spare headway run --ghosts 1."
+        "MPI_Win_unlock and their like. These records do not tell for which targets, so how much "
+        "of it an engine wins back is not known: most, where targets compute meanwhile. Profile "
+        "it again, or headway run shows it, and where cores are to spare headway run --ghosts 1."
     ]
 
 

@@ -1,0 +1,520 @@
+"""One-sided waits: for which targets they were, what those did meanwhile, and what an engine that
+acts for them would win back.
+
+Nothing watches the wire in these waits, and nothing need: where a transfer needs the target to call
+MPI, the wait ends when the target, having computed, is in MPI again. So in the moments that records
+keep (moments.py) each wait is laid over what its target did since the operation was issued. Time in
+which the target computed, and after which the wait still went on, is what a ghost or a progress
+thread in the target's place would have used; no more than the wait itself. Waits that end while the
+target computes on were served without it: there is nothing to win.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from headway.records import NS, number
+from headway.report.causes import Spot, index_of, items
+from headway.report.moments import Compared, Moments, Span, Waited, compare
+from headway.report.runs import (
+    COPY_S,
+    ONE_SIDED_OPERATION,
+    ONE_SIDED_WAIT,
+    Run,
+    Site,
+    profile_of,
+    sites_of,
+)
+
+#: a wait that ends so far (ns, and as a part of it) into a time in which the target computes was
+#: not for the target; before, an answer was perhaps still on its way
+LEAST_AWAY, AWAY = 100_000, 0.1
+#: of the waits seen, this part must end without the target for that to be said of all
+ALONE = 0.5
+#: clocks that are known no better than this part of a wait do not tell what came first
+SURE = 0.25
+#: so many waits are laid over what targets did, in all
+MOST_LOOKS = 20_000
+#: a fence is for all: of more ranks it is not asked when each came
+MOST_AT_FENCE = 64
+#: waits of so little of the run are not worth a line
+WORTH = 0.01
+#: of what was put and got, this part must have gone over TCP for sockets to wake a thread
+SEEN_SHARE = 0.25
+
+MORE_TARGETS = "for more targets than are kept, or not of MPI_COMM_WORLD"
+MEMORY = {
+    "allocate": "MPI_Win_allocate",
+    "allocate_shared": "MPI_Win_allocate_shared",
+    "create": "MPI_Win_create",
+    "create on Alloc_mem": "MPI_Win_create, on memory of MPI_Alloc_mem",
+    "create_dynamic": "MPI_Win_create_dynamic",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Waits of one rank at one site for one target."""
+
+    rank: int
+    spot: Spot
+    memory: str
+    target: int | None  #: None: several, or not known
+    waits: float
+    wait_s: float
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One wait of the sample, laid over what its target did."""
+
+    weight: float  #: of it, what the samples of both show, s
+    share: float  #: of the wait, what is to be won
+    computed: float  #: of it, in which the target computed
+    is_alone: bool  #: it ended while the target computed
+    target: int
+    target_came: float  #: when the target last entered MPI, on the clock of who waited
+
+
+@dataclass
+class Row:
+    """Waits at one call site on one kind of window, over all ranks; seconds are sums."""
+
+    spot: Spot
+    memory: str
+    waited: float = 0.0
+    waits: float = 0.0
+    looks: int = 0  #: waits laid over what their targets did
+    served_alone: int = 0  #: of these
+    computed: float = 0.0  #: in which the targets computed, s
+    ghosts: float = 0.0  #: what they would win back, s
+    unserved: float = 0.0  #: what could be won, had any engine a way to act for the targets, s
+    thread: float = 0.0
+    unknown: float = 0.0  #: of `waited`, about which nothing is known, s
+    targets: Counter[int] = field(default_factory=Counter)  #: by what is to be won
+    why_no_ghosts: str = ""
+    why_no_thread: str = ""
+    why_unknown: set[str] = field(default_factory=set)
+
+
+class OneSided:
+    """The one-sided waits of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.told: dict[int, dict] = {}
+        self.moments: dict[int, Moments] = {}
+        self.entries: dict[int, dict[int, Entry]] = {}
+        for index, record in enumerate(run.records):
+            told = profile_of(record).get("one_sided")
+            if isinstance(told, dict):
+                self.read(run.rank_of(index), record, told)
+
+    def read(self, rank: int, record: dict, told: dict) -> None:
+        sites = {one["id"]: one for one in sites_of(record) if "id" in one}
+        functions = {which: str(one["function"]).removesuffix("_c") for which, one in sites.items()}
+        self.told[rank] = told
+        self.moments[rank] = Moments(told, str(record.get("host", "")), functions)
+        self.entries[rank] = {
+            index_of(one, "id"): Entry(
+                rank,
+                Spot(str(self.run.places.of(sites[site])), functions[site]),
+                str(one.get("memory", "?")),
+                index_of(one, "target") if index_of(one, "target") >= 0 else None,
+                max(number(one, "waits"), 0.0),
+                max(number(one, "wait_ns"), 0.0) * NS,
+            )
+            for one in items(told, "waits")
+            if (site := index_of(one, "site")) in sites
+        }
+
+    @property
+    def is_recorded(self) -> bool:
+        """False where no window was made, or by a library that did not keep this."""
+        return bool(self.told)
+
+    # ---- who can serve what ------------------------------------------------------------------
+
+    @cached_property
+    def is_one_node(self) -> bool:
+        return len({moments.host for moments in self.moments.values()}) < 2
+
+    def says(self, key: str) -> bool:
+        return any(told.get(key) is True for told in self.told.values())
+
+    def made(self, memory: str) -> bool:
+        windows = [told.get("windows") for told in self.told.values()]
+        return any(isinstance(one, dict) and number(one, memory) for one in windows)
+
+    def why_no_ghosts(self, memory: str) -> str:
+        """Why ghosts would not serve windows of this kind; as src/engines/rma judges them."""
+        if not all(told.get("sound") is True for told in self.told.values()):
+            return "this MPI loses operations on windows that ghosts share"
+        if memory in ("allocate", "allocate_shared"):
+            if self.is_one_node and self.says("node_direct"):
+                return "within one node this MPI loads and stores by itself"
+            return ""
+        if memory == "create":
+            return "no ghost can reach memory that is not of MPI_Alloc_mem"
+        if memory == "create on Alloc_mem" and self.made("create"):
+            return "other ranks gave memory that is not of MPI_Alloc_mem, which no ghost can reach"
+        if self.is_one_node and self.says("node_accumulate_slow"):
+            return "within one node accumulates of this MPI are slower through a ghost"
+        return "" if memory in MEMORY else "what the window is made of is not known"
+
+    @cached_property
+    def uses_tcp(self) -> bool:
+        """Whether what the windows carried went over connections that a thread can watch."""
+        carried = sum(
+            s.total("bytes") for s in self.run.sites if ONE_SIDED_OPERATION.match(s.function)
+        )
+        sent = sum(max(number(told, "tcp_bytes"), 0.0) for told in self.told.values()) / 2
+        return sent > 0 and sent >= SEEN_SHARE * carried
+
+    def why_no_thread(self, rank: int, target: int) -> str:
+        if self.moments[rank].host == self.moments[target].host:
+            return "nothing wakes it within a node"
+        return "" if self.uses_tcp else "nothing wakes it where there is no TCP"
+
+    # ---- what the targets did ----------------------------------------------------------------
+
+    def target_of(self, entry: Entry) -> tuple[int | None, str]:
+        """A target whose moments are known; or why there is none."""
+        if entry.target is None:
+            return None, MORE_TARGETS
+        if entry.target not in self.moments:
+            return None, f"rank {entry.target} left no record"
+        if number(self.told[entry.target], "threads") > 1:
+            return None, f"several threads of rank {entry.target} call MPI"
+        return entry.target, ""
+
+    def all_came(self, rank: int, at: Span, function: str) -> float:
+        """When the last rank made the call that a fence waits for: nobody can end it before."""
+        last = at.begin
+        for other, moments in self.moments.items():
+            compared = compare(self.moments[rank], moments, at.end)
+            if other == rank or compared is None:
+                continue
+            reach = at.moved(-compared.shift)
+            for one in reversed(
+                moments.outside_in(Span(reach.begin, reach.end + compared.give_or_take))
+            ):
+                if one.then == function:
+                    last = max(last, one.span.end + compared.shift)
+                    break
+        return min(last, at.end)
+
+    def look(self, entry: Entry, wait: Waited, target: int) -> Seen | str:
+        """One wait, or why nothing can be said of it."""
+        if target == entry.rank:
+            return Seen(wait.span.length * NS, 0.0, 0.0, False, target, wait.span.begin)
+        if entry.spot.function == "Win_fence" and len(self.moments) > MOST_AT_FENCE:
+            return f"fences of more than {MOST_AT_FENCE} ranks"
+        ours, theirs = self.moments[entry.rank], self.moments[target]
+        compared = compare(ours, theirs, wait.span.end)
+        if compared is None:
+            return (
+                "no collective call of all by which clocks of different machines could be compared"
+            )
+        if compared.give_or_take > SURE * wait.span.length:
+            return "shorter than the clocks of different machines can be compared to"
+        whole = Span(min(wait.posted, wait.span.begin), wait.span.end)
+        slack = compared.give_or_take
+        begin = wait.span.begin
+        if entry.spot.function == "Win_fence":
+            begin = max(begin, self.all_came(entry.rank, wait.span, "Win_fence"))
+        elif entry.spot.function == "Win_complete":
+            whole = Span(self.exposed(theirs, compared, whole), whole.end)
+            begin = max(begin, whole.begin)
+        share, came = self.lacked(theirs, compared, whole)
+        seen = sum(self.seen(ours, theirs, compared, wait.span)) * NS
+        if not seen:
+            return "not in the sample of both"
+        won = min(max(wait.span.end - begin, 0.0), share * whole.length)
+        on = theirs.outside_at(wait.span.end - compared.shift + slack)
+        away = max(LEAST_AWAY, AWAY * wait.span.length) + slack
+        is_alone = on is not None and on.span.begin + compared.shift < wait.span.end - away
+        return Seen(seen, won / wait.span.length, share, is_alone, target, came)
+
+    @staticmethod
+    def seen(ours: Moments, theirs: Moments, compared: Compared, span: Span) -> list[float]:
+        """The parts of a wait that are in both samples."""
+        return [
+            part.within(own).length
+            for own in ours.kept(span)
+            for part in (
+                one.moved(compared.shift) for one in theirs.kept(span.moved(-compared.shift))
+            )
+        ]
+
+    @staticmethod
+    def exposed(theirs: Moments, compared: Compared, whole: Span) -> float:
+        """When the target posted its window, if it computed before: nobody can act for it then."""
+        reach = whole.moved(-compared.shift)
+        for one in reversed(theirs.outside_in(reach)):
+            if one.then == "Win_post":
+                return one.span.end + compared.shift
+        return whole.begin
+
+    @staticmethod
+    def lacked(theirs: Moments, compared: Compared, whole: Span) -> tuple[float, float]:
+        """Of the time in which something was pending, the part in which the target computed before
+        it called MPI and the wait went on; and when it last called."""
+        reach = whole.moved(-compared.shift)
+        kept = theirs.kept(reach)
+        lack, came = 0.0, whole.begin
+        for one in theirs.outside_in(Span(reach.begin, reach.end + compared.give_or_take)):
+            came = max(came, one.span.end + compared.shift)
+            lack += sum(one.span.within(part).length for part in kept)
+        shown = sum(part.length for part in kept)
+        return lack / shown if shown else 0.0, came
+
+    # ---- summed up ---------------------------------------------------------------------------
+
+    def looks_of(self, rank: int) -> tuple[dict[tuple, list[Seen]], dict[tuple, set[str]]]:
+        """By spot and memory: the waits of the sample of a rank, and why some are not among them.
+        Of a wait for several targets the one that came last stands for all."""
+        groups: dict[tuple, list[tuple[Entry, Waited]]] = defaultdict(list)
+        for wait in self.moments[rank].waits:
+            if (entry := self.entries[rank].get(wait.entry)) and wait.span.length > 0:
+                groups[entry.spot, entry.memory, wait.span].append((entry, wait))
+        looks: dict[tuple, list[Seen]] = defaultdict(list)
+        why: dict[tuple, set[str]] = defaultdict(set)
+        each = max(len(groups) * len(self.moments) // MOST_LOOKS, 1)
+        for (spot, memory, _), pairs in list(groups.items())[::each]:
+            found = []
+            for entry, wait in pairs:
+                target, reason = self.target_of(entry)
+                found.append(reason if target is None else self.look(entry, wait, target))
+            reasons = [one for one in found if isinstance(one, str)]
+            if reasons:
+                why[spot, memory].update(reasons)
+            else:
+                seen = [one for one in found if isinstance(one, Seen)]
+                looks[spot, memory].append(max(seen, key=lambda one: one.target_came))
+        return looks, why
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """By call site and kind of window, the longest first."""
+        rows: dict[tuple, Row] = {}
+        for rank, entries in self.entries.items():
+            looks, why = self.looks_of(rank)
+            waited: dict[tuple, list[Entry]] = defaultdict(list)
+            for entry in entries.values():
+                waited[entry.spot, entry.memory].append(entry)
+            for key, ones in waited.items():
+                row = rows.setdefault(key, Row(*key))
+                self.add(row, rank, ones, looks.get(key, []), why.get(key, set()))
+        for row in rows.values():
+            self.judge(row)
+        return sorted(rows.values(), key=lambda row: -row.waited)
+
+    def add(
+        self, row: Row, rank: int, entries: Sequence[Entry], looks: list[Seen], why: set[str]
+    ) -> None:
+        """What one rank waited there; its sample stands for all of it."""
+        waited = sum(one.wait_s for one in entries)
+        row.waited += waited
+        row.waits += sum(one.waits for one in entries)
+        row.looks += len(looks)
+        row.served_alone += sum(one.is_alone for one in looks)
+        weight = sum(one.weight for one in looks)
+        if not weight:
+            row.unknown += waited
+            is_for_many = any(one.target is None and one.wait_s for one in entries)
+            row.why_unknown |= why or {MORE_TARGETS if is_for_many else "not in the sample"}
+            return
+        for one in looks:
+            part = waited * one.weight / weight
+            row.computed += part * one.computed
+            row.ghosts += part * one.share
+            row.targets[one.target] += part * one.share
+            why_not = self.why_no_thread(rank, one.target) if one.target != rank else ""
+            row.thread += 0.0 if why_not else part * one.share
+            row.why_no_thread = row.why_no_thread or why_not
+
+    def judge(self, row: Row) -> None:
+        """What is won only where somebody can act for the target, and somebody had to."""
+        row.why_no_ghosts = self.why_no_ghosts(row.memory)
+        most = row.ghosts
+        if row.looks and row.served_alone > ALONE * row.looks:
+            most = row.ghosts = row.thread = 0.0
+            row.targets.clear()
+            row.why_no_ghosts = row.why_no_thread = ""
+        elif row.why_no_ghosts:
+            row.ghosts = 0.0
+        if any(number(record, "ghost") >= 0 for record in self.run.records if "ghost" in record):
+            row.ghosts, row.why_no_ghosts = 0.0, "this run had them"
+        if any(record.get("engine") == "thread" for record in self.run.records):
+            row.thread, row.why_no_thread = 0.0, "this run had it"
+        row.unserved = most - max(row.ghosts, row.thread)
+
+    # ---- a rank's means ----------------------------------------------------------------------
+
+    @cached_property
+    def copying(self) -> float:
+        """Processor time for what was put and got, where it has no core of its own, s a rank."""
+        sites: list[Site] = [
+            site for site in self.run.sites if ONE_SIDED_OPERATION.match(site.function)
+        ]
+        spare = self.run.ranks_with_spare_cores
+        moved = sum(
+            number(one, "bytes")
+            for site in sites
+            for rank, one in site.ranks.items()
+            if rank not in spare
+        )
+        return moved * COPY_S / max(self.run.size, 1)
+
+    @cached_property
+    def most(self) -> float:
+        """No engine makes a run shorter than what its busiest rank computes."""
+        busiest = max(
+            (number(one, "wall_s") - number(one, "mpi_s") for one in self.run.records), default=0.0
+        )
+        return max(self.run.wall - busiest, 0.0)
+
+    def gain(self, won: float) -> float:
+        """Of what is won at all sites together, what is left of the run, a rank's mean."""
+        waited = sum(row.waited for row in self.rows)
+        if not waited:
+            return 0.0
+        less = self.copying * won / waited
+        return min(max(won / self.run.size - less, 0.0), self.most)
+
+    @cached_property
+    def ghosts_s(self) -> float:
+        return self.gain(sum(row.ghosts for row in self.rows))
+
+    @cached_property
+    def thread_s(self) -> float:
+        return self.gain(sum(row.thread for row in self.rows))
+
+    @cached_property
+    def waited_s(self) -> float:
+        return sum(row.waited for row in self.rows) / max(self.run.size, 1)
+
+    @cached_property
+    def unknown_s(self) -> float:
+        return sum(row.unknown for row in self.rows) / max(self.run.size, 1)
+
+    @cached_property
+    def for_others_s(self) -> float:
+        """In calls that wait, or may wait, but with nothing of their own pending that took long."""
+        every = (site.seconds for site in self.run.sites if ONE_SIDED_WAIT.match(site.function))
+        ours = sum(row.waited for row in self.rows if ONE_SIDED_WAIT.match(row.spot.function))
+        return max(sum(every) - ours, 0.0) / max(self.run.size, 1)
+
+    @cached_property
+    def worth(self) -> list[Row]:
+        least = WORTH * self.run.wall * self.run.size
+        return [row for row in self.rows if row.waited > least]
+
+
+# ---- in words ----------------------------------------------------------------------------------
+
+HEADINGS = ("seconds", "of run", "ghosts", "thread")
+
+
+def won_text(seconds: float, why_not: str, row: Row, run: Run) -> str:
+    if why_not and seconds <= 0:
+        return "none"
+    return f"{seconds / run.size:.3f}" if row.looks else "not known"
+
+
+def figures(row: Row, run: Run) -> list[str]:
+    """As HEADINGS, a rank's means."""
+    mean = row.waited / run.size
+    share = f"{100 * mean / run.wall:.1f} %" if run.wall else "-"
+    return [
+        f"{mean:.3f}",
+        share,
+        won_text(row.ghosts, row.why_no_ghosts, row, run),
+        won_text(row.thread, row.why_no_thread, row, run),
+    ]
+
+
+def how_known(row: Row) -> str:
+    """What the figures of a row are known from, and why some are none."""
+    parts = []
+    if row.looks and row.served_alone > ALONE * row.looks:
+        parts.append(
+            f"{row.served_alone} of {row.looks} waits looked at ended while the target computed: "
+            "served without it"
+        )
+    elif row.looks:
+        known = max(row.waited - row.unknown, 1e-9)
+        late = [
+            str(rank) for rank, won in row.targets.most_common(3) if won > ALONE * WORTH * known
+        ]
+        who = f"rank{'s' if len(late) > 1 else ''} {', '.join(late)}" if late else "the target"
+        share = row.computed / known
+        computed = f"{who} computed {100 * share:.0f} % of the time that something was pending"
+        if share <= WORTH:
+            computed = "the target was in MPI"
+        elif row.spot.function == "Win_fence":
+            computed += ", but a fence ends only when all have come"
+        else:
+            computed += ", and they went on until it called MPI"
+        parts.append(f"{row.looks} waits looked at: {computed}")
+    if row.unknown > WORTH * row.waited:
+        parts.append(f"{row.unknown:.2f} s not known: {'; '.join(sorted(row.why_unknown))}")
+    if row.why_no_ghosts:
+        parts.append(f"no ghosts: {row.why_no_ghosts}")
+    if row.why_no_thread and not row.thread:
+        parts.append(f"no thread: {row.why_no_thread}")
+    return "; ".join(parts)
+
+
+def named(row: Row) -> str:
+    return f"{row.spot.place}, window of {MEMORY.get(row.memory, row.memory)}"
+
+
+def lines(found: OneSided) -> list[str]:
+    """What the engines would win back of one-sided waits, and how that is known."""
+    run = found.run
+    waited = found.waited_s
+    said = []
+    if waited > WORTH * run.wall:
+        looks = sum(row.looks for row in found.rows)
+        said.append(
+            f"{waited:.2f} s a rank, {100 * waited / run.wall:.1f} % of the run, were waits for "
+            f"targets of one-sided operations. Ghosts (headway run --ghosts 1) can win back about "
+            f"{found.ghosts_s:.2f} s a rank of the run, the progress thread (headway run) about "
+            f"{found.thread_s:.2f} s. Known from {looks} waits laid over what their targets did: "
+            "time in which a target computed, and after which the wait still went on until it "
+            "called MPI."
+        )
+        won = max(sum(row.ghosts for row in found.rows), sum(row.thread for row in found.rows))
+        if won / run.size > found.most + WORTH * run.wall:
+            said.append(
+                f"In these waits it is {won / run.size:.2f} s a rank; but the run cannot be "
+                "shorter than what its busiest rank computes: who waits less there waits elsewhere."
+            )
+    unserved = sum(row.unserved for row in found.rows) / run.size
+    if unserved > WORTH * run.wall:
+        why = sorted(
+            {row.why_no_ghosts for row in found.rows if row.unserved and row.why_no_ghosts}
+        )
+        said.append(
+            f"{unserved:.2f} s a rank of them targets that computed would be won back too, had an "
+            f"engine a way to act for them: {'; '.join(why)}."
+        )
+    if found.unknown_s > WORTH * run.wall:
+        why = sorted({reason for row in found.rows for reason in row.why_unknown})
+        said.append(
+            f"Of {found.unknown_s:.2f} s a rank of one-sided waits nothing is known: "
+            f"{'; '.join(why)}. headway run, and where cores are to spare headway run --ghosts 1, "
+            "show what is to be won there."
+        )
+    if found.for_others_s > WORTH * run.wall:
+        said.append(
+            f"{found.for_others_s:.2f} s a rank more went in MPI_Win_fence, MPI_Win_unlock and "
+            "their like with nothing pending there, or too short to look at: for other processes "
+            "to come, which no engine makes them do."
+        )
+    return said
