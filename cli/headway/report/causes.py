@@ -80,7 +80,7 @@ SECONDS = {
     "computed_s": "before_gap_ns",
     "waited_s": "before_wait_ns",
 }
-COUNTS = ("looks", "lost")
+COUNTS = {"times": "waits", "looks": "looks", "lost": "lost"}
 
 
 @dataclass
@@ -95,6 +95,7 @@ class Exchange:
     tags: set[int | None] = field(default_factory=set)
     wait_s: float = 0.0
     shared_s: float = 0.0  #: time in which this partner was one of several
+    times: float = 0.0  #: it waited
     unknown_s: float = 0.0  #: of wait_s, where some partner is not known
     looks: float = 0.0
     lost: float = 0.0  #: looks that found nothing to count from
@@ -241,8 +242,8 @@ class Rank:
         found.tags = {index_of(one, "tag") if index_of(one, "tag") >= 0 else None}
         for name, key in SECONDS.items():
             setattr(found, name, max(number(one, key), 0.0) * NS)
-        for name in COUNTS:
-            setattr(found, name, max(number(one, name), 0.0))
+        for name, key in COUNTS.items():
+            setattr(found, name, max(number(one, key), 0.0))
         return found
 
     def with_partner(self, way: str, rank: int, like: Exchange) -> list[Exchange]:
@@ -268,6 +269,7 @@ class Account:
 
     computed_s: float
     waited_s: float
+    is_known: bool = True
 
     @property
     def seconds(self) -> float:
@@ -384,22 +386,32 @@ class Causes:
             return nobody("for what is said of one-sided waits")
         return self.late_of(rank, exchange)
 
-    def late_of(self, rank: int, exchange: Exchange) -> Awaited:
-        """Of several partners of one call site the one that did most longer."""
+    def several_of(self, rank: int, exchange: Exchange) -> list[Exchange] | None:
+        """Of a wait for several partners of one call site those with records; None: of others, or
+        of some that nobody knows, it was in part."""
         shared = [
             one
             for one in self.ranks[rank].exchanges.values()
             if one.spot == exchange.spot and one.shared_s > 0
         ]
         several = [one for one in shared if one.partner in self.ranks]
+        unknown_s = max(
+            [exchange.unknown_s, *(one.shared_s for one in shared if one not in several)]
+        )
+        return several if unknown_s <= UNKNOWN_SHARE * exchange.wait_s else None
+
+    def late_of(self, rank: int, exchange: Exchange) -> Awaited:
+        """Of several partners of one call site the one that did most longer."""
+        several = [
+            one
+            for one in self.ranks[rank].exchanges.values()
+            if one.spot == exchange.spot and one.shared_s > 0 and one.partner in self.ranks
+        ]
         if not several:
             return nobody("for whom is not recorded")
         names = sorted({one.partner for one in several if one.partner is not None})
         listed = f"rank{'s' if len(names) > 1 else ''} {', '.join(map(str, names))}"
-        unknown_s = max(
-            [exchange.unknown_s, *(one.shared_s for one in shared if one not in several)]
-        )
-        if unknown_s > UNKNOWN_SHARE * exchange.wait_s:
+        if self.several_of(rank, exchange) is None:
             return nobody(f"for {listed} or others; which is not shown")
         accounts = [
             (self.account(rank, one.partner, one), one)
@@ -453,7 +465,7 @@ class Causes:
             if exchange.spot.is_rooted:
                 own = [one for one in own if one.spot == exchange.spot]
         if any(one.lost > UNKNOWN_SHARE * one.looks for one in (*theirs, *own)):
-            return Account(0.0, 0.0)
+            return Account(0.0, 0.0, is_known=False)
         return Account(
             max(sum(o.computed_s for o in theirs) - sum(o.computed_s for o in own), 0.0),
             max(sum(o.waited_s for o in theirs) - sum(o.waited_s for o in own), 0.0),

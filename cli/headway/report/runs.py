@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headway import records
 from headway.errors import HeadwayError
@@ -15,6 +16,9 @@ from headway.records import NS, number
 from headway.report import imbalance
 from headway.report.imbalance import Imbalance
 from headway.report.places import Place, Places
+
+if TYPE_CHECKING:
+    from headway.report.partners import Partners
 
 #: the schema this command was written with; newer records are read as far as they are alike
 KNOWN_SCHEMA = 3
@@ -37,6 +41,8 @@ class Reasons:
     imbalance: float = 0.0  # of what was late: the partner had more to compute, throughout
     unknown: float = 0.0
     looks: int = 0
+    within: float = 0.0  # of no_progress, what is known from partners on the same node
+    told: float = 0.0  # of all these, what is known from partners and not from the wire
 
     def imbalanced(self, share: float) -> Reasons:
         """The same with this part of what was late put down to imbalance."""
@@ -51,6 +57,8 @@ class Reasons:
             self.imbalance + other.imbalance,
             self.unknown + other.unknown,
             self.looks + other.looks,
+            self.within + other.within,
+            self.told + other.told,
         )
 
 
@@ -79,10 +87,13 @@ class Prediction:
     spinning: float
     #: of `idle`, what comes of both directions of exchanges at once that went one after the other
     directions: float = 0.0
+    #: within nodes, where an engine has a core to copy on; and where it has none
+    within: float = 0.0
+    crowded: float = 0.0
 
     @property
     def seconds(self) -> float:
-        return max(self.idle - self.copying, 0.0)
+        return max(self.idle - self.copying, 0.0) + self.within
 
 
 @dataclass
@@ -210,9 +221,20 @@ class Run:
         """Why the program waited in this door, over all ranks."""
         found = Reasons()
         for rank, one in site.ranks.items():
-            reasons = reasons_of(one, self.wire_rate)
+            reasons = self.reasons_at(site, rank, one)
             found = found.plus(reasons.imbalanced(self.imbalance_shares.get(rank, 0.0)))
         return found
+
+    @cached_property
+    def partners(self) -> Partners:
+        from headway.report.partners import Partners  # which is about runs
+
+        return Partners(self)
+
+    def reasons_at(self, site: Site, rank: int, one: dict) -> Reasons:
+        """Why one rank waited in this door, imbalance not told from what was late."""
+        found = reasons_of(one, self.wire_rate)
+        return self.partners.explain(found, rank, site, one) if found.unknown else found
 
     @cached_property
     def imbalance(self) -> Imbalance | None:
@@ -230,7 +252,7 @@ class Run:
         waited: Counter[int] = Counter()
         for site in filter(lambda site: site.is_wait, self.sites):
             for rank, one in site.ranks.items():
-                late[rank] += reasons_of(one, self.wire_rate).late
+                late[rank] += self.reasons_at(site, rank, one).late
                 waited[rank] += waited_ns(one) * NS
         shares = {}
         for index, record in enumerate(self.records):
@@ -255,19 +277,29 @@ class Run:
 
     @cached_property
     def prediction(self) -> Prediction:
-        idle = copied = spinning = alone = 0.0
+        idle = copied = spinning = alone = within = crowded = 0.0
         for site in filter(lambda site: site.is_wait, self.sites):
             if site.is_test:
                 spinning += self.reasons(site).no_progress
                 continue
-            idle += self.reasons(site).no_progress
             for rank, one in site.ranks.items():
+                reasons = self.reasons_at(site, rank, one)
+                idle += reasons.no_progress - reasons.within
+                if rank in self.ranks_with_cores_to_copy_on:
+                    within += reasons.within
+                else:
+                    crowded += reasons.within
                 alone += alone_of(one, self.wire_rate)
                 if rank not in self.ranks_with_spare_cores:
                     copied += copied_of(one, self.wire_rate)
         size = max(self.size, 1)
         return Prediction(
-            idle / size, copied * COPY_S / size, spinning / size, min(alone, idle) / size
+            idle / size,
+            copied * COPY_S / size,
+            spinning / size,
+            min(alone, idle) / size,
+            within / size,
+            crowded / size,
         )
 
     @cached_property
@@ -278,6 +310,19 @@ class Run:
             self.rank_of(index)
             for index, record in enumerate(self.records)
             if record.get("host") and number(record, "cores") > hosts[str(record["host"])]
+        }
+
+    @cached_property
+    def ranks_with_cores_to_copy_on(self) -> set[int]:
+        """Within a node cores are all there is to move bytes. A job of one node has an engine only
+        if there are two cores for each rank (doc/adr/0012)."""
+        hosts = Counter(str(record.get("host", "")) for record in self.records)
+        if len(hosts) > 1:
+            return self.ranks_with_spare_cores
+        return {
+            self.rank_of(index)
+            for index, record in enumerate(self.records)
+            if record.get("host") and number(record, "cores") >= 2 * self.size
         }
 
     def rank_of(self, index: int) -> int:

@@ -207,7 +207,10 @@ def cause(reasons: Reasons) -> str:
         for key, value in named
         if value > WORTH_NAMING * whole
     ]
-    return ", ".join(words) + (f" ({reasons.looks} looks)" if reasons.looks else "")
+    known = [f"{reasons.looks} looks"] if reasons.looks else []
+    if reasons.told > WORTH_NAMING * whole:
+        known.append("from what partners did")
+    return ", ".join(words) + (f" ({'; '.join(known)})" if known else "")
 
 
 def conclusion(run: Run) -> list[str]:
@@ -220,6 +223,7 @@ def conclusion(run: Run) -> list[str]:
         return lines or [f"{nothing}."]
     gain = run.prediction.seconds
     if reasons.looks:
+        gain -= run.prediction.within
         lines.append(
             f"An engine that makes progress can win back about {gain:.2f} s a rank, "
             f"{percent(gain, run.wall)} of the run (headway run): {run.prediction.idle:.2f} s in "
@@ -228,6 +232,7 @@ def conclusion(run: Run) -> list[str]:
             f"of TCP connections; the wire carried at most {run.wire_rate / 1e6:.0f} MB/s one way."
         )
         lines += directions(run)
+    lines += within_nodes(run)
     if run.prediction.spinning > WORTH_NAMING * waited:
         lines.append(
             f"{run.prediction.spinning:.2f} s a rank more could be won in tests in a loop if they "
@@ -236,8 +241,31 @@ def conclusion(run: Run) -> list[str]:
     if reasons.unknown > WORTH_NAMING * waited * run.size:
         lines.append(
             f"Why it waited {reasons.unknown / run.size:.2f} s of that is not known: too small, or "
-            "not sent over TCP, the only transport whose bytes can be watched. headway run "
-            "--engine thread shows what is to be won there."
+            "neither sent over TCP, the only transport whose bytes can be watched, nor within a "
+            "node to partners the records name. headway run --engine thread shows what is to be "
+            "won there."
+        )
+    return lines
+
+
+def within_nodes(run: Run) -> list[str]:
+    """What waits within nodes are for, where no wire tells."""
+    found, lines = run.prediction, []
+    how = (
+        "Known from what both did: they had posted, and computed, and within a node bytes are "
+        "copied only by processes that are in MPI"
+    )
+    if found.within > WORTH_NAMING * (found.within + found.idle):
+        lines.append(
+            f"Within nodes an engine can win back about {found.within:.2f} s a rank, "
+            f"{percent(found.within, run.wall)} of the run (headway run). {how}; there are cores "
+            "to do it meanwhile."
+        )
+    if found.crowded > WORTH_NAMING * run.mpi_seconds:
+        lines.append(
+            f"{found.crowded:.2f} s a rank of no progress is within nodes without cores to spare: "
+            f"an engine could only do the same copying at another moment, unless some ranks wait "
+            f"while others compute (headway run --engine thread tries it). {how}."
         )
     return lines
 

@@ -1,0 +1,161 @@
+"""Why a rank waited where no wire tells: from what its partners did, by the records of all ranks.
+
+What a partner computed, or waited, longer between two of their messages than the one that waits for
+it, it was late by (causes.py). Of what is left of a wait nothing is known where a network may move
+bytes by itself. Within a node it cannot: there bytes are copied by processes, while they are in
+MPI. So while both had posted and computed nothing moved, and what is left of the wait, up to the
+time that was computed, need not have been; the rest is the copying itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from headway.records import NS, number
+from headway.report.causes import Causes, Exchange, Spot
+from headway.report.runs import Reasons, Run, Site, profile_of, waited_ns
+
+#: of 64 KiB on, as the library looks at the wire: below, a wait is more than its bytes
+LEAST_SIZE_CLASS = 17
+
+
+@dataclass(frozen=True)
+class Late:
+    """Of a wait, seconds: what its partner did longer, and of what it computed all the time that it
+    had posted its part."""
+
+    late: float
+    pending: float
+    partners: frozenset[int]
+    is_taker: bool  #: it was to take: what it computed with its part posted it is late by as well
+
+
+@dataclass
+class Told:
+    """Of the waits at one call site of a rank, seconds."""
+
+    whole: float
+    known: float = 0.0  #: for partners whose records tell
+    late: float = 0.0  #: for partners that were late
+    unposted: float = 0.0  #: of these, before they had posted their part
+    pending: float = 0.0  #: partners computed, their part posted; at most the rest of the waits
+    is_within: bool = True  #: all of them are on the rank's node
+
+
+class Partners:
+    """What the records of a run tell of those for whom its ranks waited."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.causes = Causes(run)
+        self.told: dict[tuple[int, Spot], Told | None] = {}
+
+    @cached_property
+    def hosts(self) -> dict[int, str]:
+        return {
+            self.run.rank_of(index): str(record.get("host", ""))
+            for index, record in enumerate(self.run.records)
+        }
+
+    @cached_property
+    def on_tcp(self) -> set[int]:
+        """Ranks whose waits show that their bytes go over TCP, wherever to."""
+        return {
+            self.run.rank_of(index)
+            for index, record in enumerate(self.run.records)
+            if number(profile_of(record), "wire_bytes_per_s") > 0
+        }
+
+    def of(self, rank: int, spot: Spot) -> Told | None:
+        """None: nothing is known."""
+        if (rank, spot) not in self.told:
+            self.told[rank, spot] = self.find(rank, spot) if self.causes.is_recorded else None
+        return self.told[rank, spot]
+
+    def find(self, rank: int, spot: Spot) -> Told | None:
+        record = self.causes.ranks.get(rank)
+        waits = [one for one in record.exchanges.values() if one.spot == spot] if record else []
+        own = self.hosts.get(rank, "")
+        told = Told(sum(one.wait_s for one in waits))
+        for one in waits:
+            found = self.late_in(rank, one) if one.wait_s > 0 else None
+            if found is None:
+                continue
+            late = min(found.late, one.wait_s)
+            unposted = max(late - found.pending, 0.0) if found.is_taker else late
+            told.known += one.wait_s
+            told.late += late
+            told.unposted += unposted
+            told.pending += min(found.pending, one.wait_s - unposted)
+            told.is_within &= bool(own) and all(self.hosts.get(p) == own for p in found.partners)
+        return told if told.known else None
+
+    def late_in(self, rank: int, wait: Exchange) -> Late | None:
+        """What those did for whom one wait was; None: that is not known."""
+        if wait.group is not None:
+            last = self.causes.last_of(rank, wait)
+            if last.partner is None or not last.account.is_known:
+                return None
+            return Late(last.account.seconds, 0.0, frozenset(wait.members), is_taker=False)
+        ones = [wait] if wait.partner is not None else self.causes.several_of(rank, wait)
+        found = [
+            self.late_partner(rank, one, one.partner, wait.times)
+            for one in ones or []
+            if one.partner in self.causes.ranks and one.partner is not None
+        ]
+        known = [one for one in found if one is not None]
+        if not known or len(known) < len(found):
+            return None
+        latest = max(known, key=lambda one: one.late + one.pending)
+        return replace(latest, partners=frozenset().union(*(one.partners for one in known)))
+
+    def late_partner(self, rank: int, one: Exchange, partner: int, waits: float) -> Late | None:
+        account = self.causes.account(rank, partner, one)
+        if not account.is_known:
+            return None
+        spots = {theirs.spot for theirs in self.causes.towards(partner, rank, one)}
+        pending = sum(self.pending_of(partner, spot) for spot in spots) * waits
+        return Late(account.seconds, pending, frozenset({partner}), is_taker=one.way == "to")
+
+    def pending_of(self, rank: int, spot: Spot) -> float:
+        """What a rank computed while one of its requests was pending, that it posted there or
+        completed there; a mean, s."""
+        ours = [site.ranks[rank] for site in self.sites.get(spot, []) if rank in site.ranks]
+        key = "calls" if spot.is_door else "completed"
+        count = sum(number(one, key) for one in ours)
+        return sum(number(one, "computed_ns") for one in ours) * NS / count if count else 0.0
+
+    @cached_property
+    def sites(self) -> dict[Spot, list[Site]]:
+        found: dict[Spot, list[Site]] = {}
+        for site in self.run.sites:
+            found.setdefault(Spot(str(site.place), site.function), []).append(site)
+        return found
+
+    def explain(self, reasons: Reasons, rank: int, site: Site, one: dict) -> Reasons:
+        """The same with what is not known from the wire, of one door of a rank, divided."""
+        told = self.of(rank, Spot(str(site.place), site.function))
+        if not reasons.unknown or told is None:
+            return reasons
+        unknown = reasons.unknown
+        part = unknown / told.whole
+        known, late = told.known * part, told.late * part
+        went_elsewhere = rank not in self.on_tcp or number(one, "unseen_ns") > 0
+        is_large = site.size_class >= LEAST_SIZE_CLASS
+        no_progress = copying = 0.0
+        if told.is_within and went_elsewhere and is_large:
+            late = told.unposted * part
+            waited = waited_ns(one) * NS
+            computed = number(one, "computed_ns") * NS * (known / waited if waited else 0.0)
+            no_progress = min(known - late, max(computed, told.pending * part))
+            copying = known - late - no_progress
+        return replace(
+            reasons,
+            no_progress=reasons.no_progress + no_progress,
+            bandwidth=reasons.bandwidth + copying,
+            late=reasons.late + late,
+            unknown=unknown - late - no_progress - copying,
+            within=no_progress,
+            told=late + no_progress + copying,
+        )
