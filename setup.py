@@ -1,4 +1,5 @@
-"""The part of the installation that pyproject.toml cannot say: the libraries, built by CMake.
+"""The part of the installation that pyproject.toml cannot say: the libraries, built by CMake, and
+the sources of the benchmarks, which the command builds when it needs them.
 
 They go into the package (headway/lib), where the command finds them. Without CMake or an MPI the
 command is installed alone, with one line that says so.
@@ -16,6 +17,8 @@ from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
+#: what the benchmarks are built of, below bench/; packaging/install.cmake has the same
+BENCHMARKS = ("*.c", "common/*.[ch]", "common/*.sh")
 
 
 class BuildWithLibraries(build_py):
@@ -27,6 +30,12 @@ class BuildWithLibraries(build_py):
             return
         package = Path(self.build_lib).absolute() / "headway"
         shutil.copytree(ROOT / "include", package / "include", dirs_exist_ok=True)
+        sources = package / "bench" / "sources"
+        for pattern in BENCHMARKS:
+            for path in sorted((ROOT / "bench").glob(pattern)):
+                place = sources / path.relative_to(ROOT / "bench")
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, place)
         target = package / "lib"
         work = Path(self.get_finalized_command("build").build_temp).absolute() / "cmake"
         if complaint := build_libraries(target, work):

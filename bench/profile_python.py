@@ -21,8 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-BENCH = Path(__file__).resolve().parent
-ROOT = BENCH.parent
+ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_S = 60
 
 
@@ -80,9 +79,9 @@ def launched(name: str) -> None:
 
 
 def measure(options: argparse.Namespace) -> dict:
-    sys.path[:0] = [str(ROOT / "cli"), str(BENCH)]
-    from driver import machine
+    sys.path.insert(0, str(ROOT / "cli"))
     from headway import launch
+    from headway.bench import machine, places
     from headway.mpis import find_mpis
 
     mpis = [mpi for mpi in find_mpis() if mpi.python and not mpi.is_intel]
@@ -108,7 +107,7 @@ def measure(options: argparse.Namespace) -> dict:
         "schema": 1,
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "machine": machine.describe(),
-        "commit": machine.commit(ROOT),
+        "commit": places.commit(),
         "title": "What a profile costs a Python program",
         "notes": [f"CPU: {share}", f"{options.launches} launches of each mode, alternating"],
         "mpis": {mpi.name: mpi.title for mpi in mpis},

@@ -27,7 +27,11 @@ install(FILES "${made_dir}/HeadwayConfig.cmake" "${made_dir}/HeadwayConfigVersio
     DESTINATION "${cmake_dir}")
 
 install(FILES include/headway.h include/headway.f90 TYPE INCLUDE)
-install(DIRECTORY cli/headway DESTINATION "${own_dir}/python" FILES_MATCHING PATTERN "*.py")
+set(python_dir "${own_dir}/python")
+install(DIRECTORY cli/headway DESTINATION "${python_dir}" FILES_MATCHING PATTERN "*.py"
+    PATTERN "requirements.txt" REGEX "/programs/inputs/.*/[^/]*$")
+install(DIRECTORY bench/ DESTINATION "${python_dir}/headway/bench/sources" FILES_MATCHING PATTERN "*.[ch]"
+    PATTERN "*.sh")
 install(FILES doc/man/headway.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 install(FILES doc/man/headway.7 DESTINATION "${CMAKE_INSTALL_MANDIR}/man7")
 install(DIRECTORY doc/guide doc/schema TYPE DOC)

@@ -1,14 +1,15 @@
 """`headway demo`: the halo program on a two-node cluster, plain and with Headway, in a minute.
 
-Builds nothing. The program is an ordinary MPI solver of the heat equation; its answer is compared
-between the two, its time is shown in a table, and its phases with the bytes on the wire in a
-picture.
+The program is an ordinary MPI solver of the heat equation, built where it is not yet; its answer is
+compared between the two, its time is shown in a table, and its phases with the bytes on the wire in
+a picture.
 """
 
 from __future__ import annotations
 
 import argparse
 import fcntl
+import importlib.util
 import json
 import platform
 import re
@@ -26,6 +27,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from headway import console, preload, records, transport
+from headway.bench import build, places
 from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.cluster.options import ClusterOptions
 from headway.errors import HeadwayError
@@ -34,6 +36,8 @@ from headway.mpis import Mpi, find_mpis, repository_root
 MODES = ("plain", "Headway")
 #: of the payload in a full frame: 1514 bytes carry 1448
 FRAMING = 1514 / 1448
+#: in the current folder, what an installed command draws
+PICTURE = "headway-demo.png"
 #: the order in which an MPI is chosen when none is asked for
 PREFERRED = ("mpich4", "ompi4", "ompi5", "impi", "mpich5")
 TIMELINE_STEPS = 6
@@ -162,7 +166,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         "demo",
         help="the halo program, plain and with Headway, on a two-node test cluster",
-        description="Ends in a table and a picture. Needs the programs of ./dev build.",
+        description="Ends in a table and a picture. The program is built with the MPI's mpicc.",
     )
     parser.add_argument(
         "--mpi", metavar="NAME", help="which MPI: mpich4, mpich5, impi, ompi4 or ompi5"
@@ -195,7 +199,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         type=Path,
         metavar="FILE",
         help="where the picture goes, its data beside it as JSON; default: "
-        "build/run/timeline.png of the source tree",
+        f"{PICTURE} in the current folder, in a source tree build/run/timeline.png",
     )
     parser.add_argument(
         "--draw",
@@ -206,33 +210,51 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser.set_defaults(call=demo)
 
 
-def choose(name: str | None, build: Path) -> tuple[Mpi, Path]:
-    """An MPI that has the program, and the program."""
-    mpis = {m.name: m for m in find_mpis() if (build / "bench" / m.name / "halo").is_file()}
+def choose(name: str | None) -> Mpi:
+    """The MPI asked for, or the first that there is."""
+    mpis = {mpi.name: mpi for mpi in find_mpis()}
     if not mpis:
-        raise HeadwayError(f"no halo program in {build / 'bench'}", "build it: ./dev build")
+        raise HeadwayError("no MPI found", "install one with its mpicc and mpiexec")
     if name and name not in mpis:
         raise HeadwayError(
-            f"no halo program for {name!r} (there is: {', '.join(mpis)})",
+            f"no MPI called {name!r} here (found: {', '.join(mpis)})",
             "choose one of these with --mpi",
         )
-    chosen = name or next((n for n in PREFERRED if n in mpis), next(iter(mpis)))
-    return mpis[chosen], build / "bench" / chosen / "halo"
+    preferred = [n for n in PREFERRED if n in mpis and is_served(mpis[n])]
+    return mpis[name or next(iter(preferred + list(mpis)))]
+
+
+def is_served(mpi: Mpi) -> bool:
+    """Is the library built for its family?"""
+    try:
+        return bool(preload.library(mpi.flavour))
+    except HeadwayError:
+        return False
+
+
+def program_of(mpi: Mpi) -> Path:
+    """The solver, built for this MPI if it is not yet."""
+    if build.build([mpi], places.built(), ["halo"]):
+        raise HeadwayError(
+            f"the program does not build with {mpi.mpicc}",
+            "see the messages above, or try another MPI: --mpi",
+            status=1,
+        )
+    return places.built() / places.folder_of(mpi) / "halo"
 
 
 def demo(arguments: argparse.Namespace) -> int:
     root = repository_root()
-    if root is None:
-        raise HeadwayError("the demo needs the source tree", "run it there: ./dev run")
-    picture = arguments.picture or root / "build" / "run" / "timeline.png"
+    picture = arguments.picture or (root / "build/run/timeline.png" if root else Path(PICTURE))
     if arguments.draw:
         return draw_again(arguments.draw, picture)
     if arguments.launches < 1 or arguments.steps < TIMELINE_STEPS:
         raise HeadwayError(
             "too few launches or steps", f"ask for 1 launch, {TIMELINE_STEPS} steps or more"
         )
-    mpi, program = choose(arguments.mpi, root / "build")
+    mpi = choose(arguments.mpi)
     preload.library(mpi.flavour)
+    program = program_of(mpi)
     with (
         machine_to_ourselves(),
         open_cluster(2, rate=arguments.rate, sockbuf=arguments.sockbuf) as cluster,
@@ -240,7 +262,13 @@ def demo(arguments: argparse.Namespace) -> int:
         return show(Demo(mpi, program, cluster, arguments.steps), arguments, picture)
 
 
+def can_draw() -> bool:
+    return importlib.util.find_spec("matplotlib") is not None
+
+
 def draw_again(data: Path, picture: Path) -> int:
+    if not can_draw():
+        raise HeadwayError("pictures are drawn by matplotlib", "pip install matplotlib")
     from headway import timeline  # matplotlib takes its time to load
 
     timeline.draw(timeline.load(data), picture)
@@ -295,6 +323,9 @@ def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
         if is_same
         else "the answers differ: this is a bug; report it with the output of HEADWAY_VERBOSE=1"
     )
+    if not can_draw():
+        console.say("no picture: matplotlib is not installed (pip install matplotlib)")
+        return 0 if is_same else 1
     from headway import timeline  # matplotlib takes its time to load
 
     title = f"halo on two nodes, {demo.mpi.title}, {demo.cluster.describe()}"

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from headway import __version__, bench, console, demo, profile, run
+from headway import __version__, console, demo, profile, run
+from headway.bench import command as bench_command
 from headway.cluster import commands as cluster_commands
 from headway.doctor import command as doctor_command
 from headway.errors import HeadwayError
@@ -39,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     doctor_command.add_parser(commands)
     cluster_commands.add_parser(commands)
     tune_command.add_parser(commands)
-    bench.add_parser(commands)
+    bench_command.add_parser(commands)
     demo.add_parser(commands)
     return parser
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 import support
+from headway.bench import build as bench_build
 from headway.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "cli")]
-
-import build as bench_build  # noqa: E402
 
 PROGRAM = "rma_patterns"
 SHORT = ("--sizes", "64", "--tile", "8", "--steps", "2", "--iterations", "2")

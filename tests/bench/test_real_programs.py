@@ -5,21 +5,17 @@ A small solver of ours stands in for the programs of the registries.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from headway.bench import build as bench_build
+from headway.bench.programs import install, page, runner, suite
+from headway.bench.programs.catalog import PROGRAMS, Answer, RealProgram
 from headway.errors import HeadwayError
 from headway.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "cli")]
-
-from programs import install, page, runner, suite  # noqa: E402
-from programs.catalog import PROGRAMS, Answer, RealProgram  # noqa: E402
-
-import build as bench_build  # noqa: E402
 
 ANSWER = Answer("checksum", r'"checksum": ?"?([^",}]+)')
 MACHINE = {"cpu": "a processor", "cores": 2, "kernel": "6.0"}

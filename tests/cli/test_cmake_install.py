@@ -98,6 +98,24 @@ def test_pages_and_completions(prefix: Path) -> None:
         assert (share / name).is_file(), name
 
 
+def test_benchmarks(prefix: Path) -> None:
+    """The installed command has the sources of the benchmarks and the inputs of real programs."""
+    done = subprocess.run([prefix / "bin" / "headway", "bench"], capture_output=True, text=True)
+    assert done.returncode == 0 and "casper2-fig5" in done.stdout, done.stderr
+    (package,) = prefix.glob("lib*/**/headway/python/headway")
+    sources, inputs = package / "bench/sources", package / "bench/programs/inputs"
+    wanted = {name for name in names(ROOT / "bench") if name.suffix in (".c", ".h", ".sh")}
+    assert names(sources) == wanted and len(wanted) > 20
+    assert names(inputs) == names(ROOT / "cli/headway/bench/programs/inputs")
+    assert (package / "bench/programs/requirements.txt").is_file()
+
+
+def names(folder: Path) -> set[Path]:
+    """Files in it, without what Python leaves."""
+    files = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    return {path for path in files if "__pycache__" not in path.parts}
+
+
 def test_find_package(prefix: Path, programs: Path, one_of_each_abi: Mpi) -> None:
     """One program that has the library preloaded by the installed command, one that links it."""
     kept = programs / "kept"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -52,11 +53,86 @@ def test_installed_command_runs(installed: Path, mpi: Mpi, hello: Path, tmp_path
     assert (installed / "headway" / "lib" / f"libheadway-{mpi.flavour}.so").is_file()
 
 
+def headway_in(
+    installed: Path, folder: Path, *words: object, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """The installed command, with no source tree in sight and a cache of its own."""
+    folder.mkdir(exist_ok=True)
+    own = {"PYTHONPATH": str(installed), "XDG_CACHE_HOME": str(folder.parent / "cache")}
+    return subprocess.run(
+        [sys.executable, "-m", "headway", *map(str, words)],
+        env={**os.environ, **own, **env},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=280,
+    )
+
+
+def test_benchmarks_come_along(installed: Path, mpi: Mpi, tmp_path: Path) -> None:
+    """Built in the cache when first asked for, never again; results stay where one stands."""
+    if mpi.name not in ("mpich4", "ompi4"):
+        pytest.skip("found by ./dev only, which an installed command is not part of")
+    words = ("bench", "latency", "--mpi", mpi.name, "--modes", "headway", "--launches", 1)
+    words += ("--sizes", 8, "--rate", "none", "--sockbuf", "default")
+    here = tmp_path / "here"
+    done = headway_in(installed, here, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    document = json.loads((here / "headway-bench" / "latency.json").read_text())
+    assert {row["mode"] for row in document["rows"]} == {"plain", "headway"}
+    assert not any(launch["failure"] for launch in document["launches"])
+    assert document["commit"].startswith("0.1.0, sources ")
+    assert "wrote headway-bench/latency.json" in done.stdout
+    (programs,) = (tmp_path / "cache" / "headway" / "bench").glob(f"0.1.0-*/{mpi.name}-*")
+    assert {path.name for path in programs.iterdir()} == {"latency", "workrate"}
+    made = {path.name: path.stat().st_mtime_ns for path in programs.iterdir()}
+    again = headway_in(installed, here, *words)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert made == {path.name: path.stat().st_mtime_ns for path in programs.iterdir()}
+
+
+def test_demo_comes_along(installed: Path, mpi: Mpi, tmp_path: Path) -> None:
+    if mpi.name != "ompi4":
+        pytest.skip("one MPI shows it; test_benchmarks_come_along has the other")
+    words = ("demo", "--launches", 1, "--steps", 8, "--mpi", mpi.name)
+    done = headway_in(installed, tmp_path / "here", *words)
+    assert done.returncode == 0, done.stderr
+    assert "every launch gave the same answer" in done.stderr
+    names = {path.name for path in (tmp_path / "here").iterdir()}
+    assert names == {"headway-demo.png", "headway-demo.json"}
+
+
+def test_what_an_installed_command_cannot_do(installed: Path, tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    refused = headway_in(installed, here, "bench", "latency", "--publish")
+    assert refused.returncode == 2 and "source tree" in refused.stderr
+    (tmp_path / "file").write_text("")
+    nowhere = {"XDG_CACHE_HOME": str(tmp_path / "file")}
+    refused = headway_in(installed, here, "demo", **nowhere)
+    assert refused.returncode == 2 and "set XDG_CACHE_HOME" in refused.stderr, refused.stderr
+    assert not list(here.iterdir())
+
+
 def test_nothing_but_the_package(installed: Path) -> None:
     assert [entry.name for entry in installed.iterdir()] == ["headway"]
     assert (installed / "headway" / "include" / "headway.h").is_file()
-    for name in ("doctor", "report", "cluster", "tune"):
+    for name in ("doctor", "report", "cluster", "tune", "bench"):
         assert (installed / "headway" / name / "__init__.py").is_file()
+    sources = installed / "headway" / "bench" / "sources"
+    assert contents(sources) == benchmark_sources()
+    programs = "bench/programs"
+    assert contents(installed / "headway" / programs) == contents(ROOT / "cli/headway" / programs)
+
+
+def contents(folder: Path) -> set[str]:
+    """Files in it, without what Python leaves."""
+    files = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    return {str(path) for path in files if "__pycache__" not in path.parts}
+
+
+def benchmark_sources() -> set[str]:
+    return {name for name in contents(ROOT / "bench") if name.endswith((".c", ".h", ".sh"))}
 
 
 def test_pages_and_completions_come_along(installed: Path) -> None:

@@ -1,4 +1,4 @@
-"""The suite `programs` of bench/run.py: options in, a result, its table and its page out."""
+"""The suite `programs` of `headway bench`: options in, a result, its table and its page out."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from driver import machine, report
-from headway.errors import HeadwayError
-from headway.mpis import Mpi
 from rich.console import Console
 from rich.table import Table
 
-from programs import install, page, runner
-from programs.catalog import PROGRAMS, RealProgram
+from headway import preload
+from headway.bench import machine, places, report
+from headway.bench.programs import install, page, runner
+from headway.bench.programs.catalog import PROGRAMS, RealProgram
+from headway.errors import HeadwayError
+from headway.mpis import Mpi
 
 NAME = "programs"
 TITLE = "Real programs from the registries, plain and with Headway"
 SCHEMA = 1
 PAIRS = 5
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def programs_choose(part: str | None) -> list[RealProgram]:
@@ -66,7 +66,7 @@ def measure(options: argparse.Namespace, mpis: Sequence[Mpi], console: Console) 
     pairs = options.launches or PAIRS
     rate, sockbufs = options.rate or "1gbit", (options.sockbuf or "default").split(",")
     started = datetime.datetime.now(datetime.UTC)
-    commit = machine.commit(ROOT)
+    commit = places.commit()
     rows: list[dict] = []
     notes: list[str] = []
     with machine.cpu_share() as protection, report.Progress(console) as progress:
@@ -83,7 +83,7 @@ def measure(options: argparse.Namespace, mpis: Sequence[Mpi], console: Console) 
                     rate=rate,
                     sockbuf=sockbuf,
                     pairs=pairs,
-                    libraries=ROOT / "build" / "lib",
+                    libraries=preload.library(mpi.flavour).parent,
                     scratch=options.out / "scratch",
                     tell=lambda launch, common=common: progress.tell({**common, **launch}),
                 )
@@ -142,7 +142,7 @@ def merged(earlier: Path, document: dict) -> dict:
 
 def results_write(document: dict, options: argparse.Namespace, console: Console) -> None:
     """The result and its page; a run of some programs leaves the rows of the others."""
-    folders = [options.out] + ([ROOT / "doc" / "results"] if options.publish else [])
+    folders = [options.out] + ([places.publications()] if options.publish else [])
     for folder in folders:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{NAME}.json"
@@ -152,7 +152,7 @@ def results_write(document: dict, options: argparse.Namespace, console: Console)
         page_path = folder / f"{NAME}.md"
         page_path.write_text(page.page_make(whole), encoding="utf-8")
         for item in (path, page_path):
-            console.print(f"wrote {item.relative_to(ROOT) if item.is_relative_to(ROOT) else item}")
+            console.print(f"wrote {places.shown(item)}")
 
 
 def run(options: argparse.Namespace, mpis: Sequence[Mpi], console: Console) -> int:

@@ -20,7 +20,7 @@ pairs' ratios. Timed is what the program itself says it took, or the job where i
 *Faster* and *slower* are more than 1 % with three quarters of the pairs on that side.
 {same}
 
-Made from `programs.json` by `bench/run.py --suite programs` ({date}; {cpu}, {cores} cores, Linux
+Made from `programs.json` by `headway bench programs` ({date}; {cpu}, {cores} cores, Linux
 {kernel}; commit {commit}). Again: `./dev headway bench programs --install`, as root: Debian's
 programs come from its registry, Python's from the package index.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from driver.cases import (
+from headway.bench.cases import (
     ALL_SIZES,
     ARRAY_OPERATIONS,
     COLLECTIVES,

@@ -15,13 +15,16 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from headway.bench import places
+from headway.bench.programs.catalog import RealProgram
 from headway.errors import HeadwayError
 
-from programs.catalog import RealProgram
+REQUIREMENTS = Path(__file__).resolve().parent / "requirements.txt"
 
-ROOT = Path(__file__).resolve().parents[2]
-VENV = ROOT / "build" / "programs" / "venv"
-REQUIREMENTS = ROOT / "tools" / "requirements" / "programs.txt"
+
+def venv() -> Path:
+    """The virtual environment that the Python packages go into."""
+    return places.real_programs() / "venv"
 
 
 def debian_version(package: str) -> str:
@@ -37,14 +40,14 @@ def debian_version(package: str) -> str:
 @cache
 def python_versions() -> dict[str, str]:
     """Distribution -> version in the programs' virtual environment; empty where there is none."""
-    if not (VENV / "bin" / "python").exists():
+    if not (venv() / "bin" / "python").exists():
         return {}
     code = (
         "import importlib.metadata as m, json\n"
         "print(json.dumps({d.name.lower(): d.version for d in m.distributions()}))"
     )
     done = subprocess.run(
-        [str(VENV / "bin" / "python"), "-c", code], text=True, capture_output=True, check=False
+        [str(venv() / "bin" / "python"), "-c", code], text=True, capture_output=True, check=False
     )
     return json.loads(done.stdout) if done.returncode == 0 else {}
 
@@ -83,7 +86,7 @@ def ensure(programs: Sequence[RealProgram], *, consent: bool) -> None:
         )
     if is_python_missing(programs) and not consent:
         raise HeadwayError(
-            f"no Python packages of {REQUIREMENTS.name} below {VENV.parent.name}/",
+            f"no Python packages of {REQUIREMENTS.name} below {venv().parent}",
             "add --install: they go into a virtual environment of their own",
         )
     if debian:
@@ -99,8 +102,8 @@ def add_debian(packages: Sequence[str]) -> None:
 
 
 def add_python() -> None:
-    run([sys.executable, "-m", "venv", "--clear", str(VENV)])
-    python = str(VENV / "bin" / "python")
+    run([sys.executable, "-m", "venv", "--clear", str(venv())])
+    python = str(venv() / "bin" / "python")
     run([python, "-m", "pip", "install", "-q", "--no-input", "-r", str(REQUIREMENTS)])
     python_versions.cache_clear()
 

@@ -7,7 +7,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from driver import analysis
+from headway.bench import analysis
 
 #: value -> heading; what a table shows when its rows have it
 COLUMNS = {

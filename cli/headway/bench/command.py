@@ -1,51 +1,72 @@
-#!/usr/bin/env python3
-"""Runs a suite of benchmarks: every mode alternating, several launches, tables, plots and JSON.
+"""`headway bench`: a suite by name; every mode alternating, several launches, tables, plots, JSON.
 
-run.py --quick                          the short set of ./dev bench
-run.py --suite overlap --mpi ompi5      one suite, one MPI
-run.py --suite programs --install       real programs, from the registries
-run.py --list                           what suites there are
+headway bench quick                     the short set
+headway bench overlap --mpi ompi5       one suite, one MPI
+headway bench programs --install        real programs, from the registries
+headway bench                           what suites there are
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import importlib.util
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
-BENCH = Path(__file__).resolve().parent
-ROOT = BENCH.parent
-sys.path[:0] = [str(ROOT / "cli"), str(BENCH)]
+from rich.console import Console
 
-from driver import analysis, launches, machine, plots, report, suites  # noqa: E402
-from headway.errors import HeadwayError  # noqa: E402
-from headway.mpis import Mpi, find_mpis  # noqa: E402
-from programs import page as programs_page  # noqa: E402
-from programs import suite as programs_suite  # noqa: E402
-from rich.console import Console  # noqa: E402
-
-import build as bench_build  # noqa: E402
+from headway.bench import analysis, build, launches, machine, places, report, suites
+from headway.bench.programs import page as programs_page
+from headway.bench.programs import suite as programs_suite
+from headway.errors import HeadwayError
+from headway.mpis import Mpi, find_mpis, repository_root
 
 SCHEMA = 1
+#: what the plots are drawn with; without it there are tables and results
+PLOTTER = "matplotlib"
 
 
-def arguments_parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Run benchmark suites.")
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--quick", action="store_true", help="the short set, under three minutes")
-    which.add_argument("--suite", help="a suite by name")
-    which.add_argument("--list", action="store_true", help="name the suites")
-    which.add_argument(
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser(
+        "bench",
+        help="run a suite of benchmarks by name",
+        usage="headway bench [SUITE] [options]",
+        description="A suite: every mode alternating, several launches, tables, plots and a result "
+        "file. Its programs are built with the mpicc of each MPI. Without a name: what suites "
+        "there are.",
+    )
+    parser.add_argument("suite", nargs="?", metavar="SUITE", help="its name; quick: minutes")
+    parser.add_argument("--list", action="store_true", help="what suites there are")
+    add_narrowing(parser)
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIRECTORY",
+        help=f"where results go (default: {places.RESULTS}/ in the current folder; "
+        "of a source tree build/bench-results/)",
+    )
+    parser.add_argument(
         "--render",
         type=Path,
-        metavar="JSON",
+        metavar="FILE",
         help="tables and plots of an earlier result, without running anything",
     )
-    parser.add_argument("--mpi", help="comma-separated; default: every MPI found")
-    parser.add_argument("--modes", help="comma-separated: plain always, headway, peer, ...")
+    parser.add_argument(
+        "--publish",
+        action="store_true",
+        help="in a source tree: also put the abridged results and plots into doc/results",
+    )
+    parser.set_defaults(call=bench)
+
+
+def add_narrowing(parser: argparse.ArgumentParser) -> None:
+    """What is run of a suite, and on what."""
+    parser.add_argument("--mpi", metavar="NAMES", help="a comma between them; default: all found")
+    parser.add_argument(
+        "--modes", metavar="NAMES", help="beside plain: headway, peer, ... (default: all)"
+    )
     parser.add_argument(
         "--variant",
         action="append",
@@ -53,29 +74,27 @@ def arguments_parse() -> argparse.Namespace:
         metavar="NAME:VAR=VALUE,...",
         help="one more Headway mode with these options; may be repeated",
     )
-    parser.add_argument("--rate", help="comma-separated link rates instead of the suite's")
-    parser.add_argument("--sockbuf", help="comma-separated, instead of the suite's")
-    parser.add_argument("--case", help="only the cases with this in their name")
-    parser.add_argument("--sizes", help="comma-separated bytes instead of the suite's sizes")
-    parser.add_argument("--launches", type=int, help="launches of each mode instead of the suite's")
+    parser.add_argument("--rate", metavar="RATES", help="link rates instead of the suite's")
+    parser.add_argument("--sockbuf", metavar="SIZES", help="socket buffers instead of the suite's")
+    parser.add_argument("--case", metavar="PART", help="only the cases with this in their name")
+    parser.add_argument("--sizes", metavar="BYTES", help="message sizes instead of the suite's")
+    parser.add_argument(
+        "--launches", type=int, metavar="N", help="launches of each mode instead of the suite's"
+    )
     parser.add_argument(
         "--install",
         action="store_true",
         help="suite programs: install what it needs from Debian and the Python package index",
     )
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench-results")
-    parser.add_argument(
-        "--publish",
-        action="store_true",
-        help="also put the abridged results and plots into doc/results",
-    )
-    return parser.parse_args()
 
 
 def mpis_choose(names: str | None) -> list[Mpi]:
     found = find_mpis()
     if not found:
-        raise HeadwayError("no MPI found", "run ./dev setup")
+        raise HeadwayError(
+            "no MPI found",
+            "run ./dev setup" if repository_root() else "install one with its mpicc and mpiexec",
+        )
     if not names:
         return found
     unknown = set(names.split(",")) - {mpi.name for mpi in found}
@@ -105,9 +124,7 @@ def modes_parse(
     if not text:
         return None
     wanted = text.split(",")
-    names = [
-        mode.name for mpi in mpis for mode in launches.modes_make(mpi, suite, ROOT, None, variants)
-    ]
+    names = [mode.name for mpi in mpis for mode in launches.modes_make(mpi, suite, None, variants)]
     known = dict.fromkeys([*names, *(name.split(":")[0] for name in names)])
     if unknown := [name for name in wanted if name not in known]:
         raise HeadwayError(
@@ -116,9 +133,16 @@ def modes_parse(
     return wanted
 
 
+def sizes_parse(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(size) for size in text.split(","))
+    except ValueError as error:
+        raise HeadwayError(f"--sizes {text!r} is no list of bytes", "--sizes 1024,65536") from error
+
+
 def suite_choose(options: argparse.Namespace) -> suites.Suite:
     """The suite, narrowed by the command line."""
-    suite = suites.QUICK if options.quick else suites.find(options.suite)
+    suite = suites.find(options.suite)
     if suite is None:
         raise HeadwayError(
             f"no suite called {options.suite!r}",
@@ -131,7 +155,7 @@ def suite_choose(options: argparse.Namespace) -> suites.Suite:
             "there are: " + ", ".join(case.name for case in suite.cases),
         )
     if options.sizes:
-        sizes = tuple(int(size) for size in options.sizes.split(","))
+        sizes = sizes_parse(options.sizes)
         cases = [
             replace(case, sizes=sizes) if case.sizes and case.program != "halo" else case
             for case in cases
@@ -156,13 +180,18 @@ def suite_run(
     with machine.cpu_share() as protection, report.Progress(console) as progress:
         notes.append(f"CPU: {protection}")
         notes += [
+            f"Headway is not on {mpi.title}: no library for it is built"
+            for mpi in mpis
+            if launches.library_of(mpi) is None
+        ]
+        notes += [
             f"not on {mpi.title}: {suite.excluded[mpi.name]}"
             for mpi in mpis
             if mpi.name in suite.excluded
         ]
         mpis = [mpi for mpi in mpis if mpi.name not in suite.excluded]
         for mpi in mpis:
-            modes = launches.modes_make(mpi, suite, ROOT, wanted, variants)
+            modes = launches.modes_make(mpi, suite, wanted, variants)
             progress.expect(
                 len(modes)
                 * suite.launches
@@ -173,7 +202,7 @@ def suite_run(
         for rate in suite.rates:
             for sockbuf in suite.sockbufs:
                 for mpi in mpis:
-                    modes = launches.modes_make(mpi, suite, ROOT, wanted, variants)
+                    modes = launches.modes_make(mpi, suite, wanted, variants)
                     setting_run(
                         suite, mpi, rate, sockbuf, modes, options.out, progress, done, notes
                     )
@@ -192,9 +221,7 @@ def setting_run(
     notes: list[str],
 ) -> None:
     for nodes in sorted({case.nodes for case in suite.cases}):
-        with launches.Setting(
-            mpi, rate, sockbuf, nodes, ROOT / "build" / "bench", scratch
-        ) as setting:
+        with launches.Setting(mpi, rate, sockbuf, nodes, places.built(), scratch) as setting:
             if setting.note and setting.note not in notes:
                 notes.append(setting.note)
             for case in suite.cases:
@@ -240,9 +267,9 @@ def results_write(document: dict, options: argparse.Namespace, console: Console)
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / f"{document['suite']}.json"
     path.write_text(json.dumps(document, indent=1), encoding="utf-8")
-    written = [path, *plots.draw(document, options.out)]
+    written = [path, *draw(document, options.out, console)]
     if options.publish:
-        published = ROOT / "doc" / "results"
+        published = places.publications()
         published.mkdir(parents=True, exist_ok=True)
         small = published / path.name
         small.write_text(
@@ -250,16 +277,26 @@ def results_write(document: dict, options: argparse.Namespace, console: Console)
             + "\n",
             encoding="utf-8",
         )
-        written += [small, *plots.draw(document, published)]
+        written += [small, *draw(document, published, console)]
     for item in written:
-        console.print(f"wrote {item.relative_to(ROOT) if item.is_relative_to(ROOT) else item}")
+        console.print(f"wrote {places.shown(item)}", markup=False)
+
+
+def draw(document: dict, folder: Path, console: Console) -> list[Path]:
+    """The plots, where there is what draws them."""
+    if importlib.util.find_spec(PLOTTER) is None:
+        console.print(f"no plots: {PLOTTER} is not installed (pip install {PLOTTER})")
+        return []
+    from headway.bench import plots  # it takes its time to load
+
+    return plots.draw(document, folder)
 
 
 def measure(options: argparse.Namespace, console: Console) -> dict:
     suite = suite_choose(options)
     mpis = mpis_choose(options.mpi)
     programs = sorted({case.program for case in suite.cases} | {"workrate"})
-    if bench_build.build(mpis, ROOT / "build" / "bench", programs):
+    if build.build(mpis, places.built(), programs):
         raise HeadwayError("benchmark programs do not build", "see the messages above")
     console.print(f"[bold]{suite.title}[/bold]: {', '.join(mpi.title for mpi in mpis)}")
     started = datetime.datetime.now(datetime.UTC)
@@ -268,7 +305,7 @@ def measure(options: argparse.Namespace, console: Console) -> dict:
         "schema": SCHEMA,
         "date": started.isoformat(timespec="seconds"),
         "machine": machine.describe(),
-        "commit": machine.commit(ROOT),
+        "commit": places.commit(),
         "suite": suite.name,
         "title": suite.title,
         "notes": notes + blas_notes(done),
@@ -293,35 +330,45 @@ def programs_render(document: dict, options: argparse.Namespace, console: Consol
     return 0
 
 
-def main() -> int:
-    options = arguments_parse()
-    console = Console(highlight=False)
-    if options.list:
-        for suite in suites.SUITES.values():
-            console.print(f"{suite.name:16} {suite.title}")
-        console.print(f"{programs_suite.NAME:16} {programs_suite.TITLE}")
-        for alias, name in suites.ALIASES.items():
-            console.print(f"{alias:16} part of {name}")
-        return 0
+def names_print(console: Console) -> None:
+    for suite in suites.SUITES.values():
+        console.print(f"{suite.name:16} {suite.title}")
+    console.print(f"{programs_suite.NAME:16} {programs_suite.TITLE}")
+    for alias, name in suites.ALIASES.items():
+        console.print(f"{alias:16} part of {name}")
+
+
+def document_read(path: Path) -> dict:
+    """An earlier result."""
     try:
-        if options.suite == programs_suite.NAME:
-            return programs_suite.run(options, mpis_choose(options.mpi), console)
-        if options.render:
-            document = json.loads(options.render.read_text(encoding="utf-8"))
-            if document["suite"] == programs_suite.NAME:
-                return programs_render(document, options, console)
-            if "launches" in document:
-                document["rows"] = analysis.rows_make(document["launches"])
-        else:
-            document = measure(options, console)
-    except HeadwayError as error:
-        print(f"headway: {error}", file=sys.stderr)
-        return error.status
+        document = json.loads(path.read_text(encoding="utf-8"))
+        document["suite"], document["rows"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise HeadwayError(
+            f"{path} is no result of headway bench: {error}", "name the JSON file of a suite"
+        ) from error
+    return document
+
+
+def bench(options: argparse.Namespace) -> int:
+    console = Console(highlight=False)
+    if options.list or not (options.suite or options.render):
+        names_print(console)
+        return 0
+    if options.publish:
+        places.publications()
+    options.out = options.out or places.results()
+    if options.render:
+        document = document_read(options.render)
+        if document["suite"] == programs_suite.NAME:
+            return programs_render(document, options, console)
+        if "launches" in document:
+            document["rows"] = analysis.rows_make(document["launches"])
+    elif options.suite == programs_suite.NAME:
+        return programs_suite.run(options, mpis_choose(options.mpi), console)
+    else:
+        document = measure(options, console)
     report.tables_print(document, console)
     if "launches" in document:
         results_write(document, options, console)
     return 0 if all(row["is_same_answer"] for row in document["rows"]) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

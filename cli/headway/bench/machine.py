@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import platform
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,20 +32,6 @@ def describe() -> dict[str, object]:
 
 def is_virtual() -> bool:
     return " hypervisor" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
-
-
-def commit(root: Path) -> str:
-    """The commit the tree is at, marked when anything of it is changed."""
-
-    def git(*words: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(root), *words], text=True, capture_output=True, check=False
-        ).stdout.strip()
-
-    name = git("rev-parse", "--short=12", "HEAD") or "unknown"
-    # Results published before are not what is measured.
-    measured = ("--untracked-files=no", "--", ".", ":(exclude)doc/results")
-    return name + ("+changes" if git("status", "--porcelain", *measured) else "")
 
 
 @contextmanager

@@ -11,15 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headway import records, transport
+from headway import preload, records, transport
+from headway.bench import machine, places
+from headway.bench.cases import FRAMING, Case
+from headway.bench.suites import Suite
 from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.cluster.options import parse_rate
+from headway.errors import HeadwayError
 from headway.mpis import Mpi
 from headway.report.runs import Run
-
-from driver import machine
-from driver.cases import FRAMING, Case
-from driver.suites import Suite
 
 RECORD_KEYS = (
     "engine",
@@ -35,9 +35,6 @@ RECORD_KEYS = (
     "useful_wakes",
     "stood_down",
 )
-
-
-LAST_APART = Path(__file__).resolve().parents[1] / "common" / "last_apart.sh"
 
 #: a BLAS is to use the one thread the work is counted for; each reads these when it is loaded
 BLAS_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
@@ -68,38 +65,45 @@ def peer_mode(mpi: Mpi) -> Mode:
     return Mode("peer:async", {"MPIR_CVAR_ASYNC_PROGRESS": "1"})
 
 
+def library_of(mpi: Mpi) -> Path | None:
+    """What is preloaded, or None where it is not built for this family."""
+    try:
+        return preload.library(mpi.flavour)
+    except HeadwayError:
+        return None
+
+
 def modes_make(
     mpi: Mpi,
     suite: Suite,
-    root: Path,
     wanted: list[str] | None,
     variants: dict[str, dict[str, str]],
 ) -> list[Mode]:
     """Plain first, then Headway where its library is built, then the peer and the extras."""
-    library = root / "build" / "lib" / f"libheadway-{mpi.flavour}.so"
-    preload = {"LD_PRELOAD": str(library)}
+    library = library_of(mpi)
+    preloaded = {"LD_PRELOAD": str(library)}
     modes = [Mode("plain")]
-    if library.exists():
+    if library:
         if suite.is_forced:
-            preload |= {"HEADWAY_ENGINE": "thread"}
-        modes.append(Mode("headway", preload, transport="auto"))
+            preloaded |= {"HEADWAY_ENGINE": "thread"}
+        modes.append(Mode("headway", preloaded, transport="auto"))
         if "thread" in suite.extra_modes:
-            forced = {**preload, "HEADWAY_ENGINE": "thread"}
+            forced = {**preloaded, "HEADWAY_ENGINE": "thread"}
             modes.append(Mode("headway-thread", forced, transport="auto"))
         modes += [
-            Mode(f"headway:{name}", {**preload, **env}, transport="auto")
+            Mode(f"headway:{name}", {**preloaded, **env}, transport="auto")
             for name, env in variants.items()
         ]
         if "transport" in suite.extra_modes and mpi.vendor in transport.SETTINGS:
-            modes.append(Mode("headway-keep", preload))
+            modes.append(Mode("headway-keep", preloaded))
             modes.append(Mode("plain-transport", transport="duplex"))
         if "off" in suite.extra_modes:
-            modes.append(Mode("headway-off", {**preload, "HEADWAY_ENGINE": "off"}))
+            modes.append(Mode("headway-off", {**preloaded, "HEADWAY_ENGINE": "off"}))
         if "profile" in suite.extra_modes:
             watching = {"HEADWAY_PROFILE": "yes", "HEADWAY_ENGINE": "off"}
-            modes.append(Mode("headway-profile", {**preload, **watching}))
+            modes.append(Mode("headway-profile", {**preloaded, **watching}))
         if "ghosts" in suite.extra_modes:
-            modes.append(Mode("headway-ghosts", {**preload, "HEADWAY_GHOSTS": "1"}, ghosts=1))
+            modes.append(Mode("headway-ghosts", {**preloaded, "HEADWAY_GHOSTS": "1"}, ghosts=1))
     modes.append(peer_mode(mpi))
     if "multiple" in suite.extra_modes:
         modes.append(Mode("plain-multiple", arguments=("--thread-level", "multiple")))
@@ -170,7 +174,7 @@ class Setting:
         self.rate = rate
         self.sockbuf = sockbuf
         self.nodes = nodes
-        self.programs = programs / mpi.name
+        self.programs = programs / places.folder_of(mpi)
         self.scratch = scratch
         self.units_per_s = 0.0
         self.cluster: Cluster | LocalNode | None = None
@@ -201,7 +205,8 @@ class Setting:
         argv = [str(self.programs / case.program), *arguments, *mode.arguments]
         if case.is_last_apart:
             cores = sorted(os.sched_getaffinity(0))
-            argv = [str(LAST_APART), str(cores[0]), str(cores[-1]), *argv]
+            apart = places.sources() / "common" / "last_apart.sh"
+            argv = ["sh", str(apart), str(cores[0]), str(cores[-1]), *argv]
         launcher_env = mode.launcher_env | transport.settings(
             self.mpi.title, self.cluster.bits_per_s, choice=mode.transport
         )

@@ -14,15 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from driver import machine
 from headway import records
+from headway.bench import machine
+from headway.bench.programs.catalog import RealProgram
+from headway.bench.programs.install import venv
 from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.mpis import Mpi
 from headway.report.runs import Run
 from headway.report.text import waits_of
-
-from programs.catalog import RealProgram
-from programs.install import VENV
 
 HERE = Path(__file__).resolve().parent
 #: call sites kept of a profile
@@ -48,7 +47,7 @@ def loadable(mpi: Mpi) -> Path:
 def words_of(program: RealProgram, place: Place) -> dict[str, str]:
     """What the placeholders of a command and of its environment stand for."""
     return {
-        "venv": str(VENV),
+        "venv": str(venv()),
         "bin": str(place.mpi.mpicc.parent),
         "libmpi": str(loadable(place.mpi)),
         "path": os.environ.get("PATH", ""),

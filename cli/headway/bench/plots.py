@@ -13,8 +13,8 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 
-from driver.analysis import BUSY  # noqa: E402
-from driver.report import groups, size_text  # noqa: E402
+from headway.bench.analysis import BUSY  # noqa: E402
+from headway.bench.report import groups, size_text  # noqa: E402
 
 #: a colour-blind-safe palette; one colour a mode, one a phase, everywhere
 MODE_COLOURS = {

@@ -1,22 +1,22 @@
-#!/usr/bin/env python3
-"""Builds every benchmark program for every MPI found: build/bench/<mpi>/<program>.
+"""Builds the benchmark programs, each for every MPI: <folder>/<mpi>/<program>.
 
-Called by ./dev build. A program is rebuilt when it, a shared source or this script is newer. One
-that needs a library which is not here is left out when all are built, and fails when asked for.
+`python -m headway.bench.build` builds all of them, as ./dev build does; `headway bench` and
+`headway demo` build what they start. A program is rebuilt when it, a shared source or this file is
+newer. One that needs a library which is not here is left out when all are built, and fails when
+asked for.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-BENCH = Path(__file__).resolve().parent
-ROOT = BENCH.parent
-sys.path.insert(0, str(ROOT / "cli"))
-
-from headway.mpis import Mpi, find_mpis  # noqa: E402
+from headway.bench import places
+from headway.errors import HeadwayError
+from headway.mpis import Mpi, find_mpis, repository_root
 
 # MPI_STATUSES_IGNORE is a small integer cast to a pointer in MPICH; gcc takes it for an array of
 # no elements and warns about every use.
@@ -26,16 +26,18 @@ FLAGS = [
     "-D_GNU_SOURCE",
     "-Wall",
     "-Wextra",
-    "-Werror",
     "-Wno-stringop-overflow",
 ]
+
+#: our compilers are to be silent; of a user's we do not know what it warns about
+STRICT = ["-Werror"]
 
 #: program -> (what the linker is told, what the library is called, Debian's package)
 LIBRARIES = {"rma_patterns": ("-lblas", "BLAS", "libblas-dev")}
 
 
 def program_names() -> list[str]:
-    return sorted(path.stem for path in BENCH.glob("*.c"))
+    return sorted(path.stem for path in places.sources().glob("*.c"))
 
 
 def is_current(target: Path, sources: list[Path]) -> bool:
@@ -50,32 +52,44 @@ def library_missing(name: str) -> str | None:
     if name not in LIBRARIES:
         return None
     flag, library, package = LIBRARIES[name]
-    done = subprocess.run(
-        ["gcc", "-x", "c", "-", flag, "-o", "/dev/null"],
-        input="int main(void) { return 0; }",
-        text=True,
-        capture_output=True,
-    )
+    try:
+        done = subprocess.run(
+            ["gcc", "-x", "c", "-", flag, "-o", "/dev/null"],
+            input="int main(void) { return 0; }",
+            text=True,
+            capture_output=True,
+        )
+    except OSError:
+        return "no gcc; Debian: gcc"
     return None if done.returncode == 0 else f"no {library} ({flag}); Debian: {package}"
 
 
 def program_build(mpi: Mpi, name: str, directory: Path) -> str | None:
     """Compiles one program; returns the compiler's complaint, or None."""
-    shared = sorted((BENCH / "common").glob("*.c"))
-    headers = sorted((BENCH / "common").glob("*.h"))
-    source = BENCH / f"{name}.c"
-    target = directory / mpi.name / name
+    shared = sorted((places.sources() / "common").glob("*.c"))
+    headers = sorted((places.sources() / "common").glob("*.h"))
+    source = places.sources() / f"{name}.c"
+    target = directory / places.folder_of(mpi) / name
     if is_current(target, [source, *shared, *headers, Path(__file__)]):
         return None
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_name(f".{name}.new")
-    command = [str(mpi.mpicc), *FLAGS, str(source), *map(str, shared), "-o", str(fresh), "-lm"]
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HeadwayError(
+            f"cannot build in {target.parent}: {error.strerror}",
+            "make room there" if repository_root() else "set XDG_CACHE_HOME to another folder",
+        ) from error
+    fresh = target.with_name(f".{name}.{os.getpid()}")  # others may build it meanwhile
+    flags = [*FLAGS, *(STRICT if repository_root() else [])]
+    command = [str(mpi.mpicc), *flags, str(source), *map(str, shared), "-o", str(fresh), "-lm"]
     command += [LIBRARIES[name][0]] if name in LIBRARIES else []
-    done = subprocess.run(command, env=mpi.environment(), text=True, capture_output=True)
-    if done.returncode != 0:
+    try:
+        done = subprocess.run(command, env=mpi.environment(), text=True, capture_output=True)
+        if done.returncode != 0:
+            return done.stderr or done.stdout
+        fresh.replace(target)
+    finally:
         fresh.unlink(missing_ok=True)
-        return done.stderr
-    fresh.replace(target)
     return None
 
 
@@ -103,7 +117,7 @@ def build(mpis: list[Mpi], directory: Path, names: list[str] | None = None) -> i
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build the benchmark programs.")
     parser.add_argument("--mpi", help="comma-separated names; default: every MPI found")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench")
+    parser.add_argument("--out", type=Path, default=places.built())
     parser.add_argument("programs", nargs="*", help="default: all")
     arguments = parser.parse_args()
     mpis = find_mpis()

@@ -1,1 +1,0 @@
-"""Real programs from the registries, plain and with Headway: what `--suite programs` runs."""
