@@ -395,6 +395,7 @@ def launch_and_tell(
         plan = make_plan(arguments, settings)
         if not arguments.quiet:
             announce(plan)
+            tell_of_ghosts(arguments, plan)
         before = times_of_records(folder) if folder else {}
         status = execute(plan)
         found = drop_old(folder, before) if folder else False
@@ -449,6 +450,17 @@ def drop_old(folder: Path, before: dict[str, int]) -> bool:
     for name in old:
         (folder / name).unlink(missing_ok=True)
     return True
+
+
+def tell_of_ghosts(arguments: argparse.Namespace, plan: Plan) -> None:
+    """A file's ghosts come out of the processes of a launcher that does not know the file."""
+    name = "HEADWAY_GHOSTS"
+    told = settings_file.read(arguments.settings) if arguments.settings else {}
+    if plan.more_ranks is None and told.get(name, "0")[0] != "0" and plan.ranks_env[name] != "0":
+        console.say(
+            f"{arguments.settings} sets {name}={plan.ranks_env[name]}: so many of the processes "
+            "started on each node are not the program's; start as many more"
+        )
 
 
 def announce(plan: Plan) -> None:

@@ -24,6 +24,7 @@ from headway.tune.search import (
     search,
     wins_needed,
 )
+from headway.tune.serving import are_ghosts_worth_trying
 from test_run import one_line
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
@@ -106,7 +107,8 @@ def test_where_the_engine_is_off_as_it_comes_it_is_forced() -> None:
     found = search(measure, 8, quiet)
     assert found and found.candidate == {"HEADWAY_ENGINE": "thread"}
     settings = [one for one in tried if one]
-    assert {name for one in settings for name in one} == {o.name for o in OPTIONS if o.tune}
+    every = {o.name for o in OPTIONS if o.tune} - {"HEADWAY_GHOSTS"}
+    assert {name for one in settings for name in one} == every
     assert all(one["HEADWAY_ENGINE"] == "thread" for one in settings)
 
 
@@ -119,6 +121,67 @@ def test_an_engine_is_not_forced_where_it_is_on() -> None:
 
     search(measure, 8, quiet)
     assert {} in tried and not any("HEADWAY_ENGINE" in one for one in tried if one)
+
+
+def test_ghosts_are_tried_where_they_serve() -> None:
+    """Beside the best so far, whatever the thread finds to do, and without forcing it."""
+    tried: list[Settings] = []
+
+    def measure(wanted: Settings) -> Timed:
+        tried.append(wanted)
+        is_served = wanted is not None and "HEADWAY_GHOSTS" in wanted
+        return Timed(0.5 if is_served else 1.0, tracked=0, is_off=True)
+
+    assert search(measure, 8, quiet) is None
+    assert not any("HEADWAY_GHOSTS" in one for one in tried if one)
+    found = search(measure, 8, quiet, has_ghosts=True)
+    assert found and found.candidate == {"HEADWAY_GHOSTS": "1"}
+    assert found.base is None and found.is_won
+
+
+def test_ghosts_that_cost_are_not_recommended() -> None:
+    for gain in (-0.3, 0.0):
+        measure = machine(random.Random(4), {"HEADWAY=": 0.1, "HEADWAY_GHOSTS=1": gain}, 0.01)
+        found = search(measure, 8, quiet, has_ghosts=True)
+        assert found and "HEADWAY_GHOSTS" not in found.candidate
+
+
+def site(function: str, calls: int = 2) -> dict:
+    return {"function": function, "calls": calls}
+
+
+@pytest.mark.parametrize(
+    ("sites", "served", "said"),
+    [
+        ([site("Isend")], None, ""),
+        ([site("Put"), site("Win_fence")], {"operations_redirected": 3}, "it is tried as well"),
+        ([site("Rget_accumulate_c")], {"locks_redirected": 1}, "it is tried as well"),
+        (
+            [site("Put")],
+            {"declined": {"heap": 2}},
+            "ghosts are not tried, they would not serve: heap",
+        ),
+        ([site("Get")], {"declined": {}}, "given none of its operations"),
+        ([site("Get")], HeadwayError("run 3 ended with status 1"), "run 3 ended with status 1"),
+        ([None, 7], None, ""),
+    ],
+)
+def test_where_ghosts_would_serve(
+    sites: list, served: dict | HeadwayError | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One run is watched; a second, with a ghost, is made for one-sided operations alone."""
+    runs: list[dict[str, str]] = []
+
+    def watch(wanted: dict[str, str]) -> list[dict]:
+        runs.append(wanted)
+        if "HEADWAY_PROFILE" in wanted:
+            return [{"profile": {"sites": sites}}, {}]
+        if isinstance(served, HeadwayError):
+            raise served
+        return [served or {}]
+
+    assert are_ghosts_worth_trying(watch) == ("tried as well" in said)
+    assert said in capsys.readouterr().err and len(runs) == (1 if served is None else 2)
 
 
 def test_time_is_up() -> None:
@@ -167,6 +230,38 @@ def test_writes_what_won_and_run_uses_it(headway: Headway, tuned: Path, tmp_path
     assert "export HEADWAY_TICK_US=200us" in script.stdout
 
 
+def test_a_ghost_that_won_is_started_by_run(
+    headway: Headway, mpi: Mpi, tmp_path: Path, is_full: bool
+) -> None:
+    """MPICH 4's windows within a node are served; those of the others are not, and are not tried.
+    Its time is what the program says, so that the machine has no part in it."""
+    if mpi.name not in ("mpich4", "mpich5") and not is_full:
+        pytest.skip("only with --full")
+    program = build(mpi, "tuned.c")
+    words = ("--only", "ghosts", "--pairs", LEAST_PAIRS, "--measure", r"in (\S+) s", "-n", 2)
+    done = headway("tune", *words, program, "SERVED")
+    assert done.returncode == 0, done.stderr
+    if mpi.name != "mpich4":
+        assert "ghosts are not tried, they would not serve: " in done.stderr, done.stderr
+        assert not (tmp_path / "headway.toml").exists()
+        return
+    assert "GHOSTS=1 against without Headway: better" in done.stderr
+    written = tomllib.loads((tmp_path / "headway.toml").read_text())
+    assert written["settings"] == {"HEADWAY_GHOSTS": "1"}
+    used = headway("run", "--settings", "headway.toml", "-n", 2, program, "SERVED")
+    assert used.returncode == 0 and used.stdout == "solved in 1.25 s\n", used.stderr
+    assert "the ghosts served 1 window" in used.stderr
+    assert "start as many more" not in used.stderr
+    own = ("--", mpi.mpiexec, "-n", 3, program, "SERVED")
+    used = headway("run", "--settings", "headway.toml", *own)
+    assert used.returncode == 0 and "HEADWAY_GHOSTS=1: so many of the processes" in used.stderr
+    (tmp_path / "headway.toml").unlink()
+    done = headway("tune", *words, program, "UNSERVED")
+    assert "a ghost serves one-sided operations" in done.stderr
+    assert "nothing was measured better" in done.stderr
+    assert not (tmp_path / "headway.toml").exists()
+
+
 def test_recommends_nothing_where_the_library_costs(
     headway: Headway, tuned: Path, tmp_path: Path
 ) -> None:
@@ -184,6 +279,8 @@ def test_refusals(headway: Headway, tuned: Path, tmp_path: Path) -> None:
         (("--only", "LOG", "-n", 2, tuned), "HEADWAY_LOG"),
         (("--output", "no/such/file", "-n", 2, tuned), "no/such/file"),
         (("--measure", "(", "-n", 2, tuned), "--measure"),
+        (("--only", "ghosts", "--", "mpiexec", "-n", 2, tuned), "no launcher"),
+        (("--only", "ghosts", "--ghosts", 1, "-n", 2, tuned), "no --ghosts"),
         (("-n", 2, "no-such-program"), "no-such-program"),
     ):
         assert part in one_line(headway("tune", *words))

@@ -16,7 +16,8 @@ from pathlib import Path
 from headway import console, program, records, run, settings_file
 from headway.errors import HeadwayError
 from headway.options_table import OPTIONS
-from headway.tune.search import LEAST_PAIRS, Race, Settings, Timed, search
+from headway.tune.search import GHOSTS, LEAST_PAIRS, Race, Settings, Timed, search
+from headway.tune.serving import are_ghosts_worth_trying
 
 DEFAULT_PAIRS = 8
 DEFAULT_LIMIT_S = 900.0
@@ -62,7 +63,8 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "--only",
         default="",
         metavar="OPTIONS",
-        help=f"try these alone, a comma between them (default: {','.join(tuned)})",
+        help=f"try these alone, a comma between them (default: {','.join(tuned)}; GHOSTS "
+        "where tune starts the ranks and a ghost would serve them)",
     )
     parser.add_argument(
         "--measure",
@@ -94,20 +96,21 @@ class Runner:
             raise HeadwayError(f"--measure {arguments.measure} has no group", r'"took ([0-9.]+) s"')
 
     def __call__(self, wanted: Settings) -> Timed:
-        self.count += 1
-        env = {n: v for n, v in os.environ.items() if not n.startswith("HEADWAY_")}
         if wanted is None:
             # What headway run chooses for the transport is part of what is compared with plain.
             launcher = self.plain.launcher_env.items() - self.plain.transport_env.items()
-            return Timed(self.execute(self.plain.plain_argv, env | dict(launcher)))
-        plan, kept = self.plan(wanted)
-        shutil.rmtree(kept, ignore_errors=True)
-        kept.mkdir()
-        seconds = self.execute(plan.argv, env | plan.env)
-        found = records.read(kept)
+            return Timed(self.execute(self.plain.plain_argv, dict(launcher)))
+        seconds, found = self.watch(wanted)
         counts = [records.tracked_count(r) + int(records.number(r, "exposures")) for r in found]
         is_off = bool(found) and all(r.get("engine") == "off" for r in found)
         return Timed(seconds, sum(counts) if counts else None, is_off)
+
+    def watch(self, wanted: dict[str, str]) -> tuple[float, list[dict]]:
+        """One run with these settings: its time and its records."""
+        plan, kept = self.plan(wanted)
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir()
+        return self.execute(plan.argv, plan.env), records.read(kept)
 
     def plan(self, wanted: dict[str, str]) -> tuple[run.Plan, Path]:
         """How to run it with these, and where its records go; found out once."""
@@ -120,11 +123,13 @@ class Runner:
 
     def execute(self, argv: list[str], env: dict[str, str]) -> float:
         """Seconds it took; HeadwayError if it failed."""
+        self.count += 1
+        ours = {n: v for n, v in os.environ.items() if not n.startswith("HEADWAY_")}
         began = time.perf_counter()
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(
                 argv,
-                env=env,
+                env=ours | env,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
@@ -192,6 +197,11 @@ def check(arguments: argparse.Namespace) -> list[str]:
     tuned = [option.name for option in OPTIONS if option.tune]
     wanted = [word.strip().upper() for word in arguments.only.split(",") if word.strip()]
     names = [word if word.startswith("HEADWAY_") else f"HEADWAY_{word}" for word in wanted]
+    if GHOSTS in names and (arguments.ranks is None or arguments.ghosts is not None):
+        raise HeadwayError(
+            f"--only {GHOSTS}: ghosts are more processes, which only tune can add",
+            "-n N, no launcher and no --ghosts",
+        )
     for name in names:
         if name not in tuned:
             raise HeadwayError(
@@ -230,7 +240,13 @@ def tune(arguments: argparse.Namespace) -> int:
         def has_time() -> bool:
             return time.monotonic() - began < arguments.limit
 
-        last = search(measure, arguments.pairs, tell, has_time, only)
+        can_add = arguments.ranks is not None and arguments.ghosts is None
+        has_ghosts = (
+            can_add
+            and (not only or GHOSTS in only)
+            and are_ghosts_worth_trying(lambda wanted: measure.watch(wanted)[1])
+        )
+        last = search(measure, arguments.pairs, tell, has_time, only, has_ghosts=has_ghosts)
     if last is None:
         console.say(
             f"nothing was measured better than the program without Headway ({measure.count} runs); "

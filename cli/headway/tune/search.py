@@ -28,6 +28,8 @@ LEAST_GAIN = 0.01
 DECIDES_TRACKING = "HEADWAY_EAGER_LIMIT"
 #: the one that decides whether there is an engine; what it takes to have one in any job
 ENGINE = "HEADWAY_ENGINE"
+#: tried where they would serve the program's windows; no setting of an engine
+GHOSTS = "HEADWAY_GHOSTS"
 FORCED = {ENGINE: "thread"}
 
 #: options of the library; None: the program without it
@@ -130,8 +132,12 @@ def search(
     tell: Callable[[Race], None],
     has_time: Callable[[], bool] = lambda: True,
     only: Sequence[str] = (),
+    *,
+    has_ghosts: bool = False,
 ) -> Race | None:
-    """The last comparison, won, of what is recommended with plain runs; None without one."""
+    """The last comparison, won, of what is recommended with plain runs; None without one.
+
+    has_ghosts: ghosts would serve the program, so that they are among what is tried."""
     best: Settings = None
     forced: dict[str, str] = {}
     is_anything_tracked = True
@@ -140,9 +146,15 @@ def search(
             break
         if ENGINE in change and not forced:
             continue  # it was on as it comes
-        if not is_anything_tracked and DECIDES_TRACKING not in change:
+        if GHOSTS in change:
+            if not has_ghosts:
+                continue
+            tried = {**(best or {}), **change}
+        elif not is_anything_tracked and DECIDES_TRACKING not in change:
             continue  # settings of a thread that has nothing to do
-        race = run_race(Race(best, {**(best or {}), **forced, **change}, most_pairs), measure)
+        else:
+            tried = {**(best or {}), **forced, **change}
+        race = run_race(Race(best, tried, most_pairs), measure)
         tell(race)
         if not change and race.is_off:
             forced = FORCED  # what is tried beyond are settings of an engine
