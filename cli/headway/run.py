@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from headway import (
     console,
     ghosts,
     launch,
+    launchers,
     options_table,
     preload,
     program,
@@ -34,26 +34,6 @@ USAGE = """headway run [options] -n N PROGRAM [ARGUMENTS]
        headway run [options] [--] mpiexec [...] PROGRAM [ARGUMENTS]
        headway run [options] PROGRAM [ARGUMENTS]"""
 
-#: launchers by the first part of their name; the last kind takes the environment as it is
-OMPI_LAUNCHERS = ("orterun", "prterun")
-MPIEXECS = ("mpiexec", "mpirun")
-OTHER_LAUNCHERS = ("srun", "aprun", "jsrun", "ibrun")
-#: launcher arguments that name other machines: what is written there is seen here only if shared
-HOST_ARGUMENTS = {
-    "-host",
-    "--host",
-    "-hosts",
-    "--hosts",
-    "-H",
-    "-f",
-    "-hostfile",
-    "--hostfile",
-    "-machinefile",
-    "--machinefile",
-    "-default-hostfile",
-    "--default-hostfile",
-}
-
 
 @dataclass
 class Plan:
@@ -64,10 +44,11 @@ class Plan:
     target: program.Target
     ranks_env: dict[str, str]
     plain_argv: list[str]  # as the user would write it, without the ranks' environment
+    script_argv: list[str]  # for a batch script that exports...
+    exports: dict[str, str]
     launcher_env: dict[str, str] = field(default_factory=dict)  # what the MPI itself needs
     transport_env: dict[str, str] = field(default_factory=dict)  # the part that transport.py chose
-    more_ranks: list[str] | None = None  # plain_argv with the ghosts' processes, if there are any
-    is_told_names: bool = False  # the launcher hands on only what -x names (Open MPI's)
+    is_adding_ghosts: bool = False  # ghosts are processes more than the user asked for
 
 
 def options_help() -> str:
@@ -104,7 +85,14 @@ def add_transport_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     """What says which program, how many of it, and with which library."""
-    parser.add_argument("-n", "--ranks", type=int, metavar="N", help="start N ranks on this node")
+    parser.add_argument(
+        "-n",
+        "--ranks",
+        type=int,
+        metavar="N",
+        help="start N ranks with the launcher of the program's MPI: on this node, in a batch job "
+        "on those it has",
+    )
     parser.add_argument(
         "--ghosts",
         metavar="N",
@@ -144,69 +132,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND")
 
 
-def launcher_kind(word: str) -> str:
-    """ "mpiexec", "ompi", "other", or "" for a program."""
-    name = Path(word).name
-    for kind, names in (
-        ("mpiexec", MPIEXECS),
-        ("ompi", OMPI_LAUNCHERS),
-        ("other", OTHER_LAUNCHERS),
-    ):
-        if any(name == n or name.startswith(n + ".") for n in names):
-            return kind
-    return ""
-
-
-def is_ompi_launcher(path: Path) -> bool:
-    """Does this mpiexec belong to Open MPI? Its own --version says so."""
-    try:
-        done = subprocess.run(
-            [str(path), "--version"],
-            capture_output=True,
-            text=True,
-            timeout=20,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return any(
-        word in done.stdout + done.stderr for word in ("OpenRTE", "Open MPI", "PRRTE", "prte")
-    )
-
-
-def known_target(word: str, abi: str | None) -> program.Target | None:
-    """The program as the user described it with --abi, if so."""
-    if abi is None:
-        return None
-    return program.Target(str(program.find_executable(word)), abi, None, program.title(None, abi))
-
-
-def find_program(words: list[str], abi: str | None) -> program.Target:
-    """The MPI program among a launcher's arguments: the first word that is one. With --abi it
-    need not be seen."""
-    refusal: HeadwayError | None = None
-    index = 0
-    while index < len(words):
-        word = words[index]
-        if word.startswith("-"):
-            # An option's value may be a program too (an agent): skip what belongs to these.
-            index += 2 if word in {"-launcher-exec", "--launcher-exec", "-wdir", "--wdir"} else 1
-            continue
-        is_path = "/" in word or shutil.which(word)
-        if is_path and shutil.which(word) and not Path(word).is_dir():
-            try:
-                return known_target(word, abi) or program.inspect(word)
-            except HeadwayError as error:
-                refusal = refusal or error
-        index += 1
-    if abi is not None:
-        # In another directory (-wdir), or in a file (-configfile): the launcher finds it.
-        return program.Target("", abi, None, program.title(None, abi))
-    raise refusal or HeadwayError(
-        f"no program found in: {shlex.join(words)}", "does the path exist and is it executable?"
-    )
-
-
 def find_launcher(target: program.Target) -> Mpi:
     """The mpiexec that belongs to the library a program loads."""
     mpis = [m for m in find_mpis() if m.flavour == target.flavour]
@@ -221,31 +146,11 @@ def find_launcher(target: program.Target) -> Mpi:
     )
 
 
-def forward_arguments(launcher: Path, kind: str, env: dict[str, str]) -> list[str]:
-    """Launcher arguments that set `env` for the ranks only."""
-    if kind == "ompi" or (kind == "mpiexec" and is_ompi_launcher(launcher)):
-        return [word for name, value in env.items() for word in ("-x", f"{name}={value}")]
-    if kind == "mpiexec":
-        return [word for name, value in env.items() for word in ("-genv", name, value)]
-    return []
-
-
-def with_forwarded(words: list[str], forwarded: list[str]) -> list[str]:
-    """A launcher's command with these arguments. Open MPI wants them for each program of several,
-    which a word `:` divides; it takes no such word for a program's argument."""
-    argv = [words[0], *forwarded]
-    for word in words[1:]:
-        argv.append(word)
-        if word == ":" and forwarded[:1] == ["-x"]:
-            argv += forwarded
-    return argv
-
-
 def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
     words = program.strip_dashes(arguments.words)
     if not words:
         raise HeadwayError("no program to run", "headway run -n 2 PROGRAM")
-    kind = launcher_kind(words[0])
+    kind = launchers.kind_of(words[0])
     if kind and arguments.ranks is not None:
         raise HeadwayError(
             f"-n {arguments.ranks} and the launcher {words[0]} are both given", "leave one out"
@@ -257,22 +162,45 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
         settings = {**settings, "HEADWAY_GHOSTS": arguments.ghosts}
     env = preload.rank_environment(target.flavour, settings, arguments.library)
     if kind:
-        launcher = program.find_executable(words[0])
-        forwarded = forward_arguments(launcher, kind, env)
-        outer = {} if forwarded else env
-        argv = with_forwarded(words, forwarded)
+        made = launchers.command_make(words, env, arguments.abi)
         job_env = transport_settings(arguments, target.title, settings, words)
-        names = forwarded[:1] == ["-x"]
-        return Plan(argv, outer | job_env, target, env, words, job_env, job_env, None, names)
+        return Plan(
+            made.argv,
+            made.outer | job_env,
+            target,
+            env,
+            words,
+            made.script,
+            job_env | made.exports,
+            job_env,
+            job_env,
+        )
     if arguments.ranks is None:
-        return Plan(words, env, target, env, words)
+        return Plan(words, env, target, env, words, words, env)
     mpi = find_launcher(target)
     more = ghosts.count(env.get("HEADWAY_GHOSTS", env.get("CSP_NG", "0")))
+    if more and (nodes := launchers.allocated_nodes()) > 1:
+        raise HeadwayError(
+            f"the batch system's allocation has {nodes} nodes, and -n does not say how many "
+            "processes each gets: ghosts cannot be added",
+            "start as many more on each: headway run --ghosts N -- mpiexec or srun ...",
+        )
     built = launch.build(mpi, words, ranks=arguments.ranks + more, forward=env)
     plain = launch.build(mpi, words, ranks=arguments.ranks)
-    with_ghosts = launch.build(mpi, words, ranks=arguments.ranks + more).argv if more else None
-    names = mpi.flavour == "ompi"
-    return Plan(built.argv, built.env, target, env, plain.argv, plain.env, {}, with_ghosts, names)
+    script = launch.build(mpi, words, ranks=arguments.ranks + more).argv
+    if mpi.flavour == "ompi":
+        script = launchers.with_names(script, env)
+    return Plan(
+        built.argv,
+        built.env,
+        target,
+        env,
+        plain.argv,
+        script,
+        plain.env | env,
+        plain.env,
+        is_adding_ghosts=more > 0,
+    )
 
 
 def transport_settings(
@@ -291,22 +219,16 @@ def find_target(words: list[str], kind: str, abi: str | None) -> tuple[str, prog
     """The MPI program of a command line. Without a launcher that we know it is the first word, or
     a later one behind a wrapper (numactl, env, a launcher of the site)."""
     if kind:
-        return kind, find_program(words[1:], abi)
-    if target := known_target(words[0], abi):
+        return kind, launchers.find_program(words[1:], abi)
+    if target := launchers.known_target(words[0], abi):
         return "", target
     try:
         return "", program.inspect(words[0])
     except HeadwayError as refusal:
         try:
-            return "", find_program(words[1:], abi)
+            return "", launchers.find_program(words[1:], abi)
         except HeadwayError:
             raise refusal from None
-
-
-def is_elsewhere(words: list[str]) -> bool:
-    """May the ranks run on other machines, whose temporary directory is not ours?"""
-    words = program.strip_dashes(words)
-    return bool(HOST_ARGUMENTS & set(words)) or launcher_kind(words[0] if words else "") == "other"
 
 
 @contextmanager
@@ -325,7 +247,7 @@ def record_folder(arguments: argparse.Namespace, settings: dict[str, str]) -> It
             ) from error
         yield folder
         return
-    must_share = is_elsewhere(arguments.words)
+    must_share = launchers.is_elsewhere(arguments.words, arguments.ranks)
     if arguments.quiet or (must_share and not shared_folder.is_shared(Path.cwd())):
         yield None
         return
@@ -339,7 +261,8 @@ def record_folder(arguments: argparse.Namespace, settings: dict[str, str]) -> It
 
 
 def execute(plan: Plan) -> int:
-    """Run to the end with our own input and output; signals go to the program first."""
+    """Run to the end with our own input and output; signals go to the program, which may take some
+    of them for a word of the batch system's that its time is nearly up."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY_")}
     try:
         process = subprocess.Popen(plan.argv, env=env | plan.env)
@@ -347,7 +270,7 @@ def execute(plan: Plan) -> int:
         raise HeadwayError(
             f"cannot start {plan.argv[0]}: {error.strerror}", "check the path"
         ) from error
-    for signum in (signal.SIGTERM, signal.SIGHUP):
+    for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(signum, lambda number, _: process.send_signal(number))
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # else nor does the program get it
         signal.signal(signal.SIGINT, lambda number, _: interrupt(process, number))
@@ -417,14 +340,10 @@ def launch_and_tell(
 
 def script(plan: Plan) -> str:
     """The launch as lines of a batch script: what the ranks need, exported, and the command."""
-    exports = {**plan.launcher_env, **plan.ranks_env}
-    lines = [f"export {name}={shlex.quote(value)}" for name, value in exports.items()]
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in plan.exports.items()]
     if folder := plan.ranks_env.get("HEADWAY_RECORD"):
         lines.append(f"mkdir -p {shlex.quote(folder)}")
-    argv = plan.more_ranks or plan.plain_argv
-    if plan.is_told_names:  # the values are those exported
-        argv = with_forwarded(argv, [word for name in plan.ranks_env for word in ("-x", name)])
-    return "\n".join([*lines, shlex.join(argv), ""])
+    return "\n".join([*lines, shlex.join(plan.script_argv), ""])
 
 
 #: of records in their folder
@@ -456,7 +375,7 @@ def tell_of_ghosts(arguments: argparse.Namespace, plan: Plan) -> None:
     """A file's ghosts come out of the processes of a launcher that does not know the file."""
     name = "HEADWAY_GHOSTS"
     told = settings_file.read(arguments.settings) if arguments.settings else {}
-    if plan.more_ranks is None and told.get(name, "0")[0] != "0" and plan.ranks_env[name] != "0":
+    if not plan.is_adding_ghosts and told.get(name, "0")[0] != "0" and plan.ranks_env[name] != "0":
         console.say(
             f"{arguments.settings} sets {name}={plan.ranks_env[name]}: so many of the processes "
             "started on each node are not the program's; start as many more"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_places_outside_the_source_tree(
     assert places.built().is_relative_to(outside / ".cache" / "headway")
     with pytest.raises(HeadwayError, match="source tree"):
         places.publications()
-    moved = mpi.__class__(**{**vars(mpi), "mpicc": Path("/elsewhere/mpicc")})
+    moved = replace(mpi, mpicc=Path("/elsewhere/mpicc"))
     names = {places.folder_of(mpi), places.folder_of(moved)}
     assert len(names) == 2 and all(name.startswith("mpich4-4.") for name in names)
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_broken_mpi_is_named(mpi: Mpi, tmp_path: Path) -> None:
     launcher = tmp_path / "mpiexec"
     launcher.write_text("#!/bin/sh\necho 'cannot fly' >&2\nexit 3\n")
     launcher.chmod(0o755)
-    broken = Mpi(**{**vars(mpi), "mpiexec": launcher, "name": "broken"})
+    broken = replace(mpi, mpiexec=launcher, name="broken")
     answer = probe.ask(broken)
     assert answer.error == "cannot fly" and not answer.can_progress
     (finding,) = probe.judge(answer)

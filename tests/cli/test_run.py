@@ -399,7 +399,7 @@ def test_records_from_other_machines(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(shared_folder, "is_shared", lambda _: is_shared)
     words = ["mpiexec", "-hosts", "a,b", "./app"]
-    arguments = argparse.Namespace(record=None, quiet=False, words=words)
+    arguments = argparse.Namespace(record=None, quiet=False, words=words, ranks=None)
     with run_command.record_folder(arguments, {}) as folder:
         assert (folder is not None) == is_shared
         assert folder is None or (folder.is_dir() and folder.parent == tmp_path)

@@ -12,8 +12,8 @@ from pathlib import Path
 from headway import elf, options, preload, program
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.errors import HeadwayError
+from headway.launchers import family_of
 from headway.mpis import Mpi
-from headway.run import is_ompi_launcher
 
 #: calls that leave something pending; a program with none of them has nothing to overlap
 NONBLOCKING = re.compile(
@@ -118,8 +118,12 @@ def launcher(target: program.Target, mpis: list[Mpi]) -> list[Finding]:
             return [Finding(OK, "launcher", f"headway run -n N takes {own[0].mpiexec}")]
         text = "no mpiexec in PATH"
         return [Finding(NOTE, "launcher", text, "headway run -- LAUNCHER ... PROGRAM")]
-    flavour = "ompi" if is_ompi_launcher(Path(found)) else "mpich"
-    if flavour != target.flavour:
+    family = family_of(Path(found))
+    if family == "unknown":
+        text = f"{found} does not say which MPI it belongs to"
+        remedy = f"headway run -n N takes {own[0].mpiexec}" if own else "ask who installed it"
+        return [Finding(NOTE, "launcher", text, remedy)]
+    if (family == "ompi") != (target.flavour == "ompi"):
         text = f"{found} is not {target.title}'s: every rank would be alone in its world"
         remedy = f"headway run -n N takes {own[0].mpiexec}" if own else "put its own into PATH"
         return [Finding(NOTE, "launcher", text, remedy)]

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from headway import console, program, records, run, settings_file
+from headway import console, launchers, program, records, run, settings_file
 from headway.errors import HeadwayError
 from headway.options_table import OPTIONS
 from headway.tune.search import GHOSTS, LEAST_PAIRS, Race, Settings, Timed, search
@@ -241,6 +241,7 @@ def tune(arguments: argparse.Namespace) -> int:
             return time.monotonic() - began < arguments.limit
 
         can_add = arguments.ranks is not None and arguments.ghosts is None
+        can_add = can_add and launchers.allocated_nodes() <= 1
         has_ghosts = (
             can_add
             and (not only or GHOSTS in only)

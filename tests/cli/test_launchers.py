@@ -1,0 +1,226 @@
+"""`headway run -- LAUNCHER ...`: arguments, environment, status and signals, by stand-ins for
+launchers that are not here; those of the MPIs are in test_run.py."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from headway import launchers
+from test_run import one_line
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+Headway = Callable[..., subprocess.CompletedProcess[str]]
+
+#: a program that says what it got, and ends as it is told
+PROGRAM = """#!/bin/sh
+echo "args: $*"
+echo "count: $#"
+echo "preload: ${LD_PRELOAD##*/}"
+echo "engine: $HEADWAY_ENGINE"
+unset LD_PRELOAD
+case $1 in
+    die) kill -SEGV $$ ;;
+    wait)
+        trap 'echo got USR1; exit 5' USR1
+        trap 'echo got TERM; exit 6' TERM
+        echo ready
+        sleep 20 & wait ;;
+esac
+exit 7
+"""
+LAUNCHERS = {
+    "srun": ("-n", "2", "-J", "test", "--mpi=pmix"),
+    "jsrun": ("-n", "2", "-a", "1"),
+    "aprun": ("-n", "2", "-N", "1"),
+    "ibrun": (),
+    "flux": ("run", "-n", "2"),
+    "prun": ("-n", "2", "-x", "PATH"),
+    "mpirun_rsh": ("-np", "2", "n0"),
+    "mpiexec": ("-n", "2"),
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The program, and the stand-ins in the path; no batch system around."""
+    for name in list(os.environ):
+        if name.startswith(("SLURM", "PBS_", "LSB_")):
+            monkeypatch.delenv(name)
+    (tmp_path / "bin").mkdir()
+    for name in LAUNCHERS:
+        script = tmp_path / "bin" / name
+        script.write_text(f"#!{sys.executable}\n" + (HERE / "fake_launcher.py").read_text())
+        script.chmod(0o755)
+    (tmp_path / "app").write_text(PROGRAM)
+    (tmp_path / "app").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    return tmp_path
+
+
+def said(text: str) -> dict[str, str]:
+    return dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+
+
+WANTED = {"preload": "libheadway-mpich.so", "engine": "thread"}
+RUN = ("run", "--quiet", "--abi", "mpich", "--engine", "thread", "--")
+
+
+@pytest.mark.parametrize("name", LAUNCHERS)
+def test_arguments_environment_and_status(headway: Headway, place: Path, name: str) -> None:
+    done = headway(*RUN, name, *LAUNCHERS[name], "./app", "-n", "a b", "--export=NONE", "")
+    assert done.returncode == 7, done.stderr
+    assert said(done.stdout) == {"args": "-n a b --export=NONE ", "count": "4", **WANTED}
+    assert headway(*RUN, name, *LAUNCHERS[name], "./app", "die").returncode == 128 + 11
+    missing = headway(*RUN, place / "nowhere" / name, "./app")
+    assert "no program" in one_line(missing)
+
+
+@pytest.mark.parametrize("name", LAUNCHERS)
+def test_lines_for_a_batch_script(headway: Headway, place: Path, name: str) -> None:
+    words = ("run", "--dry-run", *RUN[2:], name, *LAUNCHERS[name], "./app", "a b")
+    printed = headway(*words)
+    assert printed.returncode == 0, printed.stderr
+    done = subprocess.run(
+        ["sh", "-e"], input=printed.stdout, text=True, capture_output=True, timeout=60, cwd=place
+    )
+    assert done.returncode == 7, printed.stdout + done.stderr
+    assert said(done.stdout) == {"args": "a b", "count": "1", **WANTED}
+
+
+@pytest.mark.parametrize(
+    ("told", "variable"),
+    [
+        (("--export=NONE",), ""),
+        (("--export", "NIL"), ""),
+        (("--export=HOME",), ""),
+        (("--export=ALL,A=1",), ""),
+        ((), "NONE"),
+        ((), "HOME"),
+        ((), "ALL"),
+        (("--export=HOME",), "NONE"),
+    ],
+)
+def test_srun_that_is_told_what_to_export(
+    headway: Headway, place: Path, told: tuple[str, ...], variable: str
+) -> None:
+    env = {"SLURM_EXPORT_ENV": variable} if variable else {}
+    done = headway(*RUN, "srun", *told, "./app", **env)
+    assert done.returncode == 7, done.stderr
+    assert said(done.stdout).items() >= WANTED.items(), done.stdout
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGUSR1, 5), (signal.SIGTERM, 6), (signal.SIGUSR2, 128 + 12)]
+)
+def test_signals_of_the_batch_system(place: Path, number: int, status: int) -> None:
+    """What tells a program that its time is nearly up must not end the command."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "headway", *RUN, "srun", "./app", "wait"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=place,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout
+        while process.stdout.readline() not in ("ready\n", ""):
+            pass
+        process.send_signal(number)
+        assert process.wait(20) == status
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # what the program waits for
+        process.wait()
+        process.stdout.close()
+
+
+def test_several_programs_of_a_launcher_that_says_nothing(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = {"A": "1", "B": "x y"}
+    parts = ["mpiexec", "-n", "1", "./app", "x", ":", "-n", "1", "./app", "y"]
+    told = ["env", "A=1", "B=x y"]
+    monkeypatch.chdir(place)
+    made = launchers.command_make(parts, env, "mpich")
+    assert made.outer == {}
+    assert made.argv == [
+        *("mpiexec", "-n", "1", *told, "./app", "x", ":"),
+        *("-n", "1", *told, "./app", "y"),
+    ]
+    # A program that is not on the line can but have the launcher's environment.
+    made = launchers.command_make(["mpiexec", "-configfile", "file"], env, "mpich")
+    assert made.argv == ["mpiexec", "-configfile", "file"] and made.outer == env
+
+
+BATCH = {"SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n0"}
+
+
+@pytest.mark.parametrize(
+    ("line", "ranks", "env", "expected"),
+    [
+        ("./app", None, BATCH | {"SLURM_NNODES": "2"}, False),
+        ("./app", 2, {}, False),
+        ("./app -f n0", 2, {}, False),
+        ("./app", 2, BATCH | {"SLURM_JOB_NUM_NODES": "1"}, False),
+        ("./app", 2, BATCH | {"SLURM_JOB_NUM_NODES": "2"}, True),
+        ("./app", 2, {"SLURM_JOB_ID": "7", "SLURM_NNODES": "1"}, True),
+        ("mpiexec -n 2 ./app", None, {}, False),
+        ("mpiexec -n 2 ./app", None, {"LSB_MCPU_HOSTS": "a 2 b 2"}, True),
+        ("mpiexec -n 2 ./app", None, {"LSB_MCPU_HOSTS": "a 4"}, False),
+        ("mpiexec -n 2 ./app", None, {"HYDRA_HOST_FILE": "hosts"}, True),
+        ("mpiexec -n 2 ./app -f input -H 3", None, {}, False),
+        ("mpiexec -f hosts -n 2 ./app", None, {}, True),
+        ("mpiexec --hostfile=hosts -n 2 ./app", None, {}, True),
+        ("mpiexec -launcher-exec /bin/sh -hosts a,b ./app", None, {}, True),
+        ("srun ./app", None, {}, True),
+        ("-- flux run ./app", None, {}, True),
+    ],
+)
+def test_whether_ranks_may_be_elsewhere(
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    line: str,
+    ranks: int | None,
+    env: dict[str, str],
+    expected: bool,
+) -> None:
+    monkeypatch.chdir(place)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    assert launchers.is_elsewhere(shlex.split(line), ranks) == expected
+
+
+def test_nodes_of_an_allocation(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("a\na\nb\n")
+    for env, count in (
+        ({}, 0),
+        ({"SLURM_NNODES": "3"}, 3),
+        ({"PBS_NODEFILE": str(hosts)}, 2),
+        ({"PBS_NODEFILE": str(tmp_path / "none")}, 0),
+        ({"LSB_MCPU_HOSTS": "a 8 b 8 c 8"}, 3),
+        ({"NHOSTS": "2"}, 2),
+    ):
+        assert launchers.allocated_nodes(env) == count, env
+
+
+def test_ghosts_are_not_added_to_several_nodes(headway: Headway, place: Path) -> None:
+    """Which node would get how many more is the launcher's to say."""
+    words = ("run", "--dry-run", "--abi", "ompi", "--ghosts", 1)
+    refused = headway(*words, "-n", 4, "./app", SLURM_NNODES="2")
+    assert "allocation has 2 nodes" in one_line(refused)
+    for own in (("-n", 4, "./app"), ("--", "srun", "-n", 4, "./app")):
+        env = {"SLURM_NNODES": "1" if own[0] == "-n" else "2"}
+        done = headway(*words, *own, **env)
+        assert done.returncode == 0, done.stderr
+        assert ("-n 5" in done.stdout) == (own[0] == "-n") and "HEADWAY_GHOSTS=1" in done.stdout
