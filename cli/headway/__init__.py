@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headway.awaiting import aio
-    from headway.interface import State, pause, paused, phase, query, resume
+    from headway.interface import State, get_include, pause, paused, phase, query, resume
 
 __version__ = "0.1.0"
-__all__ = ["State", "aio", "pause", "paused", "phase", "query", "resume"]
+__all__ = ["State", "aio", "get_include", "pause", "paused", "phase", "query", "resume"]
 
 
 def __getattr__(name: str) -> object:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 INTERFACE_VERSION = 1
 OK = 0
@@ -46,6 +47,16 @@ class _Interface(ctypes.Structure):
         ("listen", _with_number),
         ("unlisten", _with_number),
     )
+
+
+def get_include() -> str:
+    """The folder of headway.h and headway.f90: in the package, the source tree or the prefix."""
+    package = Path(__file__).resolve().parent
+    folders = [folder / "include" for folder in (package, *package.parents[:5])]
+    found = next((folder for folder in folders if (folder / "headway.h").is_file()), None)
+    if found is None:
+        raise FileNotFoundError("headway.h was not installed with this package")
+    return str(found)
 
 
 @dataclass(frozen=True)

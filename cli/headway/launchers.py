@@ -138,9 +138,8 @@ def locate_program(words: Sequence[str], abi: str | None) -> tuple[program.Targe
 def command_make(words: Sequence[str], env: Mapping[str, str], abi: str | None) -> Command:
     """The launcher's line WORDS, such that its ranks have ENV."""
     kind = kind_of(words[0])
-    path = program.find_executable(words[0])
     if kind == "mpiexec":
-        kind = family_of(path)
+        kind = family_of(Path(shutil.which(words[0]) or words[0]))
     if kind == "ompi":
         told = [word for name, value in env.items() for word in ("-x", f"{name}={value}")]
         return Command(with_exported(words, told), {}, with_names(words, env), dict(env))

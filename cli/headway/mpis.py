@@ -137,10 +137,10 @@ def find_mpi(name: str, roots: list[Path] | None = None) -> Mpi:
         if mpi.name == name:
             return mpi
     known = ", ".join(m.name for m in mpis) or "none"
-    raise HeadwayError(
-        f"no MPI called {name!r} here (found: {known})",
-        "run ./dev setup, or install the distribution's MPI packages",
-    )
+    remedy = "install the distribution's MPI packages, or put an mpicc into PATH"
+    if repository_root():
+        remedy = f"run ./dev setup, or {remedy}"
+    raise HeadwayError(f"no MPI called {name!r} here (found: {known})", remedy)
 
 
 def describe(name: str, mpicc: Path) -> Mpi | None:

@@ -44,7 +44,21 @@ def library(flavour: str, folder: Path | None = None) -> Path:
                     "move the installation",
                 )
             return found
-    raise HeadwayError(f"{name} is not in {searched[0]}", "build it: ./dev build")
+    raise HeadwayError(f"{name} is not in {searched[0]}", remedy(flavour))
+
+
+#: flavour -> Debian's package with its headers
+HEADERS = {"mpich": "libmpich-dev", "ompi": "libopenmpi-dev"}
+
+
+def remedy(flavour: str) -> str:
+    """How to get the library."""
+    if repository_root():
+        return "build it: ./dev build"
+    return (
+        f"install Headway again where there are cmake, ninja or make, and the MPI's headers "
+        f"(Debian: {HEADERS[flavour]})"
+    )
 
 
 def rank_environment(

@@ -195,11 +195,16 @@ def title(library: Path | None, flavour: str) -> str:
         )
     except subprocess.TimeoutExpired:
         return fallback
+    return vendor_and_version(done.stdout) or fallback
+
+
+def vendor_and_version(text: str) -> str:
+    """In short, of what MPI_Get_library_version says; "" if that is of none we know."""
     for pattern, vendor in (
         (r"Intel\(R\) MPI Library (\S+)", "Intel MPI"),
         (r"MPICH Version:\s*(\S+)", "MPICH"),
         (r"Open MPI v([\w.]+)", "Open MPI"),
     ):
-        if match := re.search(pattern, done.stdout):
+        if match := re.search(pattern, text):
             return f"{vendor} {match[1]}"
-    return fallback
+    return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -162,6 +163,8 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
         settings = {**settings, "HEADWAY_GHOSTS": arguments.ghosts}
     env = preload.rank_environment(target.flavour, settings, arguments.library)
     if kind:
+        if not getattr(arguments, "dry_run", False):  # a script may be for another machine
+            program.find_executable(words[0])
         made = launchers.command_make(words, env, arguments.abi)
         job_env = transport_settings(arguments, target.title, settings, words)
         return Plan(
@@ -318,6 +321,7 @@ def launch_and_tell(
         plan = make_plan(arguments, settings)
         if not arguments.quiet:
             announce(plan)
+            tell_of_launcher(arguments, plan.target)
             tell_of_ghosts(arguments, plan)
         before = times_of_records(folder) if folder else {}
         status = execute(plan)
@@ -369,6 +373,26 @@ def drop_old(folder: Path, before: dict[str, int]) -> bool:
     for name in old:
         (folder / name).unlink(missing_ok=True)
     return True
+
+
+def tell_of_launcher(arguments: argparse.Namespace, target: program.Target) -> None:
+    """One of another MPI than the program's starts it all the same, as often as it is asked."""
+    word = program.strip_dashes(arguments.words)[0]
+    family = launchers.family_of(Path(shutil.which(word) or word)) if is_mpiexec(word) else ""
+    if family not in ("ompi", "hydra") or (family == "ompi") == (target.flavour == "ompi"):
+        return
+    try:
+        remedy = f"headway run -n N takes {find_launcher(target).mpiexec}"
+    except HeadwayError:
+        remedy = "take that MPI's own"
+    console.say(
+        f"{word} is not of {target.title}, which the program uses: every rank will be alone in "
+        f"its world; {remedy}"
+    )
+
+
+def is_mpiexec(word: str) -> bool:
+    return launchers.kind_of(word) in ("mpiexec", "ompi")
 
 
 def tell_of_ghosts(arguments: argparse.Namespace, plan: Plan) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from headway import preload
 from headway.bench import build, places
 from headway.errors import HeadwayError
 from headway.mpis import Mpi
@@ -56,6 +57,15 @@ def test_places_outside_the_source_tree(
     moved = replace(mpi, mpicc=Path("/elsewhere/mpicc"))
     names = {places.folder_of(mpi), places.folder_of(moved)}
     assert len(names) == 2 and all(name.startswith("mpich4-4.") for name in names)
+
+
+def test_a_missing_library_is_named_with_what_to_do(
+    outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for root, remedy in ((outside, "build it: ./dev build"), (None, "Debian: libopenmpi-dev")):
+        monkeypatch.setattr(preload, "repository_root", lambda root=root: root)
+        with pytest.raises(HeadwayError, match=remedy):
+            preload.library("ompi", outside)
 
 
 def test_a_compiler_that_warns_is_enough_outside(

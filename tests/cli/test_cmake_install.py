@@ -181,7 +181,7 @@ USE = """
 eval "$(loaded)"
 headway --version
 man -w headway 2>/dev/null || ls "${MANPATH%%:*}/man1/headway.1"
-python3 -c 'import headway; print(headway.query())'
+python3 -c 'import headway; print(headway.query()); print(headway.get_include())'
 sed -n 's/^Version: //p' "${PKG_CONFIG_PATH%%:*}/headway.pc"
 test -f "${CPATH%%:*}/headway.h" && echo header
 """
@@ -220,11 +220,12 @@ def test_modulefile(prefix: Path, tool: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "headway 0.1.0" and lines[2:5] == ["None", "0.1.0", "header"], done.stdout
+    told = ["None", str(prefix / "include"), "0.1.0", "header"]
+    assert lines[0] == "headway 0.1.0" and lines[2:6] == told, done.stdout
     assert lines[1].endswith("headway.1")
     if not tool:
         return
-    left = dict(line.split("=", 1) for line in lines[5:])
+    left = dict(line.split("=", 1) for line in lines[6:])
     before = os.environ["PATH"].split(":")
     assert set(left.pop("PATH").split(":")) == set(before)  # Lmod leaves doubles out
     assert len(left) == 6 and not any(left.values()), left

@@ -42,6 +42,7 @@ NOT_RUN = {
     "headway run --ghosts 1 -- srun": "the stand-in for srun starts one process, no ghost",
     "./dev headway tune -n 4": "takes minutes; the shorter line of tuning.md is run",
     "mpiexec -n 4 -x": "another MPI than the one the guide is run with; test_run.py has it",
+    "pip install .": "takes a minute; test_install.py has what it puts where",
     "module load": "test_cmake_install.py loads the module",
     "#": "a comment, or what is for the batch system",
 }

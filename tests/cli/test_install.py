@@ -15,6 +15,7 @@ from headway import main
 from headway.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = ROOT / "include"
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +106,8 @@ def test_demo_comes_along(installed: Path, mpi: Mpi, tmp_path: Path) -> None:
 
 def test_what_an_installed_command_cannot_do(installed: Path, tmp_path: Path) -> None:
     here = tmp_path / "here"
+    refused = headway_in(installed, here, "doctor", "--mpi", "mpich77")
+    assert refused.returncode == 2 and "./dev" not in refused.stderr, refused.stderr
     refused = headway_in(installed, here, "bench", "latency", "--publish")
     assert refused.returncode == 2 and "source tree" in refused.stderr
     (tmp_path / "file").write_text("")
@@ -123,6 +126,14 @@ def test_nothing_but_the_package(installed: Path) -> None:
     assert contents(sources) == benchmark_sources()
     programs = "bench/programs"
     assert contents(installed / "headway" / programs) == contents(ROOT / "cli/headway" / programs)
+
+
+def test_says_where_the_header_is(installed: Path) -> None:
+    for path, folder in ((installed, installed / "headway" / "include"), (ROOT / "cli", INCLUDE)):
+        ask = [sys.executable, "-c", "import headway; print(headway.get_include())"]
+        env = {**os.environ, "PYTHONPATH": str(path)}
+        told = subprocess.run(ask, env=env, capture_output=True, text=True, check=True).stdout
+        assert told == f"{folder}\n"
 
 
 def contents(folder: Path) -> set[str]:

@@ -162,6 +162,22 @@ def test_several_programs_of_a_launcher_that_says_nothing(
     assert made.argv == ["mpiexec", "-configfile", "file"] and made.outer == env
 
 
+def test_lines_for_another_machine(headway: Headway, place: Path) -> None:
+    """Whoever writes them need not have the launcher; who runs it must."""
+    for name, told in (
+        ("srun", "export LD_PRELOAD="),
+        ("prterun", " -x LD_PRELOAD "),
+        ("mpiexec", "env LD_PRELOAD="),
+    ):
+        (place / "bin" / name).unlink(missing_ok=True)
+        words = ("--abi", "ompi", "--", name, "-n", 2, "./app")
+        path = f"{place / 'bin'}:{Path(sys.executable).parent}"
+        done = headway("run", "--dry-run", *words, PATH=path)
+        assert done.returncode == 0 and told in done.stdout, done.stdout + done.stderr
+        refused = headway("run", *words, PATH=path)
+        assert f"there is no program {name!r}" in one_line(refused)
+
+
 BATCH = {"SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n0"}
 
 

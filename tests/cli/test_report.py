@@ -73,6 +73,20 @@ def save(folder: Path, *found: object) -> Path:
     return folder
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("MPICH Version:\t4.0.2", "MPICH 4.0.2"),
+        ("Intel(R) MPI Library 2021.18 for Linux* OS", "Intel MPI 2021.18"),
+        ("Open MPI v5.0.11, package: Open MPI", "Open MPI 5.0.11"),
+        ("An MPI of " + "z" * 100, "An MPI of " + "z" * 50),
+    ],
+)
+def test_title_names_the_mpi(said: str, shown: str, tmp_path: Path) -> None:
+    run = runs.load(save(tmp_path / "a", record(0, mpi=said)))
+    assert run.title == f"a: 1 rank, {shown}, engine off, 2.00 s"
+
+
 def test_causes_of_a_wait(tmp_path: Path) -> None:
     """1 MiB at 131 MB/s takes 8 ms; the wire was idle for 8 ms before each wait of 8 ms."""
     run = runs.load(save(tmp_path / "a", record(0), record(1)))

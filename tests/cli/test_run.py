@@ -76,6 +76,19 @@ def test_own_launcher(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert "2 ranks, engine off" in done.stderr
 
 
+def test_launcher_of_another_mpi(headway: Headway, mpi: Mpi, hello: Path) -> None:
+    """It would start the program as often as asked, each process alone in its world."""
+    if mpi.name not in ("mpich4", "ompi4"):
+        pytest.skip("one MPI of each family is enough")
+    other = "mpiexec.openmpi" if mpi.name == "mpich4" else "mpiexec.mpich"
+    extra = ["--allow-run-as-root", "--oversubscribe"] if mpi.name == "mpich4" else []
+    done = headway("run", "--engine", "off", "--", other, *extra, "-n", 1, hello)
+    told = f"{other} is not of {mpi.title}, which the program uses"
+    assert told in done.stderr and str(mpi.mpiexec) in done.stderr, done.stderr
+    done = headway("run", "--engine", "off", "--", *own_launcher(mpi), "-n", 1, hello)
+    assert done.returncode == 0 and "alone in its world" not in done.stderr, done.stderr
+
+
 def test_several_programs(headway: Headway, mpi: Mpi, hello: Path) -> None:
     words = [*own_launcher(mpi), "-n", 1, hello, ":", "-n", 1, hello]
     done = headway("run", "--engine", "off", "--", *words, **mpi.env)

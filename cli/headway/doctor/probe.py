@@ -220,7 +220,7 @@ def judge(answer: Answer) -> list[Finding]:
         return [Finding(PROBLEM, title, f"a rank of it does not run: {answer.error}", remedy)]
     if not answer.library:
         text = f"no libheadway-{answer.mpi.flavour}.so here"
-        return [Finding(PROBLEM, title, text, "build it: ./dev build")]
+        return [Finding(PROBLEM, title, text, preload.remedy(answer.mpi.flavour))]
     if not answer.can_progress:
         remedy = "HEADWAY_VERBOSE=1 says more"
         return [Finding(NOTE, title, f"the thread engine is {answer.engine}", remedy)]

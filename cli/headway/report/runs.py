@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway import records
+from headway import program, records
 from headway.errors import HeadwayError
 from headway.records import NS, number
 from headway.report import imbalance
@@ -189,7 +189,12 @@ class Run:
         for key in ("mpi", "engine"):
             values = {str(r[key]) for r in self.records if r.get(key)}
             if values:
-                texts.append(f"{'engine ' if key == 'engine' else ''}{sorted(values)[0][:60]}")
+                text = sorted(values)[0]
+                texts.append(
+                    f"engine {text[:60]}"
+                    if key == "engine"
+                    else program.vendor_and_version(text) or text[:60]
+                )
         return f"{self.name}: {', '.join(texts)}, {self.wall:.2f} s"
 
     @cached_property
