@@ -6,11 +6,12 @@ import os
 import re
 import struct
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-SHT_SYMTAB = 2
+SHT_SYMTAB, SHT_DYNSYM = 2, 11
 PT_LOAD, PT_DYNAMIC, PT_INTERP, PT_NOTE = 1, 2, 3, 4
 NT_GNU_BUILD_ID = 3
 DT_NULL, DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 14, 15, 29
@@ -70,23 +71,52 @@ def parse(data: bytes, is_64: bool, order: str) -> Elf:
             elf.is_program = True
         elif kind == PT_NOTE:
             elf.build_id = elf.build_id or read_build_id(data[offset : offset + size], order)
-    elf.has_symbols = SHT_SYMTAB in section_types(data, is_64, order)
+    elf.has_symbols = SHT_SYMTAB in (kind for kind, _ in sections(data, is_64, order))
     if dynamic:
         elf.is_dynamic = True
         read_dynamic(data, is_64, order, loads, dynamic, elf)
     return elf
 
 
-def section_types(data: bytes, is_64: bool, order: str) -> set[int]:
-    """None where the headers of sections were cut off: a program runs without them."""
+def sections(data: bytes, is_64: bool, order: str) -> list[tuple[int, int]]:
+    """Kind and place of the header of each. None where the headers were cut off: a program runs
+    without them."""
     (at,) = struct.unpack_from(order + ("Q" if is_64 else "I"), data, 40 if is_64 else 32)
     size, count = struct.unpack_from(order + "HH", data, 58 if is_64 else 46)
     starts = range(at, at + size * count, size) if at and size else range(0)
-    return {
-        struct.unpack_from(order + "I", data, start + 4)[0]
+    return [
+        (struct.unpack_from(order + "I", data, start + 4)[0], start)
         for start in starts
-        if start + 8 <= len(data)
-    }
+        if start + size <= len(data)
+    ]
+
+
+def defined(path: Path, names: set[str]) -> set[str]:
+    """Which of these functions the file has itself, as far as its symbols tell (64 bits only)."""
+    try:
+        data = path.read_bytes()
+        if data[:5] != b"\x7fELF\2":
+            return set()
+        order = "<" if data[5] == 1 else ">"
+        tables = [
+            at for kind, at in sections(data, True, order) if kind in (SHT_SYMTAB, SHT_DYNSYM)
+        ]
+        wanted = {name.encode() for name in names}
+        found = {name for at in tables for name in symbols(data, order, at) if name in wanted}
+        return {name.decode() for name in found}
+    except (OSError, struct.error, IndexError, ValueError):
+        return set()
+
+
+def symbols(data: bytes, order: str, table: int) -> Iterator[bytes]:
+    """Names of what one table of symbols defines."""
+    headers, size = struct.unpack_from(order + "Q", data, 40)[0], 64
+    offset, length, link = struct.unpack_from(order + "QQI", data, table + 24)
+    (names,) = struct.unpack_from(order + "Q", data, headers + size * link + 24)
+    entries = data[offset : offset + length // 24 * 24]
+    for name, _, _, section, _, _ in struct.iter_unpack(order + "IBBHQQ", entries):
+        if section:
+            yield data[names + name : data.index(b"\0", names + name)]
 
 
 def read_build_id(notes: bytes, order: str) -> str:

@@ -19,6 +19,8 @@ SONAMES = (
     (r"libmpi\.so\.12", "mpich"),
     (r"libmpich\.so\.12", "mpich"),
 )
+#: an MPI's by its name, of whatever version
+ANY_MPI = r"libmpi(ch)?\.so\.\d+"
 STANDARD_ABI = r"libmpi_abi\.so\.\d+"
 
 #: run by the script's own interpreter: which libmpi does mpi4py load?
@@ -117,7 +119,7 @@ def inspect_elf(name: str, path: Path) -> Target:
         ) from error
     except OSError as error:
         raise unreadable(name, error) from error
-    if not header.is_dynamic:
+    if not header.is_dynamic or not header.is_program:  # static, or static and relocatable
         raise HeadwayError(
             f"{name} is statically linked, nothing can be preloaded into it",
             "link it with the shared MPI library",
@@ -130,6 +132,11 @@ def inspect_elf(name: str, path: Path) -> Target:
         raise HeadwayError(
             f"{name} uses the MPI standard ABI, for which there is no library here",
             "build it with mpicc instead of mpicc_abi",
+        )
+    if other := next((soname for soname in libraries if re.match(ANY_MPI, soname)), ""):
+        raise HeadwayError(
+            f"{name} uses {other}, an MPI of an ABI for which there is no library here",
+            "build it with MPICH 3.1 or later, Intel MPI, or Open MPI 4 or later",
         )
     raise HeadwayError(
         f"{name} does not link an MPI library",

@@ -15,6 +15,7 @@ from headway import ghosts, transport
 from headway.doctor import command, engines, host, probe, target
 from headway.doctor import ghosts as ghost_rows
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
+from headway.errors import HeadwayError
 from headway.mpis import Mpi
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
@@ -112,6 +113,57 @@ def test_machine_has_its_facts() -> None:
     assert set(found) >= {"NUMA nodes", "huge pages", "cross-memory attach", "namespaces"}
 
 
+@pytest.mark.parametrize(
+    ("groups", "files", "share"),
+    [
+        ("0::/job\n", {"job/cpu.max": "150000 100000"}, "1.5 cores"),
+        ("0::/job/step\n", {"job/cpu.max": "50000 100000"}, "0.5 cores"),
+        ("0::/\n", {"cpu.max": "max 100000"}, "none"),
+        (
+            "4:cpu,cpuacct:/job\n3:memory:/job\n",
+            {
+                "cpu,cpuacct/job/cpu.cfs_quota_us": "250000",
+                "cpu,cpuacct/job/cpu.cfs_period_us": "100000",
+            },
+            "2.5 cores",
+        ),
+        (
+            "4:cpu:/docker/1234\n",
+            {"cpu/cpu.cfs_quota_us": "100000", "cpu/cpu.cfs_period_us": "100000"},
+            "1.0 cores",
+        ),
+        ("4:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, "none"),
+        ("4:memory:/\n", {"memory/cpu.max": "1 2"}, "none"),
+    ],
+)
+def test_quotas_of_containers(
+    groups: str, files: dict[str, str], share: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+    read = host.text_of
+    monkeypatch.setattr(host, "CGROUP", tmp_path)
+    monkeypatch.setattr(
+        host, "text_of", lambda path: groups if path == "/proc/self/cgroup" else read(path)
+    )
+    found = host.cpu_limit()
+    assert found.text.startswith(share) and found.level == (OK if share == "none" else NOTE)
+
+
+def test_a_cluster_is_made_to_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Namespaces alone do not make one: links, mounts or limits may be refused in them."""
+
+    def refuse(nodes: int) -> None:
+        raise HeadwayError(f"no link for {nodes} nodes", "be root")
+
+    if host.namespaces().level != OK:
+        pytest.skip("this machine refuses a test cluster")
+    monkeypatch.setattr(host, "Cluster", refuse)
+    found = host.namespaces()
+    assert found.level == NOTE and "no link for 2 nodes" in found.text
+
+
 def test_one_core_is_noticed() -> None:
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(before)})
@@ -175,8 +227,10 @@ def test_classic_mistakes(
         pytest.skip("no different for another MPI")
     (tmp_path / "still.c").write_text("int main(void) { return 0; }\n")
     subprocess.run(["gcc", "-static", "-o", "still", "still.c"], cwd=tmp_path, check=True)
-    found = target.examine(str(tmp_path / "still"), [mpi])
-    assert levels(found, "statically linked") == {PROBLEM}
+    subprocess.run(["gcc", "-static-pie", "-o", "moving", "still.c"], cwd=tmp_path, check=True)
+    for name in ("still", "moving"):
+        found = target.examine(str(tmp_path / name), [mpi])
+        assert levels(found, "statically linked") == {PROBLEM}
     assert levels(target.examine("./nowhere", [mpi]), "no program") == {PROBLEM}
 
     copy = Path(shutil.copy(hello, tmp_path / "raised"))
@@ -195,11 +249,53 @@ def test_classic_mistakes(
     assert headway("doctor", "--mpi", "none").returncode != 0
 
 
-def test_other_preloads(tmp_path: Path) -> None:
+def test_linked_tools(mpi: Mpi, tmp_path: Path) -> None:
+    """As a library of the program's, or in the program itself."""
+    if mpi.name not in ("mpich4", "ompi5"):
+        pytest.skip("one MPI of each family shows it")
+    (tmp_path / "tool.c").write_text("int MPI_Isend(void) { return 0; }\n")
+    command = ["gcc", "-shared", "-fPIC", "-o", "libmpiP.so", "tool.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    rpath = f"-Wl,-rpath,{tmp_path},--no-as-needed"
+    for name, flags, told in (
+        ("plain", (), ""),
+        ("beside", (rpath, "-L.", "-lmpiP"), "links libmpiP.so, which stands before MPI"),
+        ("within", ("tool.c",), "a tool that stands before MPI is linked into it"),
+    ):
+        program = compile_c(mpi, tmp_path, name, OVERLAPS, *flags)
+        found = target.examine(str(program), [mpi])
+        assert levels(found, "stands before MPI") == ({NOTE} if told else set())
+        assert not told or levels(found, told) == {NOTE}
+
+
+def test_an_mpi_that_is_not_served(mpi: Mpi, hello: Path, tmp_path: Path) -> None:
+    if mpi.name != "mpich4":
+        pytest.skip("no different for another MPI")
+    assert levels(target.examine(str(hello), [mpi]), "none of the MPIs asked") == set()
+    assert levels(target.examine(str(hello), []), "none of the MPIs asked") == {NOTE}
+    (tmp_path / "old.c").write_text("int old(void) { return 0; }\n")
+    (tmp_path / "app.c").write_text("int old(void);\nint main(void) { return old(); }\n")
+    for words in (
+        ("-shared", "-fPIC", "-Wl,-soname,libmpi.so.20", "-o", "libmpi.so.20", "old.c"),
+        (f"-Wl,-rpath,{tmp_path}", "-o", "app", "app.c", "libmpi.so.20"),
+    ):
+        subprocess.run(["gcc", *words], cwd=tmp_path, check=True)
+    found = target.examine(str(tmp_path / "app"), [mpi])
+    assert levels(found, "libmpi.so.20, an MPI of an ABI for which") == {PROBLEM}
+
+
+def test_other_preloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tool = tmp_path / "libtool.so"
     source = tmp_path / "tool.c"
     source.write_text("int MPI_Isend(void) { return 0; }\nint MPI_Init(void) { return 0; }\n")
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", str(tool), str(source)], check=True)
     assert levels(target.preloads({"LD_PRELOAD": str(tool)}), "stands before MPI") == {NOTE}
     assert levels(target.preloads({"LD_PRELOAD": "/no/lib.so"}), "not there") == {PROBLEM}
+    assert levels(target.preloads({"LD_PRELOAD": "libnone.so"}), "not there") == {PROBLEM}
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    assert levels(target.preloads({"LD_PRELOAD": "libtool.so"}), "stands before MPI") == {NOTE}
+    # One that calls MPI does not stand before it.
+    source.write_text("int MPI_Isend(void);\nint helper(void) { return MPI_Isend(); }\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", str(tool), str(source)], check=True)
+    assert levels(target.preloads({"LD_PRELOAD": str(tool)}), "leaves MPI alone") == {OK}
     assert levels(target.preloads({"LD_PRELOAD": "/x/libheadway-ompi.so"}), "not there")

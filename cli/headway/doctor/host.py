@@ -7,10 +7,14 @@ import os
 import platform
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+from headway.cluster import Cluster
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
+from headway.errors import HeadwayError
 
+CGROUP = Path("/sys/fs/cgroup")
 CLONE_NEWNET = 0x40000000
 CLONE_NEWUSER = 0x10000000
 MIN_SHARED_MEMORY_BYTES = 64 << 20
@@ -78,21 +82,39 @@ def core_count() -> int:
 
 def cpu_limit() -> Finding:
     """A container's quota: threads beyond it are stopped for the rest of the period."""
+    quotas = [found for folder in control_groups() if (found := quota(folder))]
+    if not quotas:
+        return Finding(OK, "CPU quota", "none")
+    share, place = min(quotas)
+    return Finding(
+        NOTE,
+        "CPU quota",
+        f"{share:.1f} cores ({place})",
+        "with more busy ranks than that, everything stalls now and then",
+    )
+
+
+def control_groups() -> Iterator[Path]:
+    """Folders of the groups this process is in that may limit processors, with all above: of
+    version 2, and of version 1, where a container sees its own group as the root."""
     for line in text_of("/proc/self/cgroup").splitlines():
-        if not line.startswith("0::"):
+        _, names, path = line.split(":", 2)
+        if names and "cpu" not in names.split(","):
             continue
-        folder = Path("/sys/fs/cgroup") / line[3:].lstrip("/")
-        for place in (folder, *folder.parents):
-            words = text_of(place / "cpu.max").split()
-            if len(words) == 2 and words[0] != "max" and int(words[1]):
-                share = int(words[0]) / int(words[1])
-                return Finding(
-                    NOTE,
-                    "CPU quota",
-                    f"{share:.1f} cores ({place}/cpu.max)",
-                    "with more busy ranks than that, everything stalls now and then",
-                )
-    return Finding(OK, "CPU quota", "none")
+        for base in (CGROUP / names, CGROUP / "cpu") if names else (CGROUP,):
+            folder = base / path.lstrip("/")
+            yield from (folder, *(p for p in folder.parents if p.is_relative_to(base)))
+
+
+def quota(folder: Path) -> tuple[float, Path] | None:
+    """Cores that a group may use, and the file that says so."""
+    file = folder / "cpu.max"
+    words = text_of(file).split()
+    if not words:
+        file = folder / "cpu.cfs_quota_us"
+        words = [text_of(file), text_of(folder / "cpu.cfs_period_us")]
+    is_limit = len(words) == 2 and all(word.isdigit() and int(word) for word in words)
+    return (int(words[0]) / int(words[1]), file) if is_limit else None
 
 
 def numa() -> Finding:
@@ -190,7 +212,11 @@ def namespaces() -> Finding:
         return Finding(
             NOTE, subject, "can be made", f"headway cluster also needs: {' '.join(missing)}"
         )
-    return Finding(OK, subject, "can be made: headway cluster works")
+    try:  # links, mounts and limits may be refused where namespaces are not
+        with Cluster(2):
+            return Finding(OK, subject, "can be made: headway cluster works")
+    except HeadwayError as error:
+        return Finding(NOTE, subject, f"can be made, but no test cluster: {error}")
 
 
 def has_command(name: str) -> bool:

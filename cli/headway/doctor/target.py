@@ -22,7 +22,8 @@ NONBLOCKING = re.compile(
 )
 #: of these some are nonblocking in name only, or no communication
 NOT_PENDING = {b"Initialized", b"Init", b"Init_thread", b"Iprobe", b"Improbe", b"Is_thread_main"}
-INTERPOSES = re.compile(rb"\0P?MPI_(?:Init|Isend|Waitall)(?:_thread)?\0")
+#: what stands before MPI defines some of these
+INTERPOSED = {"MPI_Init", "MPI_Init_thread", "MPI_Isend", "MPI_Waitall"}
 
 
 def examine(name: str, mpis: list[Mpi]) -> list[Finding]:
@@ -34,7 +35,7 @@ def examine(name: str, mpis: list[Mpi]) -> list[Finding]:
     except HeadwayError as error:
         cause, _, remedy = str(error).partition("; ")
         return [*found, Finding(PROBLEM, name, cause, remedy)]
-    found.append(which_mpi(name, target))
+    found += which_mpi(name, target, mpis)
     found += [*privileges(path), *library(target), *launcher(target, mpis)]
     if path.read_bytes()[:4] == b"\x7fELF" and not re.fullmatch(r"python[\d.]*", path.name):
         found += linked(path, target)
@@ -59,15 +60,17 @@ def preloads(environ: Mapping[str, str] = os.environ) -> list[Finding]:
         names += system.read_text(errors="replace").split()
     found = []
     for name in names:
-        path = Path(name)
-        if "/" in name and not path.exists():
+        if "$" in name:  # for the loader to fill in
+            continue
+        path = elf.locate(name, elf.Elf(), Path(), [])
+        if path is None:
             text = f"{name} in LD_PRELOAD is not there"
             found.append(Finding(PROBLEM, "preload", text, "unset LD_PRELOAD"))
         elif re.match(r"libheadway-\w+\.so", path.name):
             text = f"{name} is in LD_PRELOAD already"
             remedy = "headway run adds it itself; in other shells every program would load it"
             found.append(Finding(NOTE, "preload", text, remedy))
-        elif "/" in name and INTERPOSES.search(contents(path)):
+        elif elf.defined(path, INTERPOSED):
             remedy = "it sees Headway's calls; without it there is less to go wrong"
             found.append(Finding(NOTE, "preload", f"{path.name} stands before MPI too", remedy))
         else:
@@ -75,15 +78,16 @@ def preloads(environ: Mapping[str, str] = os.environ) -> list[Finding]:
     return found
 
 
-def which_mpi(name: str, target: program.Target) -> Finding:
+def which_mpi(name: str, target: program.Target, mpis: list[Mpi]) -> list[Finding]:
     if target.library is None and target.path:
-        return Finding(
-            PROBLEM,
-            name,
-            f"needs {target.title}, but the loader does not find its library",
-            "set LD_LIBRARY_PATH as when it was built, or load its module",
-        )
-    return Finding(OK, name, f"uses {target.title} ({target.library})")
+        text = f"needs {target.title}, but the loader does not find its library"
+        remedy = "set LD_LIBRARY_PATH as when it was built, or load its module"
+        return [Finding(PROBLEM, name, text, remedy)]
+    found = [Finding(OK, name, f"uses {target.title} ({target.library})")]
+    if not any(target.library and m.owns(target.library, target.flavour) for m in mpis):
+        text = f"{target.title} is none of the MPIs asked above, which were found by their mpicc"
+        found.append(Finding(NOTE, name, text, "put its mpicc into PATH and ask again"))
+    return found
 
 
 def privileges(path: Path) -> list[Finding]:
@@ -139,7 +143,7 @@ def contents(path: Path) -> bytes:
 
 def linked(path: Path, target: program.Target) -> list[Finding]:
     """Which libraries come with it: a second MPI, another tool, anything nonblocking at all."""
-    found: list[Finding] = []
+    found: list[Finding] = tools(path)
     calls: set[bytes] = set()
     flavours: dict[str, str] = {}
     pieces: dict[str, Path | None] = {path.name: path, **elf.libraries(path)}
@@ -164,6 +168,27 @@ def linked(path: Path, target: program.Target) -> list[Finding]:
         text = "nothing nonblocking is called: there is nothing to overlap"
         remedy = "headway profile shows where it waits"
         found.append(Finding(NOTE, "calls", text, remedy))
+    return found
+
+
+def tools(path: Path) -> list[Finding]:
+    """What stands before MPI in the program itself, or in a library that is no MPI."""
+    found = []
+    if elf.defined(path, INTERPOSED):
+        text = "a tool that stands before MPI is linked into it"
+        remedy = "Headway sees what the tool calls; build without it if something goes wrong"
+        found.append(Finding(NOTE, path.name, text, remedy))
+    for soname, where in elf.libraries(path).items():
+        if not where or re.match(program.ANY_MPI, soname) or re.match(program.STANDARD_ABI, soname):
+            continue
+        if re.match(r"libheadway-\w+\.so", soname):
+            found.append(Finding(OK, path.name, f"links {soname}: it has Headway in any launch"))
+        elif elf.defined(where, INTERPOSED):
+            text = f"links {soname}, which stands before MPI too"
+            remedy = (
+                "it sees the program's calls or Headway's; without it there is less to go wrong"
+            )
+            found.append(Finding(NOTE, path.name, text, remedy))
     return found
 
 
