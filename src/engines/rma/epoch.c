@@ -43,8 +43,9 @@ static bool is_target(const struct hw_rma_window *window, int rank)
 }
 
 /* Over libfabric MPICH and Intel MPI end a flush when their own side is done with a Put; it may reach the
- * ghost after a message that the program sends next (tests/mpi/completion_rma.c). A Get behind it on the same
- * connection cannot return before it is there. */
+ * ghost after a message that the program sends next (tests/mpi/completion_rma.c; on MPICH, which waits for a
+ * target that computes, tests/mpi/dynamic.c). A Get behind it on the same connection cannot return before it
+ * is there. */
 static int confirm_puts(struct hw_rma_window *window, int ghost)
 {
     if (!hw_rma_needs_confirmation || !hw_atomic_load_relaxed(&window->has_puts[ghost]))
