@@ -44,6 +44,8 @@ class Program:
         return self.label or self.name
 
 
+PARTITIONED = ("tracked_partitioned", "windows_redirected", "operations_redirected")
+
 PROGRAMS = [
     Program("ghosts"),
     Program("ghosts", users=4, ghosts=2, label="two-ghosts", is_for_family=True),
@@ -104,6 +106,18 @@ PROGRAMS = [
         mpis=("mpich4", "mpich5"),
     ),
     Program("epoch_types", is_for_family=True),
+    Program("partitioned", users=4, needs="MPI_Psend_init", counters=PARTITIONED),
+    # Plain Open MPI 5 waits until all processes do.
+    Program(
+        "partitioned",
+        users=4,
+        ghosts=2,
+        arguments=("first",),
+        plain_arguments=(),
+        needs="MPI_Psend_init",
+        counters=PARTITIONED,
+        label="partitioned-first",
+    ),
     Program("before_init", counters=()),
     Program("starvation", users=6, mpis=("mpich5",)),
     Program(
@@ -222,6 +236,18 @@ def test_two_nodes(mpi: Mpi, program: Program, is_full: bool, tmp_path: Path) ->
     argv = [str(word) for word in words(mpi, program, None, tmp_path)]
     records = two_nodes.same_output(mpi, argv, tmp_path / "records")
     assert_served(mpi, program, records)
+
+
+@pytest.mark.parametrize("ghosts", [1, 2])
+def test_partitioned_on_two_nodes(mpi: Mpi, ghosts: int, is_full: bool, tmp_path: Path) -> None:
+    """Open MPI makes communicators of the whole world for it, with the ghosts of all nodes."""
+    if mpi.name != "ompi5" and not (is_full and mpi.name in SPREAD_MPIS):
+        pytest.skip("only with --full, and where windows between nodes work")
+    argv = [str(program_of(mpi, "partitioned"))]
+    records = two_nodes.same_output(
+        mpi, argv, tmp_path / "records", users=2, ghosts=ghosts, rate="none"
+    )
+    assert all(record["operations_redirected"] > 0 for record in records)
 
 
 def test_shared_on_each_node(mpi: Mpi, is_full: bool, tmp_path: Path) -> None:

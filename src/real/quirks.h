@@ -24,6 +24,10 @@ enum {
        agree on the communicators: wrong sums, or a hang, plain too if they call MPI_Iprobe between:
        tests/mpi/duplicates.c. */
     HW_REAL_IS_DUPLICATION_SAFE = 0,
+    /* part/persist (5.0) duplicates the world of all processes twice, with MPI_Comm_idup, in the progress of
+       a process that has called MPI_Psend_init or MPI_Precv_init: nothing partitioned moves before all have.
+     */
+    HW_REAL_PARTITIONED_NEEDS_WORLD = 1,
 };
 
 #else
@@ -35,6 +39,7 @@ enum {
     HW_REAL_IS_IO_SAFE = 1,
     HW_REAL_IS_DUPLICATION_SAFE = 1,
     HW_REAL_FREES_LATE = 1, /* tests/mpi/late_attributes.c */
+    HW_REAL_PARTITIONED_NEEDS_WORLD = 0,
 };
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "real/constants.h"
+#include "real/quirks.h"
 #include "world/comm.h"
 #include "world/topology.h"
 
@@ -278,6 +279,38 @@ static enum hw_status meet(struct meeting *meeting)
     return make_ghosts_first() && make_user_world() ? HW_OK : HW_MPI;
 }
 
+#ifdef HW_HAVE_Psend_init
+
+/* Where partitioned operations need something of all processes, ghosts too, they have it made here: one
+ * message of each process to itself completes when it is there. Not when a program asks for it, because
+ * nobody knows whether all its processes will, and not after the world is split: Open MPI agrees on two
+ * communicators at once, which goes wrong between processes that have unlike numbers of them (real/quirks.h).
+ */
+static void prepare_partitioned(void)
+{
+    char sent = 0, received = 0;
+    MPI_Request both[2];
+    if (!HW_REAL_PARTITIONED_NEEDS_WORLD || !HW_REAL_HAS(Psend_init))
+        return;
+    if (hw_bottom.Precv_init(&received, 1, 1, HW_BYTE, hw_world.rank, 0, hw_world.all, HW_INFO_NULL,
+                             &both[0]) != MPI_SUCCESS)
+        return; /* the user has disabled them, by a parameter that all processes have */
+    if (hw_bottom.Psend_init(&sent, 1, 1, HW_BYTE, hw_world.rank, 0, hw_world.all, HW_INFO_NULL, &both[1]) !=
+        MPI_SUCCESS)
+        return;
+    hw_bottom.Startall(2, both);
+    hw_bottom.Pready(0, both[1]);
+    hw_bottom.Waitall(2, both, HW_STATUSES_IGNORE);
+    hw_bottom.Request_free(&both[0]);
+    hw_bottom.Request_free(&both[1]);
+}
+
+#else
+
+static void prepare_partitioned(void) {}
+
+#endif
+
 enum hw_status hw_world_split(struct hw_option_share wanted)
 {
     enum hw_status status = HW_MPI;
@@ -287,6 +320,7 @@ enum hw_status hw_world_split(struct hw_option_share wanted)
     hw_bottom.Comm_set_errhandler(hw_world.all, HW_ERRORS_RETURN);
     hw_bottom.Comm_rank(hw_world.all, &hw_world.rank);
     hw_bottom.Comm_size(hw_world.all, &hw_world.size);
+    prepare_partitioned();
     if (hw_bottom.Comm_split_type(hw_world.all, MPI_COMM_TYPE_SHARED, hw_world.rank, HW_INFO_NULL,
                                   &hw_world.node) != MPI_SUCCESS)
         goto out;
