@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
-import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -514,56 +511,6 @@ def test_epoch_type_violated(mpi: Mpi, tmp_path: Path) -> None:
     assert len(told) == 3, result.explain()  # each process once
     assert all("leaves it out" in line for line in told)
     assert result.total("windows_redirected") == 2 * 4 * 3
-
-
-def processes_named(wanted: str, tag: str) -> list[int]:
-    found = []
-    for pid in support.tagged_processes(tag):
-        try:
-            name = Path(f"/proc/{pid}/comm").read_text().strip()
-        except OSError:
-            continue
-        if name == wanted:
-            found.append(pid)
-    return found
-
-
-def kill_one(tag: str, is_ghost: bool, killed: list[int]) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and not killed:
-        time.sleep(0.1)
-        if processes_named("headway-ghost", tag):
-            time.sleep(1.0)  # the program is at work by now
-            name = "headway-ghost" if is_ghost else "endless_rma"
-            killed.append(processes_named(name, tag)[0])
-            os.kill(killed[0], signal.SIGKILL)
-
-
-@pytest.mark.parametrize("is_ghost", [True, False], ids=["ghost", "user"])
-def test_process_killed(mpi: Mpi, is_ghost: bool) -> None:
-    """The job ends, and nothing is left. One line tells of a ghost that was killed; a ghost that
-    the launcher ended after a user process may be told of as well."""
-    tag = f"killed-{is_ghost}-{mpi.name}-{os.getpid()}"
-    killed: list[int] = []
-    forward = support.preloaded(mpi, {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"})
-    made = support.launch.build(
-        mpi,
-        [str(program_of(mpi, "endless_rma"))],
-        ranks=3,
-        forward=forward,
-        netmod=support.netmod(mpi),
-        extra=support.launcher_extra(mpi),
-    )
-    killer = threading.Thread(target=kill_one, args=(tag, is_ghost, killed))
-    killer.start()
-    result = support.run_group(made.argv, support.job_environment(mpi, made.env), tag=tag)
-    killer.join()
-    assert killed, result.explain()
-    assert result.status != 0 and not result.has_timed_out, result.explain()
-    told = [line for line in result.stderr.splitlines() if "[headway ghost]" in line]
-    assert is_ghost <= len(told) <= 1, result.explain()
-    assert all("was killed" in line for line in told), result.explain()
-    assert not support.tagged_processes(tag)
 
 
 def test_run_adds_ghosts(mpi: Mpi, tmp_path: Path) -> None:

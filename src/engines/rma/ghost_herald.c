@@ -1,110 +1,167 @@
 #include "engines/rma/ghost_herald.h"
 
+#include "base/agent.h"
 #include "world/world.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <sys/epoll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { EXIT_ENDED = 143 }; /* as a shell tells of SIGTERM */
-enum { GHOST, USER };
 
-static int line_fd = -1;
+/* The ghost and its herald have it in common. */
+struct life {
+    pthread_mutex_t mutex; /* robust; the ghost has it as long as it lives */
+    atomic_bool has_ended; /* as it should: nothing to tell */
+};
+
+static struct life *life;
 static pid_t herald;
 
-static void watch(int epoll_fd, int fd, uint32_t what)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data.u32 = what};
-    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
-}
-
-static void announce(pid_t ghost)
+static void announce(pid_t ghost, int signal_number)
 {
     char host[256] = "", line[512];
     gethostname(host, sizeof host - 1);
-    int length =
-        snprintf(line, sizeof line,
-                 "[headway ghost] process %ld on %s, which served the windows of its node, was killed: "
-                 "the job ends; unless a process of the program died before it, see what killed it, "
-                 "or run without HEADWAY_GHOSTS\n",
-                 (long)ghost, host);
+    int length = snprintf(line, sizeof line,
+                          "[headway ghost] process %ld on %s, which served the windows of its node, was "
+                          "killed by signal %d: the job ends; see what killed it, or run without "
+                          "HEADWAY_GHOSTS\n",
+                          (long)ghost, host, signal_number);
     ssize_t written = write(STDERR_FILENO, line, (size_t)length);
     (void)written;
 }
 
-/* An epoll set hands out events in the order in which they came, however late this process gets a core. The
- * ghost's line closes a little before its pidfd would tell, and so before any user process that a launcher
- * kills for it; where a user process died first the launcher may be as quick, and the ghost's line close
- * before the user's pidfd tells. Calls only what a child of a process with threads may. */
-_Noreturn static void wait_for_first(int said_fd, pid_t ghost)
+/* A file of /proc, as a string; false if the process is gone. */
+static bool read_of(pid_t pid, const char *name, char *text, size_t capacity)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, capacity - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+/* By which a process died that nobody has waited for yet; 0: it ended itself, as an MPI does after an error
+ * of which it tells, or is gone. The status is the last word (proc(5)). */
+static int signal_of(pid_t pid)
+{
+    char stat[2048];
+    if (!read_of(pid, "stat", stat, sizeof stat))
+        return 0;
+    const char *last = strrchr(stat, ' ');
+    return last ? (int)strtol(last, NULL, 10) & 0x7f : 0;
+}
+
+/* Dead, or with a signal on its way that nobody survives: a launcher's. */
+static bool is_ending(pid_t pid)
+{
+    char status[4096];
+    if (!read_of(pid, "status", status, sizeof status))
+        return true;
+    const char *state = strstr(status, "\nState:\t"), *pending = strstr(status, "\nShdPnd:\t");
+    char letter = state ? state[strlen("\nState:\t")] : 'X';
+    uint64_t signals = pending ? strtoull(pending + strlen("\nShdPnd:\t"), NULL, 16) : 0;
+    return letter == 'Z' || letter == 'X' ||
+           signals & (UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGTERM - 1));
+}
+
+/* A launcher that ends the job, for MPI_Abort or for a process that died elsewhere, ends processes in the
+ * order of their ranks, and so before a ghost one of those that it serves. */
+static bool is_job_ending(void)
+{
+    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    for (int i = 0; i < user_count; i++)
+        if (hw_world.node_pids[i] > 0 && is_ending(hw_world.node_pids[i]))
+            return true;
+    return false;
+}
+
+static void use_all_cores(void)
+{
+    cpu_set_t all;
+    memset(&all, 0xff, sizeof all);
+    sched_setaffinity(0, sizeof all, &all);
+}
+
+/* The kernel gives up the locks of a process that dies before its memory and its files, by which a launcher
+ * learns of it. So the herald looks at the others before the launcher ends them for the ghost's sake, if it
+ * gets a core soon: any core, not the ghost's. Where it comes too late, milliseconds after, it is silent.
+ * Calls only what a child of a process with threads may. */
+_Noreturn static void wait_for_end(pid_t ghost)
 {
     const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
-    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count, epoll_fd;
-    struct epoll_event first = {.data.u32 = USER};
-    char word;
-    setsid();
     prctl(PR_SET_NAME, "headway-herald", 0, 0, 0);
+    setsid();
+    use_all_cores();
+    hw_agent_prompt();
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
         signal(ignored[i], SIG_IGN);
     /* The launcher must see the ghost's connections to it close when the ghost closes them. */
-    dup2(said_fd, STDIN_FILENO);
-    dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
+    dup2(STDIN_FILENO, STDOUT_FILENO);
     close_range(STDERR_FILENO + 1, ~0U, 0);
-    epoll_fd = epoll_create1(0);
-    watch(epoll_fd, STDIN_FILENO, GHOST);
-    for (int i = 0; i < user_count; i++)
-        if (hw_world.node_pids[i] > 0)
-            watch(epoll_fd, (int)syscall(SYS_pidfd_open, hw_world.node_pids[i], 0), USER);
-    while (epoll_wait(epoll_fd, &first, 1, -1) < 0)
-        continue;
-    if (first.data.u32 == GHOST && read(STDIN_FILENO, &word, 1) == 0)
-        announce(ghost);
+    bool is_dead = pthread_mutex_lock(&life->mutex) == EOWNERDEAD;
+    int number = is_dead && !atomic_load(&life->has_ended) && !is_job_ending() ? signal_of(ghost) : 0;
+    if (number)
+        announce(ghost, number);
     _exit(0);
-}
-
-/* Without SIGPIPE: the herald has gone already if a user process ended first. */
-static void say_end(void)
-{
-    if (line_fd >= 0)
-        send(line_fd, "end\n", 4, MSG_NOSIGNAL);
 }
 
 static void on_end(int number)
 {
-    say_end();
+    if (life)
+        atomic_store(&life->has_ended, true);
     _exit(EXIT_ENDED - SIGTERM + number);
+}
+
+static bool begin_life(void)
+{
+    pthread_mutexattr_t attributes;
+    void *memory = mmap(NULL, sizeof *life, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    life = memory;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    bool is_begun =
+        pthread_mutex_init(&life->mutex, &attributes) == 0 && pthread_mutex_lock(&life->mutex) == 0;
+    pthread_mutexattr_destroy(&attributes);
+    return is_begun;
 }
 
 void hw_rma_ghost_herald_start(void)
 {
-    int ends[2];
     pid_t ghost = getpid();
     const int ending[] = {SIGTERM, SIGINT, SIGHUP};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        signal(ending[i], on_end);
+    if (!begin_life())
         return;
     herald = fork();
     if (herald == 0)
-        wait_for_first(ends[0], ghost);
-    close(ends[0]);
-    if (herald > 0)
-        line_fd = ends[1];
-    else
-        close(ends[1]);
-    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
-        signal(ending[i], on_end);
+        wait_for_end(ghost);
 }
 
 void hw_rma_ghost_herald_stop(void)
 {
-    if (line_fd < 0)
+    if (herald <= 0)
         return;
-    say_end();
-    close(line_fd);
+    atomic_store(&life->has_ended, true);
+    pthread_mutex_unlock(&life->mutex);
     waitpid(herald, NULL, 0);
 }
