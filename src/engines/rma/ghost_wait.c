@@ -2,6 +2,7 @@
 
 #include "base/agent.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "engines/rma/bell.h"
 #include "progress/events.h"
 #include "world/world.h"
@@ -185,6 +186,7 @@ static void share(uint64_t now_ns)
         sleep_prepare();
     is_prepared = true;
     is_sharing = true;
+    hw_log_debug("this ghost shares its core: it sleeps while there is nothing to do");
     active_ns = now_ns;
     next_try_ns = now_ns + try_ns;
     try_ns = try_ns * 2 < MAX_TRY_NS ? try_ns * 2 : MAX_TRY_NS;
@@ -200,6 +202,7 @@ static void try_spinning(uint64_t now_ns)
 {
     hw_rma_ghost_wait_traffic(); /* takes back that it sleeps */
     is_sharing = false;
+    hw_log_debug("this ghost tries whether it has its core to itself again: it spins");
     losses_left = 1;
     judge_from(now_ns);
 }
@@ -210,6 +213,8 @@ void hw_rma_ghost_wait_begin(void)
     is_placed_to_share = is_crowded();
     if (is_placed_to_share)
         share(judged_ns);
+    else
+        hw_log_debug("this ghost has a core of its own: it spins");
 }
 
 static uint64_t awaited_nap_ns(void)
