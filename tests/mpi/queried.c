@@ -6,6 +6,35 @@ enum { COUNT = 300 };
 
 static int *own;
 
+/* 0: no; 1: yes; 2: this MPI tells nothing. */
+static uint64_t says_shared(MPI_Win win)
+{
+    char value[16] = "";
+    int flag = 0;
+    MPI_Info info;
+    MPI_Win_get_info(win, &info);
+    MPI_Info_get(info, "alloc_shm", sizeof value - 1, value, &flag);
+    MPI_Info_free(&info);
+    return flag ? strcmp(value, "true") == 0 : 2;
+}
+
+/* Windows that say so themselves, or not. */
+static void ask(const char *name, const char *value)
+{
+    MPI_Win win;
+    MPI_Info info = MPI_INFO_NULL;
+    void *memory;
+    if (value) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "alloc_shm", value);
+    }
+    MPI_Win_allocate(64, 1, info, MPI_COMM_WORLD, &memory, &win);
+    check_report(name, says_shared(win));
+    MPI_Win_free(&win);
+    if (value)
+        MPI_Info_free(&info);
+}
+
 static MPI_Win make(void)
 {
     MPI_Win win;
@@ -43,7 +72,10 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     check_begin();
+    ask("default", NULL);
+    ask("refused", "false");
     MPI_Win win = make();
+    check_report("asked", says_shared(win));
     int ten = 10;
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, win);
