@@ -153,6 +153,8 @@ PROGRAMS = [
         counters=(),
         declined="a window of MPI_Win_create with memory that no ghost can reach",
     ),
+    # MPICH 4.0 as Debian has it starts no processes.
+    Program("parts", arguments=("spawn",), counters=(), mpis=("mpich5", "impi", "ompi5")),
 ]
 
 #: The programs that run between two nodes too.
