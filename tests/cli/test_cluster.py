@@ -211,6 +211,9 @@ def test_up_replaces_a_dead_cluster(headway: Headway) -> None:
     os.kill(init, signal.SIGKILL)
     assert gone(processes)
     assert headway("cluster", "up", "--name", name).returncode == 0
+    headway("cluster", "down")  # the one called default, if any
+    status = json.loads(headway("cluster", "status").stdout)
+    assert name in [c["name"] for c in status["clusters"]]
     assert headway("cluster", "down", "--name", name).returncode == 0
 
 

@@ -14,6 +14,8 @@ from headway.cluster.options import ClusterOptions
 from headway.errors import HeadwayError
 from headway.mpis import Mpi, find_mpi, find_mpis
 
+DEFAULT_NAME = "default"
+
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
@@ -30,7 +32,9 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         help="run an MPI program on every node",
         usage="headway cluster run [options] [--] PROGRAM [ARGUMENTS]",
     )
-    run.add_argument("--name", default="default", help="the cluster to use (default: %(default)s)")
+    run.add_argument(
+        "--name", default=DEFAULT_NAME, help="the cluster to use (default: %(default)s)"
+    )
     run.add_argument(
         "--ranks-per-node",
         type=int,
@@ -51,8 +55,10 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     )
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENTS]")
     run.set_defaults(call=cluster_run)
-    down = actions.add_parser("down", help="take clusters down and end everything in them")
-    down.add_argument("--name", help="only this one (default: all of yours)")
+    down = actions.add_parser("down", help="take a cluster down and end everything in it")
+    which = down.add_mutually_exclusive_group()
+    which.add_argument("--name", help=f"which one (default: {DEFAULT_NAME})")
+    which.add_argument("--all", action="store_true", help="all of yours")
     down.set_defaults(call=cluster_down)
     status = actions.add_parser("status", help="what is up, with byte counters, as JSON")
     status.set_defaults(call=cluster_status)
@@ -60,7 +66,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 
 def add_cluster_options(parser: argparse.ArgumentParser) -> None:
     default = ClusterOptions()
-    parser.add_argument("--name", default="default", help="name (default: %(default)s)")
+    parser.add_argument("--name", default=DEFAULT_NAME, help="name (default: %(default)s)")
     parser.add_argument(
         "--nodes", type=int, default=default.nodes, metavar="N", help="nodes (default: %(default)s)"
     )
@@ -190,21 +196,21 @@ def cluster_run(arguments: argparse.Namespace) -> int:
 
 
 def cluster_down(arguments: argparse.Namespace) -> int:
-    if arguments.name:
-        found = [s for s in [state.load(arguments.name)] if s]
-        if not found:
-            raise HeadwayError(
-                f"no cluster called {arguments.name!r} is up",
-                "headway cluster status lists those that are",
-            )
-    else:
+    if arguments.all:
         found = state.load_all()
+    else:
+        found = [s for s in [state.load(arguments.name or DEFAULT_NAME)] if s]
+    if arguments.name and not found:
+        raise HeadwayError(
+            f"no cluster called {arguments.name!r} is up",
+            "headway cluster status lists those that are",
+        )
     for one in found:
         Cluster.attach(one.name).stop()
         state.remove(one.name)
         console.say(f"cluster {one.name!r} is down")
     if not found:
-        console.say("no cluster was up")
+        console.say("no cluster was up" if arguments.all else f"no cluster {DEFAULT_NAME!r} was up")
     return 0
 
 
