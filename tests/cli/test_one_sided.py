@@ -37,6 +37,7 @@ class Made:
     def __init__(self, rank: int, rounds: int = 100, clock: int = 10 * S, **more: object) -> None:
         self.clock, self.rounds = clock, rounds  # when the first round begins on its own clock
         self.functions = ["Barrier"]
+        self.together_s = 0.0  # in barriers, over the run
         self.waits: dict[tuple, dict] = {}
         self.sample: dict = {"slot_ns": SLOT, "one_in": 1, "outside": [], "waits": []}
         self.told: dict = {"node_direct": False, "node_accumulate_slow": False, "sound": True}
@@ -107,7 +108,10 @@ class Made:
             here = [one for one in self.waits.values() if one["site"] == number]
             one = {"id": number, "module": "/nowhere/app", "offset": number, "symbol": "solve"}
             one |= {"function": function, "size_class": 0, "calls": self.rounds}
-            sites.append(one | {"call_ns": sum(wait["wait_ns"] for wait in here)})
+            waited = sum(wait["wait_ns"] for wait in here)
+            if function == "Barrier":
+                waited += int(self.together_s * S)
+            sites.append(one | {"call_ns": waited})
         return self.record | {"profile": {"sites": sites, "one_sided": self.told}}
 
 
@@ -337,6 +341,16 @@ def test_runs_with_engines_are_not_promised_them_again() -> None:
     second.record["ghost"] = 2
     row = row_of(run_of(first, second))
     assert row.ghosts == 0 and row.why_no_ghosts == "this run had them"
+
+
+def test_who_waits_for_all_wins_what_the_last_wins() -> None:
+    first, second = two_nodes()  # rank 0 would win 0.9 s
+    second.together_s = 0.8
+    assert OneSided(run_of(first, second)).ghosts_s == pytest.approx(0.8, abs=0.02)
+    second.together_s = 1.9
+    assert OneSided(run_of(first, second)).ghosts_s == pytest.approx(0.9, abs=0.02)
+    second.together_s = 0.1  # comes when it likes: the mean
+    assert OneSided(run_of(first, second)).ghosts_s == pytest.approx(0.45, abs=0.02)
 
 
 def test_run_is_not_shorter_than_its_busiest_rank() -> None:

@@ -11,6 +11,7 @@ target computes on were served without it: there is nothing to win.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ from headway.report.runs import (
     sites_of,
 )
 
+#: blocking calls that no rank leaves before all have come
+UNTIL_ALL = re.compile(r"(Barrier|All|Reduce_scatter)")
 #: a wait that ends so far (ns, and as a part of it) into a time in which the target computes was
 #: not for the target; before, an answer was perhaps still on its way
 LEAST_AWAY, AWAY = 100_000, 0.1
@@ -95,9 +98,15 @@ class Row:
     thread: float = 0.0
     unknown: float = 0.0  #: of `waited`, about which nothing is known, s
     targets: Counter[int] = field(default_factory=Counter)  #: by what is to be won
+    ranks: Counter[int] = field(default_factory=Counter)  #: who would win it
     why_no_ghosts: str = ""
     why_no_thread: str = ""
     why_unknown: set[str] = field(default_factory=set)
+
+    def won_by_rank(self, seconds: float) -> Counter[int]:
+        """What an engine would win back here, to whom it goes."""
+        whole = self.ranks.total()
+        return Counter({rank: part * seconds / whole for rank, part in self.ranks.items() if whole})
 
 
 class OneSided:
@@ -333,6 +342,7 @@ class OneSided:
             row.computed += part * one.computed
             row.ghosts += part * one.share
             row.targets[one.target] += part * one.share
+            row.ranks[rank] += part * one.share
             why_not = self.why_no_thread(rank, one.target) if one.target != rank else ""
             row.thread += 0.0 if why_not else part * one.share
             row.why_no_thread = row.why_no_thread or why_not
@@ -378,21 +388,38 @@ class OneSided:
         )
         return max(self.run.wall - busiest, 0.0)
 
-    def gain(self, won: float) -> float:
-        """Of what is won at all sites together, what is left of the run, a rank's mean."""
+    @cached_property
+    def together_s(self) -> Counter[int]:
+        """By rank, in blocking calls in which it waits until all have come."""
+        found: Counter[int] = Counter()
+        for site in self.run.sites:
+            if UNTIL_ALL.match(site.function):
+                for rank, one in site.ranks.items():
+                    found[rank] += number(one, "call_ns") * NS
+        return found
+
+    def gain(self, won: Counter[int]) -> float:
+        """Of what each rank would win at all sites, what is left of the run, a rank's mean.
+
+        Ranks that come apart share the gain: the mean. Where all wait for one in MPI_Barrier or its
+        like, they win there what it wins in its waits: up to what the rank that gains least by both
+        gains, and no more than the most that one wins in its waits alone."""
         waited = sum(row.waited for row in self.rows)
-        if not waited:
+        if not waited or not won.total():
             return 0.0
-        less = self.copying * won / waited
-        return min(max(won / self.run.size - less, 0.0), self.most)
+        ranks = range(self.run.size)
+        least = min(won[rank] + self.together_s[rank] for rank in ranks)
+        wins = max(won.total() / self.run.size, min(least, max(won.values())))
+        less = self.copying * won.total() / waited
+        return min(max(wins - less, 0.0), self.most)
 
     @cached_property
     def ghosts_s(self) -> float:
-        return self.gain(sum(row.ghosts for row in self.rows))
+        return self.gain(sum((row.won_by_rank(row.ghosts) for row in self.rows), Counter()))
 
     @cached_property
     def thread_s(self) -> float:
-        return self.gain(sum(row.thread for row in self.rows))
+        return self.gain(sum((row.won_by_rank(row.thread) for row in self.rows), Counter()))
 
     @cached_property
     def waited_s(self) -> float:
