@@ -220,6 +220,15 @@ def test_one_sided_times_are_told_apart_by_what_the_target_does() -> None:
     assert len(lines) == 2
 
 
+def test_predictions_of_one_sided_waits_are_shares_of_the_run_they_are_of() -> None:
+    watched = one_sided("headway-profile", 0.002, 0.010)
+    watched["prediction"] = {"predicted_ghosts_s": 0.0015, "predicted_thread_s": 0.0005}
+    rows = analysis.rows_make([one_sided("plain", 0.001, 0.010), watched])
+    derived = row_of(rows, "headway-profile")["derived"]
+    assert derived["predicted_ghosts"] == pytest.approx(0.25)
+    assert derived["predicted_thread"] == pytest.approx(0.75)
+
+
 def test_the_engine_is_measured_within_a_node_too() -> None:
     """There HEADWAY_ENGINE=auto may have none: `headway` is what users get, or it is forced."""
     library = ROOT / "build" / "lib" / "libheadway-mpich.so"

@@ -178,6 +178,10 @@ def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
         derived["busy_to_plain_in_mpi"] = values[most]["median"] / base
     if row["program"] == "memory":
         derived["extra_bytes"] = mine - base
+    for engine in ("ghosts", "thread"):
+        if f"predicted_{engine}_s" in values:
+            # Of this run, which is what its profile speaks of.
+            derived[f"predicted_{engine}"] = 1 - values[f"predicted_{engine}_s"]["median"] / mine
     if "compute_alone_s" not in plain["values"]:
         return derived
     compute_s = plain["values"]["compute_alone_s"]["median"]

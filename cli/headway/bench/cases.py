@@ -184,14 +184,14 @@ REORDERED = {"order": "reversed"}
 LOCKALL = {**REORDERED, "epoch-type": "lockall"}
 
 
-def get_compute_update(ranks_per_node: int, tile: int, order: int) -> Case:
+def get_compute_update(ranks_per_node: int, tile: int, order: int, **more: str) -> Case:
     """A node is one core; its user processes share that, and with ghosts the ghost does too."""
     count = "one user process" if ranks_per_node == 1 else f"{ranks_per_node} user processes"
     return Case(
         f"{count} a node",
         "get_compute_update",
         (tile * tile * 8,),
-        {"tile": str(tile), "order": str(order)},
+        {"tile": str(tile), "order": str(order), **more},
         ranks_per_node=ranks_per_node,
         cores_per_node=1,
         timeout_s=25.0,
@@ -226,6 +226,13 @@ def rma_pattern(phase: str, target: str, flush: str) -> Case:
     how = {"each": "blocking", "end": "nonblocking"}[flush]
     options = {**PATTERN_PHASES[phase], "pattern": target, "flush": flush, "strided": ""}
     return pattern(f"{phase}, {target.replace('-', ' ')}, {how}", (64,), 2, options)
+
+
+def rma_predicted(target: str, flush: str) -> Case:
+    """With a core for each user process: neighbours that spin on it are no part of a prediction."""
+    case = rma_pattern("COMP", target, flush)
+    options = {**case.options, "iterations": "20", "warmup": "2", "seconds": "10"}
+    return replace(case, options=options, ranks_per_node=1, traffic=case.traffic / 4)
 
 
 def rma_users(phase: str, users: int) -> Case:

@@ -19,6 +19,7 @@ from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.cluster.options import parse_rate
 from headway.errors import HeadwayError
 from headway.mpis import Mpi
+from headway.report.one_sided import OneSided
 from headway.report.runs import Run
 
 RECORD_KEYS = (
@@ -161,6 +162,10 @@ def prediction_read(directory: Path, windows: int) -> dict | None:
     reasons, count = run.all_reasons, run.size * windows
     names = ("no_progress", "bandwidth", "late", "imbalance", "unknown")
     parts = {f"{name}_s": getattr(reasons, name) / count for name in names}
+    if run.one_sided_s > 0:
+        one_sided = OneSided(run)
+        parts["predicted_ghosts_s"] = one_sided.ghosts_s / windows
+        parts["predicted_thread_s"] = one_sided.thread_s / windows
     return {"predicted_s": run.prediction.seconds / windows, **parts, "looks": reasons.looks}
 
 

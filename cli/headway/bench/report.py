@@ -46,6 +46,8 @@ DERIVED = {
     "ratio_paired": "x plain, launch by launch",
     "recovered": "recovered",
     "predicted": "predicted",
+    "predicted_ghosts": "x plain, predicted of ghosts",
+    "predicted_thread": "of the thread",
     "overlap_osu": "overlap (OSU)",
     "ratio_busy": "x plain, busy",
     "busy_to_plain_in_mpi": "busy / plain in MPI",

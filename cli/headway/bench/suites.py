@@ -31,6 +31,7 @@ from headway.bench.cases import (
     progression,
     rate,
     rma_pattern,
+    rma_predicted,
     rma_users,
 )
 
@@ -164,6 +165,24 @@ _SUITES = (
         sockbufs=("small",),
         extra_modes=("profile", "transport"),
         launches=3,
+    ),
+    Suite(
+        "prediction-rma",
+        "What a profile predicts of one-sided waits, and what then happens",
+        (
+            get_compute_update(1, 192, 1152, iterations="4", warmup="1"),
+            get_compute_update(2, 192, 1152, iterations="4", warmup="1"),
+            *(
+                rma_predicted(target, flush)
+                for target in ("all-to-all", "to-one-node")
+                for flush in ("each", "end")
+            ),
+        ),
+        ("10gbit",),
+        ("default",),
+        ("profile", "ghosts"),
+        launches=3,
+        excluded=NO_WINDOWS,
     ),
     Suite(
         "profile-cost",
