@@ -139,13 +139,7 @@ static void work_measure(const struct exchange *exchange, int64_t bytes, int64_t
         stream_run(exchange, units, &phases);
     else
         rounds_run(exchange, units, &phases);
-    bench_json_open(json, NULL, '{');
-    bench_json_integer(json, "bytes", bytes);
-    bench_json_integer(json, "work_units", units);
-    bench_json_number(json, "work_s", work_s);
-    bench_json_integer(json, "rounds", phases.iterations);
-    bench_json_phases(json, &phases);
-    bench_json_close(json, '}');
+    bench_json_rounds(json, bytes, units, work_s, &phases);
     bench_phases_free(&phases);
 }
 

@@ -135,13 +135,7 @@ static void point_measure(const struct bench *bench, int fd, int64_t units, stru
         if (i >= 0)
             phases.samples[0][i] = taken_s;
     }
-    bench_json_open(json, NULL, '{');
-    bench_json_integer(json, "bytes", 0); /* of MPI */
-    bench_json_integer(json, "work_units", units);
-    bench_json_number(json, "work_s", work_s);
-    bench_json_integer(json, "rounds", phases.iterations);
-    bench_json_phases(json, &phases);
-    bench_json_close(json, '}');
+    bench_json_rounds(json, 0, units, work_s, &phases);
     bench_phases_free(&phases);
 }
 

@@ -142,6 +142,10 @@ void bench_json_summary(struct bench_json *json, const char *key, struct bench_s
  * iteration, and under "by_rank" the summary of every phase on every rank. */
 void bench_json_phases(struct bench_json *json, const struct bench_phases *phases);
 
+/* Collective. A point of rounds beside UNITS of work, which take WORK_S alone: an object of an array. */
+void bench_json_rounds(struct bench_json *json, int64_t bytes, int64_t units, double work_s,
+                       const struct bench_phases *phases);
+
 /* Collective. How long RUN takes by itself, each time after a barrier: ITERATIONS samples after WARMUP
  * untimed ones, written as the object KEY with the one phase NAME. */
 void bench_alone_measure(struct bench_json *json, const char *key, const char *name, int warmup,

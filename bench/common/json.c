@@ -162,6 +162,18 @@ void bench_json_phases(struct bench_json *json, const struct bench_phases *phase
     free(all);
 }
 
+void bench_json_rounds(struct bench_json *json, int64_t bytes, int64_t units, double work_s,
+                       const struct bench_phases *phases)
+{
+    bench_json_open(json, NULL, '{');
+    bench_json_integer(json, "bytes", bytes);
+    bench_json_integer(json, "work_units", units);
+    bench_json_number(json, "work_s", work_s);
+    bench_json_integer(json, "rounds", phases->iterations);
+    bench_json_phases(json, phases);
+    bench_json_close(json, '}');
+}
+
 void bench_alone_measure(struct bench_json *json, const char *key, const char *name, int warmup,
                          int iterations, void (*run)(void *context), void *context)
 {
