@@ -37,6 +37,15 @@ static inline void check_begin(void)
     check_right = (check_rank + 1) % check_size;
 }
 
+/* Whether INFO has KEY, and its value; INFO is freed. */
+static inline bool check_info_take(MPI_Info info, const char *key, char *value, int bytes)
+{
+    int flag = 0;
+    MPI_Info_get(info, key, bytes - 1, value, &flag);
+    MPI_Info_free(&info);
+    return flag;
+}
+
 /* Of one process of the world; the caller frees it. */
 static inline MPI_Group check_group_of(int rank)
 {

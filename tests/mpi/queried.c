@@ -10,12 +10,9 @@ static int *own;
 static uint64_t says_shared(MPI_Win win)
 {
     char value[16] = "";
-    int flag = 0;
     MPI_Info info;
     MPI_Win_get_info(win, &info);
-    MPI_Info_get(info, "alloc_shm", sizeof value - 1, value, &flag);
-    MPI_Info_free(&info);
-    return flag ? strcmp(value, "true") == 0 : 2;
+    return check_info_take(info, "alloc_shm", value, sizeof value) ? strcmp(value, "true") == 0 : 2;
 }
 
 /* Windows that say so themselves, or not. */

@@ -33,12 +33,10 @@ static void *exchange(void *argument)
 static bool is_multiple(MPI_Session session)
 {
     char level[64] = "";
-    int flag = 0;
     MPI_Info info;
     MPI_Session_get_info(session, &info);
-    MPI_Info_get(info, "thread_level", sizeof level - 1, level, &flag);
-    MPI_Info_free(&info);
-    return flag && strcmp(level, "MPI_THREAD_MULTIPLE") == 0;
+    return check_info_take(info, "thread_level", level, sizeof level) &&
+           strcmp(level, "MPI_THREAD_MULTIPLE") == 0;
 }
 
 int main(int argc, char **argv)
