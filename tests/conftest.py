@@ -15,18 +15,24 @@ sys.path[:0] = [str(ROOT / "cli"), str(ROOT / "tests")]
 
 import namespaces  # noqa: E402  (needs the path above)
 import support  # noqa: E402
+from headway.mpis import Mpi  # noqa: E402
 
 #: What ./dev setup installs; a machine may have no make.
 os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
 #: With it a print is two writes, and launchers mix the ranks' output by the write.
 os.environ.pop("PYTHONUNBUFFERED", None)
+#: Open MPI 5 sleeps for a second where libfabric looks for an adapter that is not there; it chooses
+#: none of these over TCP and shared memory.
+for kind in ("btl", "mtl"):
+    os.environ.setdefault(f"OMPI_MCA_{kind}", "^ofi")
 
 #: The MPIs every machine of ours must have; the others run where ./dev setup installed them.
 REQUIRED = ("mpich4", "ompi4")
 
-#: Of each, the first that is there stands for the others where only the family, or the launcher,
-#: makes a difference.
+#: Of each, the first that is there stands for the others where only the family, the vendor or the
+#: launcher makes a difference.
 FAMILIES = (("mpich5", "mpich4", "impi"), ("ompi5", "ompi4"))
+VENDORS = (("mpich5", "mpich4"), ("impi",), ("ompi5", "ompi4"))
 LAUNCHERS = (("mpich5", "mpich4", "impi"), ("ompi5",), ("ompi4",))
 
 
@@ -79,6 +85,12 @@ def libraries() -> None:
         )
 
 
+@pytest.fixture(scope="session")
+def mpis(pytestconfig: pytest.Config) -> list[Mpi]:
+    """All that the tests run over."""
+    return [support.known_mpis()[name] for name in chosen_mpis(pytestconfig)]
+
+
 @pytest.fixture
 def is_full(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--full"))
@@ -98,6 +110,11 @@ def skip_unless_first(request: pytest.FixtureRequest, groups: tuple[tuple[str, .
 @pytest.fixture
 def one_of_a_family(request: pytest.FixtureRequest) -> None:
     skip_unless_first(request, FAMILIES)
+
+
+@pytest.fixture
+def one_of_a_vendor(request: pytest.FixtureRequest) -> None:
+    skip_unless_first(request, VENDORS)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import support
 from headway.mpis import Mpi
 
 SOURCES = sorted((support.PROGRAMS / "random").glob("*.c"))
-DEFAULT_SEEDS = 12
+DEFAULT_SEEDS = 6
+FULL_SEEDS = 24
 
 #: name -> (ranks, arguments, shared memory, trigger)
 SETTINGS = {
@@ -37,10 +38,10 @@ def check_seeds(plain: support.Result, headway: support.Result, seeds: str, with
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_same_digests(
-    mpi: Mpi, setting: str, request: pytest.FixtureRequest, tmp_path: Path
+    mpi: Mpi, setting: str, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     ranks, arguments, has_shm, trigger = SETTINGS[setting]
-    seeds = request.config.getoption("--seeds") or DEFAULT_SEEDS
+    seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else DEFAULT_SEEDS)
     first = request.config.getoption("--seed-base")
     program = support.compile_program(mpi, "random_program", SOURCES)
     argv = [program, str(first), str(seeds), *arguments]

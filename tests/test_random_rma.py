@@ -11,7 +11,7 @@ from headway.mpis import Mpi
 from test_random import check_seeds
 
 SOURCES = sorted((support.PROGRAMS / "random_rma").glob("*.c"))
-DEFAULT_SEEDS = 10
+DEFAULT_SEEDS = 6
 FULL_SEEDS = 150
 
 DYNAMIC_SEEDS = 3
@@ -89,7 +89,7 @@ def test_dynamic(mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_pa
 
 #: HEADWAY_GHOST_BINDING, HEADWAY_GHOST_BALANCE
 POLICIES = [("rank", "random"), ("rank", "operations"), ("rank", "bytes"), ("segment", "off")]
-POLICY_SEEDS = 3
+POLICY_SEEDS = 2
 
 
 def test_policies(mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def test_every_mpi_crosses_the_wire(mpi: Mpi, hello: Path, ranks_per_node: int) 
         assert BYTES * ROUNDS <= link.received < 1.2 * BYTES * ROUNDS
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_link_rate_holds(mpi: Mpi, hello: Path) -> None:
     size = 2_000_000
     with Cluster(2, rate="200mbit") as cluster:
@@ -175,6 +176,7 @@ def test_killed_maker_leaves_nothing(number: int, tmp_path: Path) -> None:
     assert traces() == before
 
 
+@pytest.mark.usefixtures("one_of_a_launcher")
 def test_up_run_down(headway: Headway, mpi: Mpi, hello: Path) -> None:
     require_cluster()
     before = traces()

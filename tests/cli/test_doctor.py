@@ -203,11 +203,13 @@ int main(int c, char **v) {
 """
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_sees_what_a_program_calls(mpi: Mpi, tmp_path: Path) -> None:
     program = compile_c(mpi, tmp_path, "overlaps", OVERLAPS)
     assert levels(target.examine(str(program), [mpi]), "MPI_Ibarrier") == {OK}
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_library_that_is_not_found(mpi: Mpi, tmp_path: Path) -> None:
     (tmp_path / "extra.c").write_text("int extra(void) { return 1; }\n")
     command = ["gcc", "-shared", "-fPIC", "-o", "libextra.so", "extra.c"]

@@ -24,7 +24,7 @@ def test_registry_describes(mpi: Mpi) -> None:
         "ompi5": "prrte",
     }.get(mpi.name, mpi.launcher)
     if mpi.is_intel:
-        assert set(mpi.env) == {"I_MPI_ROOT", "FI_PROVIDER_PATH"}
+        assert {"I_MPI_ROOT", "FI_PROVIDER_PATH"} <= set(mpi.env)
 
 
 def test_registry_names_what_there_is() -> None:

@@ -50,7 +50,7 @@ def test_runs_and_says_which(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert "0 operations tracked" in said[2]
 
 
-@pytest.mark.usefixtures("few_cores")
+@pytest.mark.usefixtures("one_of_a_family", "few_cores")
 def test_says_why_there_is_no_engine(headway: Headway, mpi: Mpi, hello: Path) -> None:
     done = headway("run", "-n", 2, hello)
     assert done.returncode == 0, done.stderr
@@ -68,6 +68,7 @@ def own_launcher(mpi: Mpi) -> list[object]:
     return [mpi.mpiexec, *root.get(mpi.launcher, [])]
 
 
+@pytest.mark.usefixtures("one_of_a_launcher")
 def test_own_launcher(headway: Headway, mpi: Mpi, hello: Path) -> None:
     words = [*own_launcher(mpi), "-n", 2, hello]
     done = headway("run", "--engine", "off", "--", *words, **mpi.env)
@@ -89,6 +90,7 @@ def test_launcher_of_another_mpi(headway: Headway, mpi: Mpi, hello: Path) -> Non
     assert done.returncode == 0 and "alone in its world" not in done.stderr, done.stderr
 
 
+@pytest.mark.usefixtures("one_of_a_launcher")
 def test_several_programs(headway: Headway, mpi: Mpi, hello: Path) -> None:
     words = [*own_launcher(mpi), "-n", 1, hello, ":", "-n", 1, hello]
     done = headway("run", "--engine", "off", "--", *words, **mpi.env)
@@ -96,6 +98,7 @@ def test_several_programs(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert "2 ranks, engine off" in done.stderr and "only 1" not in done.stderr, done.stderr
 
 
+@pytest.mark.usefixtures("one_of_a_launcher")
 def test_program_that_only_the_launcher_finds(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path
 ) -> None:
@@ -118,6 +121,7 @@ sys.exit(main(["run", "--quiet", "--abi", sys.argv[1], "--", *command]))
 """
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_interrupt_without_a_terminal_is_passed_on(mpi: Mpi) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, mpi.flavour],
@@ -134,6 +138,7 @@ def test_interrupt_without_a_terminal_is_passed_on(mpi: Mpi) -> None:
             process.terminate()
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_interrupt_of_a_terminal_is_the_programs(mpi: Mpi) -> None:
     """It gets it from there: a second one from us would end it at once."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "cli")}
@@ -153,6 +158,7 @@ def test_interrupt_of_a_terminal_is_the_programs(mpi: Mpi) -> None:
         os.close(terminal)
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_place_that_cannot_be_preloaded(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path
 ) -> None:
@@ -161,6 +167,7 @@ def test_place_that_cannot_be_preloaded(
     assert "LD_PRELOAD" in one_line(headway("run", "--library", "a b", "-n", 2, hello))
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_keeps_records_where_told(headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path) -> None:
     done = headway("run", "--record", "kept", "-n", 2, hello)
     assert done.returncode == 0, done.stderr
@@ -168,6 +175,7 @@ def test_keeps_records_where_told(headway: Headway, mpi: Mpi, hello: Path, tmp_p
     assert [r["rank"] for r in kept] == [0, 1]
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
 def test_earlier_records_go_when_there_are_new_ones(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path, quiet: list[str]
@@ -190,6 +198,7 @@ def test_earlier_records_go_when_there_are_new_ones(
     ]
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_dry_run_starts_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None:
     done = headway("run", "--dry-run", "--engine", "off", "-n", 3, hello, "x y")
     assert done.returncode == 0
@@ -203,6 +212,7 @@ def test_dry_run_starts_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None
     assert "libheadway" not in lines[-1]
 
 
+@pytest.mark.usefixtures("one_of_a_launcher")
 def test_dry_run_is_a_script(headway: Headway, hello: Path, tmp_path: Path, mpi: Mpi) -> None:
     printed = headway("run", "--dry-run", "--record", "kept", "-n", 2, hello).stdout
     done = subprocess.run(["sh", "-e"], input=printed, text=True, capture_output=True, timeout=120)
@@ -210,6 +220,7 @@ def test_dry_run_is_a_script(headway: Headway, hello: Path, tmp_path: Path, mpi:
     assert [r["size"] for r in records.read(tmp_path / "kept")] == [2, 2]
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_record_of_a_settings_file(headway: Headway, hello: Path, tmp_path: Path) -> None:
     settings = tmp_path / "settings.toml"
     settings.write_text('format = 1\n[settings]\nHEADWAY_RECORD = "kept"\n')
@@ -218,12 +229,14 @@ def test_record_of_a_settings_file(headway: Headway, hello: Path, tmp_path: Path
     assert [r["size"] for r in records.read(tmp_path / "kept")] == [2, 2]
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_program_behind_a_wrapper(headway: Headway, hello: Path, mpi: Mpi) -> None:
     done = headway("run", "-n", 2, "env", "FOO=bar", hello)
     assert done.returncode == 0, done.stderr
     assert f"libheadway-{mpi.flavour}.so" in done.stderr and "2 ranks, engine" in done.stderr
 
 
+@pytest.mark.usefixtures("one_of_a_launcher")
 def test_status_is_the_programs(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
     source = tmp_path / "seven.c"
     source.write_text(
@@ -295,6 +308,7 @@ def test_refuses_a_static_program(headway: Headway, tmp_path: Path) -> None:
     assert "statically linked" in one_line(headway("run", "-n", 1, "./still"))
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_refuses_bad_options(headway: Headway, hello: Path) -> None:
     assert "HEADWAY_ENGINE" in one_line(headway("run", "-n", 1, hello, HEADWAY_ENGIN="thread"))
     assert "accepted" in one_line(headway("run", "-n", 1, hello, HEADWAY_TICK_US="soon"))
@@ -426,6 +440,18 @@ def test_summary_says_what_ghosts_served() -> None:
     told = "\n".join(records.summarise([served, {**served, "rank": 1, "operations_copied": 30}]))
     assert "the ghosts served 2 windows: 1400 operations and 2 locks, besides 30 within" in told
     assert "nothing was pending" not in told
+    assert "CPU" not in told.split("the ghosts", 1)[1]
+
+
+def test_summary_says_what_ghosts_took() -> None:
+    """Each ghost once, whoever it serves."""
+    one = {"engine": "thread", "tracked_p2p": 0, "windows_redirected": 1}
+    took = [(4, 0.25), (4, 0.26), (5, 0.5)]
+    told = [
+        {**one, "rank": rank, "size": 3, "ghost": ghost, "ghost_cpu_s": seconds}
+        for rank, (ghost, seconds) in enumerate(took)
+    ]
+    assert "; a ghost took 0.380 CPU s" in "\n".join(records.summarise(told))
 
 
 def test_summary_needs_no_key(tmp_path: Path) -> None:
@@ -458,6 +484,7 @@ def follow(value: object, schema: dict, where: str) -> None:
         follow(item, schema.get("items", {}), where)
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 @pytest.mark.parametrize("profile", ["no", "yes"])
 def test_records_follow_the_schema(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path, profile: str

@@ -83,6 +83,7 @@ def dry_run(headway: Headway, *words: object) -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("one_of_a_vendor")
 def test_whole_job_hears_it(mpi: Mpi, hello: Path, headway: Headway) -> None:
     wanted = transport.settings(mpi.title, GBIT, environ={})
     assert bool(wanted) == (mpi.flavour == "ompi" or mpi.is_intel)
@@ -101,6 +102,7 @@ def test_whole_job_hears_it(mpi: Mpi, hello: Path, headway: Headway) -> None:
     assert not said(*duplex, "-n", 2, hello)
 
 
+@pytest.mark.usefixtures("one_of_a_vendor")
 def test_large_messages(mpi: Mpi, hello: Path, headway: Headway) -> None:
     """The program runs with it: the number means what it is taken for."""
     (wanted,) = transport.settings(mpi.title, GBIT, environ={}).items() or [None]

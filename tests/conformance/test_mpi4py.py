@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -36,12 +37,11 @@ EXCLUDED = {
     "test_package.*": "reads the package's metadata; no communication",
 }
 
-#: Left out besides at several ranks, unless --full: a process alone does the same, and they are
-#: half of the time.
-LOCAL = {
-    "test_datatype.*": "makes datatypes; no communication",
-    "test_msgspec.*": "what a buffer may be; messages to itself",
-}
+#: Left out besides unless --full: they are half of the time.
+LOCAL = {"test_datatype.*": "makes datatypes; no communication"}
+
+#: And these at several ranks: a process alone does the same.
+ALONE = {"test_msgspec.*": "what a buffer may be; messages to itself"}
 
 RANKS = (1, 2, 3)
 
@@ -77,17 +77,10 @@ def suite_directory() -> Path:
     return root / "test"
 
 
-def python_with_mpi4py(mpi: Mpi) -> tuple[Path, dict[str, str]]:
-    """An interpreter and its environment with mpi4py for this MPI: the wheel where the MPI came
-    with one, else compiled from source (optimisation would only cost time)."""
-    if mpi.python is not None:
-        assert list(
-            mpi.python.parents[1].glob(f"lib/python3*/site-packages/mpi4py-{VERSION}.dist-info")
-        ), f"no mpi4py {VERSION} beside {mpi.python}; run ./dev setup"
-        return mpi.python, {}
+def compiled_for(mpi: Mpi) -> Path:
+    """Where mpi4py is, compiled for this MPI (optimisation would only cost time)."""
     site = HOME / "site" / f"{mpi.name}-{mpi.version}"
     if not list(site.glob("mpi4py/MPI*.so")):
-        suite_directory()
         env = {
             **mpi.environment(),
             "MPI4PY_BUILD_MPICC": str(mpi.mpicc),
@@ -110,7 +103,27 @@ def python_with_mpi4py(mpi: Mpi) -> tuple[Path, dict[str, str]]:
             timeout_s=TIMEOUT_S,
         )
         assert done.status == 0, f"cannot build mpi4py for {mpi.title}; {done.explain()}"
-    return index_python(), {"PYTHONPATH": str(site)}
+    return site
+
+
+@pytest.fixture(scope="module")
+def sites(mpis: list[Mpi]) -> dict[str, Path]:
+    """Where mpi4py is for each MPI that came without its wheel: half a minute's work of one core
+    for each, so at once."""
+    wanted = [mpi for mpi in mpis if mpi.python is None]
+    suite_directory()
+    with ThreadPoolExecutor() as pool:
+        return dict(zip((mpi.name for mpi in wanted), pool.map(compiled_for, wanted), strict=True))
+
+
+def python_with_mpi4py(mpi: Mpi, sites: dict[str, Path]) -> tuple[Path, dict[str, str]]:
+    """An interpreter and its environment with mpi4py for this MPI: its wheel, else compiled."""
+    if mpi.python is None:
+        return index_python(), {"PYTHONPATH": str(sites[mpi.name])}
+    assert list(
+        mpi.python.parents[1].glob(f"lib/python3*/site-packages/mpi4py-{VERSION}.dist-info")
+    ), f"no mpi4py {VERSION} beside {mpi.python}; run ./dev setup"
+    return mpi.python, {}
 
 
 def outcomes(folder: Path, ranks: int) -> dict[str, str]:
@@ -133,11 +146,12 @@ def run_suite(
     scratch: Path,
     options: dict[str, str] | None,
     excluded: list[str],
+    sites: dict[str, Path],
     ghosts: int = 0,
 ) -> tuple[dict[str, str], support.Result]:
     results = scratch / "results"
     results.mkdir(parents=True)
-    python, environment = python_with_mpi4py(mpi)
+    python, environment = python_with_mpi4py(mpi, sites)
     argv = [python, RUNNER, suite_directory(), results, *excluded]
     result = support.run_mpi(
         mpi,
@@ -151,14 +165,16 @@ def run_suite(
     return outcomes(results, ranks), result
 
 
-def plain_outcomes(mpi: Mpi, ranks: int, scratch: Path, excluded: list[str]) -> dict[str, str]:
+def plain_outcomes(
+    mpi: Mpi, ranks: int, scratch: Path, excluded: list[str], sites: dict[str, Path]
+) -> dict[str, str]:
     key = f"{mpi.name}-{mpi.version}-mpi4py-{VERSION}-{ranks}.json"
     kept = HOME / key
     if kept.exists():
         stored = json.loads(kept.read_text())
         if stored["excluded"] == excluded:
             return stored["outcomes"]
-    found, result = run_suite(mpi, ranks, scratch, None, excluded)
+    found, result = run_suite(mpi, ranks, scratch, None, excluded, sites)
     assert result.status == 0 and "unfinished" not in found.values(), (
         f"the plain control did not end; {unfinished(found)}; {result.explain()}"
     )
@@ -172,13 +188,15 @@ def unfinished(found: dict[str, str]) -> list[str]:
 
 @pytest.mark.timeout(2 * TIMEOUT_S + 60)
 @pytest.mark.parametrize("ranks", RANKS)
-def test_same_results(mpi: Mpi, ranks: int, is_full: bool, tmp_path: Path) -> None:
+def test_same_results(
+    mpi: Mpi, ranks: int, is_full: bool, sites: dict[str, Path], tmp_path: Path
+) -> None:
     if ranks not in DEFAULT_RANKS.get(mpi.name, ()) and not is_full:
         pytest.skip("only with --full")
-    is_shorter = ranks > 1 and not is_full
-    excluded = sorted([*EXCLUDED, *(LOCAL if is_shorter else ())])
-    plain = plain_outcomes(mpi, ranks, tmp_path / "plain", excluded)
-    found, result = run_suite(mpi, ranks, tmp_path / "headway", OPTIONS, excluded)
+    left_out = {} if is_full else {**LOCAL, **(ALONE if ranks > 1 else {})}
+    excluded = sorted([*EXCLUDED, *left_out])
+    plain = plain_outcomes(mpi, ranks, tmp_path / "plain", excluded, sites)
+    found, result = run_suite(mpi, ranks, tmp_path / "headway", OPTIONS, excluded, sites)
     changed = {
         test: f"{plain.get(test)} -> {found.get(test)}"
         for test in sorted(plain.keys() | found.keys())
@@ -206,15 +224,17 @@ def other_modules() -> list[str]:
 
 
 @pytest.mark.timeout(2 * TIMEOUT_S + 60)
-def test_same_results_with_ghosts(mpi: Mpi, is_full: bool, tmp_path: Path) -> None:
+def test_same_results_with_ghosts(
+    mpi: Mpi, is_full: bool, sites: dict[str, Path], tmp_path: Path
+) -> None:
     """Windows of every kind; those over memory of MPI_Alloc_mem and MPI_Win_allocate are served."""
     if mpi.name not in ("mpich4", "mpich5") and not (is_full and mpi.name == "impi"):
         pytest.skip("two MPIs show it; Intel MPI with --full")
     excluded = other_modules()
-    plain, control = run_suite(mpi, 2, tmp_path / "plain", None, excluded)
+    plain, control = run_suite(mpi, 2, tmp_path / "plain", None, excluded, sites)
     assert control.status == 0 and "unfinished" not in plain.values(), control.explain()
     options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
-    found, result = run_suite(mpi, 2, tmp_path / "ghosts", options, excluded, ghosts=1)
+    found, result = run_suite(mpi, 2, tmp_path / "ghosts", options, excluded, sites, ghosts=1)
     changed = {
         test: f"{plain.get(test)} -> {found.get(test)}"
         for test in sorted(plain.keys() | found.keys())

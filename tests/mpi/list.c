@@ -2,7 +2,8 @@
  * section 12.8). Over a dynamic window, elements in memory that ghosts can reach and in memory that they
  * cannot: the last element is found by compare-and-swap from wherever a process believes it. Over an
  * allocated window: the list's end is exchanged. Every element must be there, those of a process in the order
- * in which it appended them; everything else is up to the race. */
+ * in which it appended them; everything else is up to the race. With the argument "attached" all elements are
+ * attached before any is looked for. */
 #include "check.h"
 
 #include <stddef.h>
@@ -110,18 +111,21 @@ static void walk(struct place at)
     report("compare-and-swap", next_values);
 }
 
-static void try_dynamic(void)
+static void try_dynamic(bool is_attached_first)
 {
     struct element head = {.next = {.rank = NOBODY}};
-    struct place first = {.rank = 0}, last;
+    struct place first = {.rank = 0}, last, places[ELEMENTS];
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     CHECK(MPI_Win_attach(win, &head, sizeof head) == MPI_SUCCESS);
     MPI_Get_address(&head, &first.disp);
     MPI_Bcast(&first.disp, 1, MPI_AINT, 0, MPI_COMM_WORLD);
     last = first;
     MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+    for (int i = 0; i < ELEMENTS && is_attached_first; i++)
+        places[i] = make_element(i);
+    MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < ELEMENTS; i++)
-        last = append(last, make_element(i));
+        last = append(last, is_attached_first ? places[i] : make_element(i));
     MPI_Barrier(MPI_COMM_WORLD);
     walk(first);
     MPI_Win_unlock_all(win);
@@ -195,7 +199,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     check_begin();
     CHECK(check_size <= 64);
-    try_dynamic();
+    try_dynamic(argc > 1 && strcmp(argv[1], "attached") == 0);
     try_allocated();
     MPI_Finalize();
     return 0;

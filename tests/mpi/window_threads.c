@@ -1,5 +1,5 @@
 /* Description: threads that make, use and free windows of their own communicators at the same time, each of
- * other sizes. */
+ * other sizes. With the argument "in turn" one thread after the other does. */
 #include "check.h"
 
 #include <pthread.h>
@@ -39,6 +39,7 @@ static void *run(void *argument)
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
+    bool is_in_turn = argc > 1 && strcmp(argv[1], "in turn") == 0;
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     check_begin();
@@ -46,8 +47,10 @@ int main(int argc, char **argv)
     for (intptr_t i = 0; i < THREADS; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
         pthread_create(&threads[i], NULL, run, (void *)i);
+        if (is_in_turn)
+            pthread_join(threads[i], NULL);
     }
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS && !is_in_turn; i++)
         pthread_join(threads[i], NULL);
     check_report("windows", THREADS * ROUNDS);
     for (int i = 0; i < THREADS; i++)
