@@ -126,19 +126,32 @@ def headline(records: list[dict]) -> str:
     return ", ".join(parts)
 
 
+def ghost_cpu_s(records: list[dict]) -> float | None:
+    """CPU time of a ghost, on average; all that it serves tell the same. None: nobody tells."""
+    each: dict[float, float] = {}
+    for one in records:
+        if number(one, "ghost") > 0 and number(one, "ghost_cpu_s") > 0:
+            ghost = number(one, "ghost")
+            each[ghost] = max(each.get(ghost, 0.0), number(one, "ghost_cpu_s"))
+    return sum(each.values()) / len(each) if each else None
+
+
 def ghost_lines(records: list[dict]) -> list[str]:
-    """What went to the ghosts, and what within a node could do without them."""
+    """What went to the ghosts, what that took, and what within a node could do without them."""
     if not any(number(r, "ghost") > 0 or number(r, "windows_redirected") for r in records):
         return []
     windows = int(max(number(r, "windows_redirected") for r in records))
+    cpu = ghost_cpu_s(records)
+    took = "" if cpu is None else f"; a ghost took {cpu:.3f} CPU s"
     if not windows:
-        return ["the ghosts served no window"]
+        return [f"the ghosts served no window{took}"]
     served = int(total(records, "operations_redirected"))
     near = int(total(records, "operations_copied") + total(records, "operations_applied"))
     locks = int(total(records, "locks_redirected"))
     line = f"the ghosts served {plural(windows, 'window')}: {plural(served, 'operation')}"
     line += f" and {plural(locks, 'lock')}" if locks else ""
-    return [line + (f", besides {near} within a node that needed none" if near else "")]
+    line += f", besides {near} within a node that needed none" if near else ""
+    return [line + took]
 
 
 def overlap_lines(records: list[dict]) -> list[str]:

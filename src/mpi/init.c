@@ -221,6 +221,7 @@ static void stop_engine(void)
     facts.eager_limit_bytes = limit_bytes;
     if (hw_world_has_ghosts()) {
         facts.ghost = hw_world.processes[hw_world.rank].ghost;
+        facts.ghost_cpu_ns = hw_rma_ghost_cpu_ns();
         facts.placement = hw_world.placement;
     }
     const struct hw_engine *engine = hw_engine_active ? hw_engine_active : abandoned;

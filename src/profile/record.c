@@ -113,6 +113,7 @@ static void write_body(FILE *file, const struct hw_record_facts *facts)
     write_member(file, "engine", facts->engine);
     write_member(file, "trigger", facts->trigger);
     fprintf(file, "  \"ghost\": %d,\n", facts->ghost);
+    fprintf(file, "  \"ghost_cpu_s\": %.6f,\n", (double)facts->ghost_cpu_ns / (double)HW_NS_PER_S);
     write_member(file, "placement", facts->placement);
     fprintf(file, "  \"eager_limit_bytes\": %llu,\n", (unsigned long long)facts->eager_limit_bytes);
     fprintf(file, "  \"wall_s\": %.6f,\n", (double)(hw_clock_now_ns() - began_ns) / (double)HW_NS_PER_S);

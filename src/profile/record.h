@@ -21,6 +21,7 @@ struct hw_record_facts {
     const char *engine;    /* "thread" or "off" */
     const char *trigger;   /* "events", "tick" or "none" */
     int ghost;             /* rank in the MPI's own world of the ghost that serves this process; -1: none */
+    uint64_t ghost_cpu_ns; /* what that ghost took of its core; others that it serves tell the same */
     const char *placement; /* how the ghosts of its node were chosen; "none" without ghosts */
     uint64_t eager_limit_bytes;
     uint64_t thread_cpu_ns; /* CPU time of the progress thread */

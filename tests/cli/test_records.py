@@ -28,6 +28,7 @@ def make_locale_or_skip(folder: Path) -> str:
     return name
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 @pytest.mark.parametrize("profile", ["no", "yes"])
 def test_numbers_have_points_in_every_language(
     headway: Headway, mpi: Mpi, tmp_path: Path, profile: str
@@ -66,6 +67,7 @@ def test_spawned_processes_leave_records_of_their_own(
     assert "2 ranks it spawned" in headway("report", kept).stdout
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 def test_directory_is_that_of_the_beginning(mpi: Mpi, tmp_path: Path) -> None:
     """Set by hand it may be relative, and the program go elsewhere."""
     (tmp_path / "kept").mkdir()
@@ -76,6 +78,7 @@ def test_directory_is_that_of_the_beginning(mpi: Mpi, tmp_path: Path) -> None:
     assert [record["rank"] for record in records.read(tmp_path / "kept")] == [0, 1]
 
 
+@pytest.mark.usefixtures("one_of_a_family")
 @pytest.mark.parametrize("place", ["missing", "a_file", "kept"])
 def test_directory_that_cannot_be_written_is_told_at_the_start(
     mpi: Mpi, tmp_path: Path, place: str

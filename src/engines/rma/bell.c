@@ -106,3 +106,14 @@ void hw_rma_bell_tell(bool is_asleep)
             continue;
     hw_atomic_store_seq_cst(&own->bell.is_asleep, is_asleep);
 }
+
+void hw_rma_bell_tell_cpu(uint64_t cpu_ns)
+{
+    if (own)
+        hw_atomic_store_relaxed(&own->bell.cpu_ns, cpu_ns);
+}
+
+uint64_t hw_rma_bell_cpu_ns(int ghost_index)
+{
+    return places ? hw_atomic_load_relaxed(&places[ghost_index].bell.cpu_ns) : 0;
+}

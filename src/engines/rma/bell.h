@@ -19,7 +19,8 @@ struct hw_rma_bell {
     uint32_t address_length;               /* 0: no bell; written once, before the node's barrier */
     char address[HW_RMA_BELL_ADDRESS_MAX]; /* sun_path */
     _Atomic uint32_t waiting; /* user processes in a flush for it; relaxed: only how soon it polls */
-    char unused[32];
+    _Atomic uint64_t cpu_ns;  /* relaxed; what the ghost took of its core since it began to serve */
+    char unused[24];
 };
 
 /* Collective over hw_world.node: user processes and ghosts. Without memory or sockets nobody has bells. The
@@ -58,5 +59,9 @@ bool hw_rma_bell_is_awaited(void);
 /* In a ghost: the socket to sleep on, -1: none; and whether it is about to sleep. */
 int hw_rma_bell_socket(void);
 void hw_rma_bell_tell(bool is_asleep);
+
+/* In a ghost: processor time that it has taken; and what a ghost of the node said last, 0 without bells. */
+void hw_rma_bell_tell_cpu(uint64_t cpu_ns);
+uint64_t hw_rma_bell_cpu_ns(int ghost_index);
 
 #endif

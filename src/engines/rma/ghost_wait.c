@@ -19,12 +19,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* After the last sign of traffic the ghost goes on polling this long: the next message of an exchange comes
- * within a few round trips, and a sleep and a wake-up cost more. */
-#define LINGER_NS (30 * HW_NS_PER_US)
+/* The next message of an exchange comes within a few round trips: if one is as good as sure to come, the
+ * ghost goes on polling for it, as long as a sleep and a wake-up would take. If not, that time is the user's.
+ */
+#define LINGER_NS (60 * HW_NS_PER_US)
+#define CLOSE_NS (100 * HW_NS_PER_US)
 
-/* The net under events that do not show on sockets (shared memory) or that were missed. */
-#define FIRST_NAP_NS (50 * HW_NS_PER_US)
+/* The net under events that were missed. Messages show on sockets, and user processes of the node ring the
+ * bell; a nap that ends for nothing takes some 20 to 50 us from whoever has the core, its caches cold. Where
+ * not all sockets are watched the naps are all there is. */
+#define FIRST_NAP_NS HW_NS_PER_MS
+#define FIRST_BLIND_NAP_NS (50 * HW_NS_PER_US)
 #define MAX_NAP_NS (4 * HW_NS_PER_MS)
 
 /* While a user process of the node spins in a flush for the ghost, nobody gains from the core but the ghost:
@@ -64,18 +69,22 @@ static timer_t timer;
 static volatile sig_atomic_t is_in_mpi;
 static bool is_announced; /* the node's user processes know that it sleeps */
 static struct hw_events events;
-static uint64_t nap_ns = FIRST_NAP_NS;
+static uint64_t nap_ns = FIRST_BLIND_NAP_NS;
 static uint64_t active_ns; /* when there last was traffic */
+
+/* Of the last messages, the share of those that another one followed closely. Those that had followed closely
+ * themselves apart: of the messages of an exchange the last one is not followed. */
+enum { WHOLE = 256, LIKELY = WHOLE / 2, MEMORY = 8 };
+static unsigned followed_share[2] = {WHOLE, WHOLE};
+static bool has_followed; /* the last message */
+static bool was_command;  /* who sent it waits, perhaps for this very core */
 static uint64_t judged_ns, judged_lost_ns;
+static uint64_t began_cpu_ns;
 static uint64_t try_ns = FIRST_TRY_NS, next_try_ns;
 static int losses_left = JUDGEMENTS_TO_SHARE; /* until it is taken for shared */
 
-static uint64_t used_cpu_ns(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * HW_NS_PER_S + (uint64_t)used.tv_nsec;
-}
+/* Threads of the MPI included, but not what starting took. */
+static void tell_cpu(void) { hw_rma_bell_tell_cpu(hw_clock_read(CLOCK_PROCESS_CPUTIME_ID) - began_cpu_ns); }
 
 /* For which the ghost was ready to run and did not. 0 where the kernel does not tell. */
 static uint64_t lost_ns(void)
@@ -179,6 +188,21 @@ static void sleep_prepare(void)
     make_timer();
 }
 
+static uint64_t first_nap_ns(void)
+{
+    bool sees_all = has_events && events.socket_count < HW_EVENTS_MAX_SOCKETS;
+    return sees_all ? FIRST_NAP_NS : FIRST_BLIND_NAP_NS;
+}
+
+static void note_traffic(uint64_t now_ns)
+{
+    active_ns = now_ns;
+    nap_ns = first_nap_ns();
+    if (is_announced)
+        hw_rma_bell_tell(false);
+    is_announced = false;
+}
+
 static void share(uint64_t now_ns)
 {
     static bool is_prepared;
@@ -200,7 +224,7 @@ static void judge_from(uint64_t now_ns)
 
 static void try_spinning(uint64_t now_ns)
 {
-    hw_rma_ghost_wait_traffic(); /* takes back that it sleeps */
+    note_traffic(now_ns); /* takes back that it sleeps */
     is_sharing = false;
     hw_log_debug("this ghost tries whether it has its core to itself again: it spins");
     losses_left = 1;
@@ -209,6 +233,7 @@ static void try_spinning(uint64_t now_ns)
 
 void hw_rma_ghost_wait_begin(void)
 {
+    began_cpu_ns = hw_clock_read(CLOCK_PROCESS_CPUTIME_ID);
     judge_from(hw_clock_now_ns());
     is_placed_to_share = is_crowded();
     if (is_placed_to_share)
@@ -220,7 +245,7 @@ void hw_rma_ghost_wait_begin(void)
 static uint64_t awaited_nap_ns(void)
 {
     static uint64_t counted_ns;
-    uint64_t now_ns = used_cpu_ns();
+    uint64_t now_ns = hw_clock_thread_cpu_ns();
     uint64_t time_ns = (now_ns - counted_ns) * (uint64_t)(hw_world.own_node->process_count - 1);
     counted_ns = now_ns;
     if (time_ns < AWAITED_NAP_NS)
@@ -237,6 +262,7 @@ static void spin(void)
     uint64_t now_ns = hw_clock_now_ns();
     if (now_ns - judged_ns < JUDGED_NS)
         return;
+    tell_cpu();
     bool is_own = (lost_ns() - judged_lost_ns) * 100 < (now_ns - judged_ns) * LOST_PERCENT;
     if (!is_own && --losses_left == 0)
         share(now_ns);
@@ -249,11 +275,19 @@ void hw_rma_ghost_wait_traffic(void)
 {
     if (!is_sharing)
         return;
-    active_ns = hw_clock_now_ns();
-    nap_ns = FIRST_NAP_NS;
-    if (is_announced)
-        hw_rma_bell_tell(false);
-    is_announced = false;
+    was_command = true;
+    note_traffic(hw_clock_now_ns());
+}
+
+static void note_message(void)
+{
+    uint64_t now_ns = hw_clock_now_ns();
+    bool follows = now_ns - active_ns < CLOSE_NS;
+    unsigned *share = &followed_share[has_followed];
+    *share += (follows ? WHOLE / MEMORY : 0) - *share / MEMORY;
+    has_followed = follows;
+    was_command = false;
+    note_traffic(now_ns);
 }
 
 bool hw_rma_ghost_wait(void)
@@ -264,8 +298,13 @@ bool hw_rma_ghost_wait(void)
     }
     if (has_events && hw_events_is_data_waiting(&events))
         return false;
+    if (has_events && hw_events_wait(&events, 0) != HW_EVENT_NONE) { /* a poll has taken it meanwhile */
+        note_message();
+        return true;
+    }
     uint64_t now_ns = hw_clock_now_ns();
-    if (now_ns - active_ns < LINGER_NS)
+    bool is_likely = !was_command && followed_share[has_followed] >= LIKELY;
+    if (is_likely && now_ns - active_ns < LINGER_NS)
         return false;
     if (!is_placed_to_share && now_ns >= next_try_ns) {
         try_spinning(now_ns);
@@ -276,6 +315,7 @@ bool hw_rma_ghost_wait(void)
         is_announced = true;
         return true;
     }
+    tell_cpu();
     bool is_woken = false, is_awaited = hw_rma_bell_is_awaited();
     uint64_t time_ns = is_awaited ? awaited_nap_ns() : nap_ns;
     if (has_events) {
@@ -285,9 +325,9 @@ bool hw_rma_ghost_wait(void)
         nap(time_ns);
     }
     if (is_woken)
-        hw_rma_ghost_wait_traffic();
+        note_message();
     else if (is_awaited)
-        nap_ns = FIRST_NAP_NS;
+        nap_ns = first_nap_ns();
     else if (nap_ns < MAX_NAP_NS)
         nap_ns += nap_ns / 4;
     return true;

@@ -19,7 +19,8 @@ bool hw_rma_ghost_wait(void);
 void hw_rma_ghost_wait_enter_mpi(void);
 void hw_rma_ghost_wait_leave_mpi(void);
 
-/* There was a command: more is likely to come soon. */
+/* There was a command. Who sent it waits, perhaps for this core: with nothing else to do it sleeps at once.
+ */
 void hw_rma_ghost_wait_traffic(void);
 
 #endif

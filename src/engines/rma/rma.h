@@ -24,6 +24,10 @@ enum hw_status hw_rma_start(void);
 void hw_rma_expect_threads(void);
 bool hw_rma_may_have_threads(void);
 
+/* In a user process: what the ghost that serves it took of its core so far, ns. It tells before it sleeps,
+ * and every 20 ms while it spins. */
+uint64_t hw_rma_ghost_cpu_ns(void);
+
 /* In every process, before the real MPI_Init*: any may become a ghost. */
 void hw_rma_ghost_prepare(void);
 

@@ -190,6 +190,12 @@ static void finish(void)
     free(told_by_all);
 }
 
+uint64_t hw_rma_ghost_cpu_ns(void)
+{
+    int ghost = hw_world.processes[hw_world.rank].ghost;
+    return hw_rma_bell_cpu_ns(hw_world.processes[ghost].local_index);
+}
+
 enum hw_status hw_rma_start(void)
 {
     struct hw_rma_windows *table = make_table(FIRST_CAPACITY);
