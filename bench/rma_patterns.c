@@ -23,7 +23,7 @@ static struct {
     int64_t tile, tiles, steps, iterations, warmup;
     double seconds;
     const char *pattern, *flush, *before, *after;
-    bool is_strided;
+    bool is_strided, is_beside;
 } options = {.tile = 96,
              .tiles = 4,
              .steps = 5,
@@ -40,8 +40,10 @@ void dgemm_(const char *transa, const char *transb, const int *m, const int *n, 
             const double *alpha, const double *a, const int *lda, const double *b, const int *ldb,
             const double *beta, double *c, const int *ldc, size_t transa_length, size_t transb_length);
 
-enum { COMPUTE, COMM, SYNC, CPU, TOTAL, PHASES };
-static const char *const phase_names[PHASES] = {"compute_s", "comm_s", "sync_s", "cpu_s", "total_s"};
+/* OF_ALONE: the whole iteration, as a multiple of its computation alone just before, with --beside. */
+enum { COMPUTE, COMM, SYNC, CPU, OF_ALONE, TOTAL, PHASES };
+static const char *const phase_names[PHASES] = {"compute_s", "comm_s",   "sync_s",
+                                                "cpu_s",     "of_alone", "total_s"};
 
 enum { LEAST_ITERATIONS = 2, COMPUTE_SAMPLES = 3 };
 
@@ -280,14 +282,26 @@ static void compute_measure(const struct exchange *x, struct bench_json *json)
     bench_phases_free(&phases);
 }
 
+/* The computation of an iteration now, with nothing to wait for: a machine that others share changes its
+ * speed from one iteration to the next. Collective. */
+static double alone_measure(const struct exchange *x)
+{
+    double start_s = bench_now_s();
+    multiply(x, options.steps * options.tiles);
+    double taken_s = bench_now_s() - start_s;
+    MPI_Barrier(MPI_COMM_WORLD);
+    return taken_s;
+}
+
 /* Timed iterations until there are enough, or the time is over, as rank 0 says. Collective. */
 static void iterations_run(struct exchange *x, struct bench_phases *phases)
 {
     double end_s = bench_now_s() + options.seconds;
     int done = 0;
     for (int wants_more = 1; wants_more != 0;) {
-        double taken[PHASES];
+        double taken[PHASES], alone_s = options.is_beside ? alone_measure(x) : 0;
         iteration_run(x, taken);
+        taken[OF_ALONE] = options.is_beside ? taken[TOTAL] / alone_s : 0;
         for (int phase = 0; phase < PHASES; phase++)
             phases->samples[phase][done] = taken[phase];
         done++;
@@ -421,6 +435,8 @@ int main(int argc, char **argv)
         {"tiles", BENCH_INTEGER, &options.tiles, "DGEMMs of a computation"},
         {"steps", BENCH_INTEGER, &options.steps, "computations of an iteration, which a barrier closes"},
         {"iterations", BENCH_INTEGER, &options.iterations, "timed ones, at most"},
+        {"beside", BENCH_FLAG, &options.is_beside,
+         "the computation alone before each iteration, to compare with"},
         {"seconds", BENCH_NUMBER, &options.seconds, "of a point, about; two timed iterations at least"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed ones"},
         {0},

@@ -53,6 +53,19 @@ def row_of(rows: list[dict], mode: str) -> dict:
     return next(row for row in rows if row["mode"] == mode)
 
 
+def test_what_a_ghost_takes_of_its_core() -> None:
+    served = launch("headway-ghosts", 0.010)
+    served["records"] = [
+        {"ghost": 2, "ghost_cpu_s": 0.02, "wall_s": 2.0, "operations_redirected": 400}
+        for _ in range(2)
+    ]
+    rows = analysis.rows_make([launch("plain", 0.019), served])
+    values = row_of(rows, "headway-ghosts")["values"]
+    assert values["ghost_core"]["median"] == pytest.approx(0.01)
+    assert values["ghost_operation_s"]["median"] == pytest.approx(0.02 / 800)
+    assert "ghost_core" not in row_of(rows, "plain")["values"]
+
+
 def test_predicted_share_is_of_what_the_profiled_run_had_to_win() -> None:
     watched = launch("headway-profile", 0.018) | {
         "prediction": {"predicted_s": 0.006, "no_progress_s": 0.008, "looks": 3}

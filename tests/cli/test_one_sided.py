@@ -141,6 +141,28 @@ def two_nodes(tcp_bytes: int = 1 << 20, clock: int = 77 * S) -> tuple[Made, Made
     return first, second
 
 
+@pytest.fixture(autouse=True)
+def _answers_come_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Round figures everywhere else."""
+    monkeypatch.setattr(one_sided, "ANSWERED_NS", 0)
+    monkeypatch.setattr(one_sided, "WOKEN_NS", 0)
+
+
+@pytest.mark.parametrize("cores, answer_s", [(1, 0.002), (2, 0.0005)])
+def test_answers_take_their_time(
+    cores: int, answer_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = row_of(run_of(*two_nodes()))
+    monkeypatch.setattr(one_sided, "ANSWERED_NS", 500_000)
+    monkeypatch.setattr(one_sided, "WOKEN_NS", 2 * MS)
+    first, second = two_nodes()
+    for one in (first, second):
+        one.record["cores"] = cores
+    row = row_of(run_of(first, second))
+    assert at_once.ghosts - row.ghosts == pytest.approx(100 * answer_s, rel=0.02)
+    assert at_once.thread - row.thread == pytest.approx(100 * answer_s, rel=0.02)
+
+
 def test_target_that_computes_is_to_be_won() -> None:
     run = run_of(*two_nodes())
     row = row_of(run)
@@ -351,6 +373,15 @@ def test_who_waits_for_all_wins_what_the_last_wins() -> None:
     assert OneSided(run_of(first, second)).ghosts_s == pytest.approx(0.9, abs=0.02)
     second.together_s = 0.1  # comes when it likes: the mean
     assert OneSided(run_of(first, second)).ghosts_s == pytest.approx(0.45, abs=0.02)
+
+
+def test_serving_takes_from_cores_that_are_shared() -> None:
+    shared = OneSided(run_of(*two_nodes())).ghosts_s
+    first, second = two_nodes()
+    for one in (first, second):
+        one.record["cores"] = 2
+    served = 100 * one_sided.SERVE_S / 2
+    assert OneSided(run_of(first, second)).ghosts_s - shared == pytest.approx(served, rel=0.01)
 
 
 def test_run_is_not_shorter_than_its_busiest_rank() -> None:

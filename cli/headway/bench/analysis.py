@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 
+from headway import records
+
 Values = dict[str, float]
 
 
@@ -37,6 +39,9 @@ PHASES = (
     *("counter_s", "get_s", "update_s", "comm_s", "sync_s"),
 )
 
+#: an iteration as a multiple of its computation alone right before it
+OF_ALONE = "of_alone"
+
 
 def window_values(point: dict) -> Values:
     """What one launch says about one window of overlap."""
@@ -51,6 +56,8 @@ def window_values(point: dict) -> Values:
     for name in PHASES:
         if name in point["by_rank"][0]:
             values[name] = rank_mean(point, name)
+    if any(rank.get(OF_ALONE, {}).get("median") for rank in point["by_rank"]):
+        values[OF_ALONE] = rank_mean(point, OF_ALONE)
     return values
 
 
@@ -92,6 +99,19 @@ def work_points(result: dict) -> Iterable[tuple[int, Values, str]]:
         by_size.setdefault(point["bytes"], {})[name] = point["origin_s"]["median"]
     for size, values in by_size.items():
         yield size, values, ""
+
+
+def ghost_values(told: list[dict]) -> Values:
+    """What a ghost took of its core, of the whole run; and for each operation that it served."""
+    taken_s = records.ghost_cpu_s(told)
+    if taken_s is None:
+        return {}
+    values = {"ghost_core": taken_s / max(records.number(one, "wall_s") for one in told)}
+    operations = records.total(told, "operations_redirected")
+    ghosts = len({one["ghost"] for one in told})
+    if operations:
+        values["ghost_operation_s"] = taken_s * ghosts / operations
+    return values
 
 
 def points(result: dict) -> Iterable[tuple[int, Values, str]]:
@@ -168,6 +188,8 @@ def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
     base = plain["values"][name]["median"]
     mine = values[name]["median"]
     derived["ratio"] = mine / base
+    if OF_ALONE in values and OF_ALONE in plain["values"]:
+        derived["ratio_alone"] = values[OF_ALONE]["median"] / plain["values"][OF_ALONE]["median"]
     if row["program"] in SMALL_MESSAGES and len(row["samples"]) == len(plain["samples"]):
         pairs = zip(row["samples"], plain["samples"], strict=True)
         derived["ratio_paired"] = statistics.median([one / other for one, other in pairs])
@@ -220,7 +242,9 @@ def rows_make(launches: list[dict]) -> list[dict]:
             found = [
                 (size, {**values, **launch["prediction"]}, digest) for size, values, digest in found
             ]
-        for size, values, digest in found:
+        told = ghost_values(launch.get("records") or []) if launch["result"] else {}
+        for size, own_values, digest in found:
+            values = own_values | told
             key = (*setting.values(), size, launch["mode"])
             row = rows.setdefault(
                 key,

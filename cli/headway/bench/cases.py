@@ -191,7 +191,7 @@ def get_compute_update(ranks_per_node: int, tile: int, order: int, **more: str) 
         f"{count} a node",
         "get_compute_update",
         (tile * tile * 8,),
-        {"tile": str(tile), "order": str(order), **more},
+        {"tile": str(tile), "order": str(order), "beside": "", **more},
         ranks_per_node=ranks_per_node,
         cores_per_node=1,
         timeout_s=25.0,
@@ -231,7 +231,7 @@ def rma_pattern(phase: str, target: str, flush: str) -> Case:
 def rma_predicted(target: str, flush: str) -> Case:
     """With a core for each user process: neighbours that spin on it are no part of a prediction."""
     case = rma_pattern("COMP", target, flush)
-    options = {**case.options, "iterations": "20", "warmup": "2", "seconds": "10"}
+    options = {**case.options, "iterations": "20", "warmup": "2", "seconds": "10", "beside": ""}
     return replace(case, options=options, ranks_per_node=1, traffic=case.traffic / 4)
 
 

@@ -26,6 +26,7 @@ COLUMNS = {
     "compute_alone_s": "compute alone",
     "transfer_alone_s": "transfer alone",
     "of_longer_part": "x longer of the two",
+    "of_alone": "x computing alone",
     "overlap_ratio": "overlap ratio",
     "pss_bytes": "Pss",
     "predicted_s": "predicted",
@@ -40,10 +41,13 @@ COLUMNS = {
     "transfer_other_cpu_s": "thread CPU",
     "idle_other_cpu_s": "idle CPU",
     "unmatched_other_cpu_s": "unmatched CPU",
+    "ghost_core": "of a core, a ghost",
+    "ghost_operation_s": "its CPU an operation",
 }
 DERIVED = {
     "ratio": "x plain",
     "ratio_paired": "x plain, launch by launch",
+    "ratio_alone": "x plain, of computing alone",
     "recovered": "recovered",
     "predicted": "predicted",
     "predicted_ghosts": "x plain, predicted of ghosts",

@@ -48,6 +48,14 @@ WORTH = 0.01
 #: of what was put and got, this part must have gone over TCP for sockets to wake a thread
 SEEN_SHARE = 0.25
 
+#: what an engine takes of a core that it shares, for each wait that it serves, in seconds: two
+#: changes of process, polls, caches that it finds and leaves cold (what the thread took for each
+#: event, and ghosts for each message of 64 B beside DGEMM)
+SERVE_S = 65e-6
+#: what such a wait still takes when somebody answers for the target: a message each way, and where
+#: that one sleeps on the core of a target that computes its wake-up, ns (doc/results/wakeup.json)
+ANSWERED_NS, WOKEN_NS = 25_000, 100_000
+
 MORE_TARGETS = "for more targets than are kept, or not of MPI_COMM_WORLD"
 MEMORY = {
     "allocate": "MPI_Win_allocate",
@@ -243,10 +251,15 @@ class OneSided:
         if not seen:
             return "not in the sample of both"
         won = min(max(wait.span.end - begin, 0.0), share * whole.length)
+        won = max(won - self.answer_ns(target), 0.0)
         on = theirs.outside_at(wait.span.end - compared.shift + slack)
         away = max(LEAST_AWAY, AWAY * wait.span.length) + slack
         is_alone = on is not None and on.span.begin + compared.shift < wait.span.end - away
         return Seen(seen, won / wait.span.length, share, is_alone, target, came)
+
+    def answer_ns(self, target: int) -> float:
+        is_shared = target not in self.run.ranks_with_spare_cores
+        return WOKEN_NS if is_shared else ANSWERED_NS
 
     @staticmethod
     def seen(ours: Moments, theirs: Moments, compared: Compared, span: Span) -> list[float]:
@@ -398,7 +411,12 @@ class OneSided:
                     found[rank] += number(one, "call_ns") * NS
         return found
 
-    def gain(self, won: Counter[int]) -> float:
+    def serving(self, waits: float) -> float:
+        """Processor time for serving so many waits, where cores are shared, s a rank."""
+        sharing = max(self.run.size - len(self.run.ranks_with_spare_cores), 0)
+        return waits * SERVE_S * sharing / max(self.run.size, 1) ** 2
+
+    def gain(self, won: Counter[int], waits: float) -> float:
         """Of what each rank would win at all sites, what is left of the run, a rank's mean.
 
         Ranks that come apart share the gain: the mean. Where all wait for one in MPI_Barrier or its
@@ -410,16 +428,20 @@ class OneSided:
         ranks = range(self.run.size)
         least = min(won[rank] + self.together_s[rank] for rank in ranks)
         wins = max(won.total() / self.run.size, min(least, max(won.values())))
-        less = self.copying * won.total() / waited
+        less = self.copying * won.total() / waited + self.serving(waits)
         return min(max(wins - less, 0.0), self.most)
 
     @cached_property
     def ghosts_s(self) -> float:
-        return self.gain(sum((row.won_by_rank(row.ghosts) for row in self.rows), Counter()))
+        served = [row for row in self.rows if row.ghosts]
+        won = sum((row.won_by_rank(row.ghosts) for row in served), Counter())
+        return self.gain(won, sum(row.waits for row in served))
 
     @cached_property
     def thread_s(self) -> float:
-        return self.gain(sum((row.won_by_rank(row.thread) for row in self.rows), Counter()))
+        served = [row for row in self.rows if row.thread]
+        won = sum((row.won_by_rank(row.thread) for row in served), Counter())
+        return self.gain(won, sum(row.waits for row in served))
 
     @cached_property
     def waited_s(self) -> float:
