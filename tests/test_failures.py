@@ -14,6 +14,8 @@ from headway.mpis import Mpi
 HERE = Path(__file__).with_name("fakempi")
 SONAMES = {"mpich": "libmpi.so.12", "ompi": "libmpi.so.40"}
 OTHER = {"mpich": "ompi", "ompi": "mpich"}
+# On a machine whose cores others want, the thread may have no turn in a tenth of a second.
+TURN_ATTEMPTS = 5
 
 
 @pytest.fixture(params=["mpich4", "ompi4"])
@@ -83,19 +85,24 @@ def run_fake(
 )
 def test_declines_never_fails(fake: Mpi, failures: str, tmp_path: Path) -> None:
     plain = run_fake(fake, failures, None)
-    headway = run_fake(fake, failures, support.FORCED, records=tmp_path)
     assert plain.status == 0, plain.explain()
-    assert headway.status == 0, headway.explain()
-    assert headway.stdout == plain.stdout, headway.explain()
-    record = headway.records[0]
     # On Open MPI asking raises no error: there the program's handler does not matter.
     needs_receive = failures.endswith("own-handler") and fake.flavour == "mpich"
+    needs_turn = needs_receive or not failures or "slow" in failures
+    for attempt in range(TURN_ATTEMPTS if needs_turn else 1):
+        records = tmp_path / str(attempt)
+        records.mkdir()
+        headway = run_fake(fake, failures, support.FORCED, records=records)
+        assert headway.status == 0, headway.explain()
+        assert headway.stdout == plain.stdout, headway.explain()
+        record = headway.records[0]
+        # Without a receive of its own the thread still asks about the program's requests.
+        assert record["engine"] == "thread" and record["tracked_p2p"] > 0, record
+        if record["polls"] > 0:
+            break
+    assert record["polls"] > 0 or not needs_turn, record
     if failures == "split-error" or needs_receive:
         assert "[headway" in one_line(headway)
-    # Without a receive of its own the thread still asks about the program's requests.
-    assert record["engine"] == "thread" and record["tracked_p2p"] > 0, record
-    if not failures or "slow" in failures:
-        assert record["polls"] > 0, record
 
 
 def test_missing_function(fake: Mpi, tmp_path: Path) -> None:

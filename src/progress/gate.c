@@ -32,13 +32,23 @@ static void pause_core(void)
 #endif
 }
 
+/* Who waits says so, and is not taken to be in MPI: where membarrier takes longer than the program computes
+ * between two calls, its mark would else end every turn before it begins. */
 void hw_gate_wait(void)
 {
+    bool is_waiting = false;
     for (int spins = 0;; spins++) {
         /* An exchange that changes nothing: an ordering of the mark before it, which a load is not. */
         uint32_t gate = atomic_fetch_add(&hw_gate, 0);
-        if (!is_closed(gate))
+        bool was_waiting = is_waiting;
+        is_waiting = is_closed(gate);
+        if (!was_waiting && !is_waiting)
             return;
+        if (was_waiting != is_waiting)
+            atomic_store_explicit(&hw_inside.depth, is_waiting ? HW_INSIDE_WAITS : HW_INSIDE_YES,
+                                  memory_order_release);
+        if (!is_waiting) /* marked anew, so to be looked at anew */
+            continue;
         if (spins < SPINS) {
             pause_core();
             continue;
@@ -51,12 +61,12 @@ void hw_gate_wait(void)
 
 bool hw_gate_close(void)
 {
-    if (hw_inside_any())
+    if (hw_inside_any_in_mpi())
         return false;
     uint32_t open = atomic_load_explicit(&hw_gate, memory_order_relaxed);
     atomic_store(&hw_gate, open | CLOSED);
     bool is_ordered = (open & FENCED) || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
-    if (is_ordered && !hw_inside_any())
+    if (is_ordered && !hw_inside_any_in_mpi())
         return true;
     hw_gate_open();
     if (!is_ordered) /* forbidden since: from now on entries have their fences */

@@ -8,8 +8,9 @@
  *     program                          progress thread
  *     mark = INSIDE                    gate = CLOSED
  *     (compiler only)                  membarrier
- *     gate == 0, else wait             every mark OUTSIDE, else gate = 0, and no turn
+ *     gate == 0, else wait             no mark INSIDE, else gate = 0, and no turn
  *
+ * Who waits changes its mark to WAITS meanwhile, and goes through the whole left side again afterwards.
  * Where the kernel has no membarrier, the gate never is 0, and an entry takes the slow way, with a fence. */
 #ifndef HW_PROGRESS_GATE_H
 #define HW_PROGRESS_GATE_H

@@ -114,15 +114,21 @@ bool hw_inside_register(struct hw_inside *inside)
 
 bool hw_inside_knows_threads(void) { return has_key; }
 
-bool hw_inside_any(void)
+static bool any_up_to(int deepest)
 {
     pthread_mutex_lock(&registry_mutex);
     bool is_inside = ending_count > 0;
-    for (const struct hw_inside *inside = registry; inside != NULL && !is_inside; inside = inside->next)
-        is_inside = atomic_load_explicit(&inside->depth, memory_order_acquire) == HW_INSIDE_YES;
+    for (const struct hw_inside *inside = registry; inside != NULL && !is_inside; inside = inside->next) {
+        int depth = atomic_load_explicit(&inside->depth, memory_order_acquire);
+        is_inside = depth >= HW_INSIDE_YES && depth <= deepest;
+    }
     pthread_mutex_unlock(&registry_mutex);
     return is_inside;
 }
+
+bool hw_inside_any(void) { return any_up_to(HW_INSIDE_WAITS); }
+
+bool hw_inside_any_in_mpi(void) { return any_up_to(HW_INSIDE_YES); }
 
 void hw_inside_mark_own_thread(void)
 {

@@ -15,7 +15,13 @@
 
 /* PROFILED is NO while profiling is on: a thread outside MPI whose next entry takes the profiled way. So
  * profiling costs nothing where it is off. */
-enum { HW_INSIDE_PROFILED = -2, HW_INSIDE_UNREGISTERED = -1, HW_INSIDE_NO = 0, HW_INSIDE_YES = 1 };
+enum {
+    HW_INSIDE_PROFILED = -2,
+    HW_INSIDE_UNREGISTERED = -1,
+    HW_INSIDE_NO = 0,
+    HW_INSIDE_YES = 1,
+    HW_INSIDE_WAITS = 2, /* in an entry, and not yet in MPI: it waits for its turn (progress/gate.h) */
+};
 
 struct hw_inside {
     atomic_int depth;       /* HW_INSIDE_*; the owner leaves with release, the progress thread acquires */
@@ -73,6 +79,9 @@ bool hw_inside_knows_threads(void);
 /* True if any thread of the program is inside MPI now, or waits for its turn, or could be without our
  * knowing: one that calls MPI while it ends. Progress thread only. */
 bool hw_inside_any(void);
+
+/* The same without those that wait for their turn. */
+bool hw_inside_any_in_mpi(void);
 
 /* Marks the calling thread as one of ours: every MPI call it makes is passed straight through. */
 void hw_inside_mark_own_thread(void);

@@ -238,11 +238,15 @@ static void work(void)
             reason = HW_REASON_TICK;
             continue;
         }
-        bool is_cut = false;
-        inside_nap_ns = FIRST_INSIDE_NAP_NS;
+        /* A program that came by before the turn began does so often: it is not to wait often. */
+        bool is_cut = false, was_awaited = hw_inside_any();
+        if (!was_awaited)
+            inside_nap_ns = FIRST_INSIDE_NAP_NS;
         hw_waiter_polled(&waiter, reason, drain(&is_cut));
         if (is_cut) { /* what is still to be read tells nobody again */
             rest(NAPPING, inside_nap_ns);
+            if (was_awaited && inside_nap_ns < MAX_INSIDE_NAP_NS)
+                inside_nap_ns *= 2;
             reason = HW_REASON_TICK;
         } else if (has_work()) {
             waiter.gap_ns = hw_overlap_gap_ns();
