@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     /* All situations first, all output after: gathering results is communication too. */
     struct bench_phases phases[SITUATIONS];
     for (int i = 0; i < SITUATIONS; i++) {
-        bench_phases_init(&phases[i], PHASES, phase_names, (int)options.iterations);
+        bench_phases_init(&phases[i], PHASES, phase_names, (int)options.iterations, false);
         situation_run(&partner, (enum situation)i, &phases[i]);
     }
     struct bench_json json;

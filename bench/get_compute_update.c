@@ -18,10 +18,9 @@ static struct {
 } options = {.order = 1152, .tile = 192, .iterations = 3, .warmup = 1};
 
 enum { A, B, C, MATRICES };
-/* OF_ALONE: the whole product, as a multiple of its multiplications alone just before, with --beside. */
-enum { COUNTER, GET, COMPUTE, UPDATE, SYNC, CPU, OF_ALONE, TOTAL, PHASES };
+enum { COUNTER, GET, COMPUTE, UPDATE, SYNC, CPU, TOTAL, PHASES };
 static const char *const phase_names[PHASES] = {"counter_s", "get_s", "compute_s", "update_s",
-                                                "sync_s",    "cpu_s", "of_alone",  "total_s"};
+                                                "sync_s",    "cpu_s", "total_s"};
 
 /* Of the multiplications alone so many are spared. */
 enum { SPARED = 4 };
@@ -220,35 +219,34 @@ static uint64_t product_digest(const struct matrices *m, const struct bench *ben
     return all[1] == all[2] ? all[0] : 0;
 }
 
-/* The multiplications of a product now, if each rank does as many, with nothing to wait for: a machine that
- * others share changes its speed from one product to the next. Collective. */
-static double alone_measure(const struct matrices *m, const struct bench *bench)
+/* One in SPARED of the multiplications of a product, if each rank does as many. */
+static void multiplications_run(void *matrices)
 {
-    int64_t tasks = m->tiles * m->tiles * m->tiles;
-    double start_s = bench_now_s();
-    for (int64_t done = 0; done < tasks; done += (int64_t)bench->ranks * SPARED)
+    const struct matrices *m = matrices;
+    int64_t tasks = m->tiles * m->tiles * m->tiles, ranks = m->side[0] * m->side[1];
+    for (int64_t done = 0; done < tasks; done += ranks * SPARED)
         multiply(m->buffer[C], m->buffer[A], m->buffer[B], options.tile);
-    double taken_s = (bench_now_s() - start_s) * SPARED;
-    MPI_Barrier(MPI_COMM_WORLD);
-    return taken_s;
 }
 
 static uint64_t sweeps_measure(struct matrices *m, const struct bench *bench, struct bench_json *json)
 {
     struct bench_phases phases;
     uint64_t digest = 0;
-    bench_phases_init(&phases, PHASES, phase_names, (int)options.iterations);
+    bench_phases_init(&phases, PHASES, phase_names, (int)options.iterations, options.is_beside);
     for (int64_t i = -options.warmup; i < options.iterations; i++) {
-        double taken[PHASES], alone_s = options.is_beside ? alone_measure(m, bench) : 0;
+        double taken[PHASES], alone_s = 0;
+        if (options.is_beside)
+            alone_s = bench_alone_now(multiplications_run, m) * SPARED;
         sweep_prepare(m, bench);
         sweep(m, taken);
-        taken[OF_ALONE] = options.is_beside ? taken[TOTAL] / alone_s : 0;
         uint64_t found = product_digest(m, bench);
         digest = i == -options.warmup || found == digest ? found : 0;
         if (digest == 0)
             break;
         for (int phase = 0; phase < PHASES && i >= 0; phase++)
             phases.samples[phase][i] = taken[phase];
+        if (i >= 0 && options.is_beside)
+            phases.alone[i] = alone_s;
     }
     int64_t least, most;
     MPI_Reduce(&m->drawn, &least, 1, MPI_INT64_T, MPI_MIN, 0, MPI_COMM_WORLD);
@@ -267,7 +265,7 @@ int main(int argc, char **argv)
         {"tile", BENCH_INTEGER, &options.tile, "rows and columns of a task's tiles"},
         {"iterations", BENCH_INTEGER, &options.iterations, "timed products"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed products"},
-        {"beside", BENCH_FLAG, &options.is_beside, "the multiplications alone before each, to compare with"},
+        BENCH_BESIDE_OPTION(&options.is_beside),
         {0},
     };
     struct bench bench;

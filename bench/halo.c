@@ -18,6 +18,7 @@ static struct {
     int64_t warmup;
     int64_t timeline;   /* how many steps to write out */
     int64_t persistent; /* 1: persistent requests */
+    bool is_beside;
 } options = {.columns = 65536, .rows = 64, .ranks_x = 1, .steps = 30, .warmup = 3};
 
 enum { SOUTH, NORTH, WEST, EAST, SIDES };
@@ -236,15 +237,30 @@ static void phases_record(struct bench_phases *phases, int64_t step, const doubl
     phases->samples[TOTAL][step] = marks[MARK_END] - marks[MARK_START];
 }
 
-/* Steps run freely, as in a real solver: neighbours keep one another in step, no barrier does. */
+/* The interior update alone, nothing pending: what the computation costs undisturbed. What it writes, the
+ * step after it writes again. */
+static void interior_run(void *solver) { interior_update(solver); }
+
+static double alone_run(struct solver *solver)
+{
+    return options.is_beside ? bench_alone_now(interior_run, solver) : 0;
+}
+
+/* Steps run freely, as in a real solver: neighbours keep one another in step, no barrier does, unless the
+ * computation is measured alone before each. */
 static double steps_run(struct solver *solver, struct bench_phases *phases, double *timeline)
 {
     double marks[MARKS];
-    for (int64_t step = 0; step < options.warmup; step++)
+    for (int64_t step = 0; step < options.warmup; step++) {
+        alone_run(solver);
         step_run(solver, marks);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     double start_s = bench_now_s();
     for (int64_t step = 0; step < options.steps; step++) {
+        double alone_s = alone_run(solver);
+        if (options.is_beside)
+            phases->alone[step] = alone_s;
         double start_cpu_s = bench_process_cpu_s();
         step_run(solver, marks);
         phases_record(phases, step, marks, bench_process_cpu_s() - start_cpu_s);
@@ -296,9 +312,6 @@ static void answer_write(struct bench_json *json, struct solver *solver)
     bench_json_number(json, "residual", residual);
 }
 
-/* The interior update alone, nothing pending: what the computation costs undisturbed. Collective. */
-static void interior_run(void *solver) { interior_update(solver); }
-
 static void options_check(const struct bench *bench)
 {
     if (options.columns < 3 || options.rows < 3 || options.steps < 1)
@@ -329,6 +342,7 @@ int main(int argc, char **argv)
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed steps before them"},
         {"timeline", BENCH_INTEGER, &options.timeline, "write the phases of this many steps"},
         {"persistent", BENCH_INTEGER, &options.persistent, "1: persistent requests, started each step"},
+        BENCH_BESIDE_OPTION(&options.is_beside),
         {0},
     };
     struct bench bench;
@@ -345,7 +359,7 @@ int main(int argc, char **argv)
     bench_json_integer(&json, "bytes", halo_bytes(&solver));
     bench_alone_measure(&json, "compute", "compute_alone_s", 1, COMPUTE_SAMPLES, interior_run, &solver);
     struct bench_phases phases;
-    bench_phases_init(&phases, PHASES, phase_names, (int)options.steps);
+    bench_phases_init(&phases, PHASES, phase_names, (int)options.steps, options.is_beside);
     double *timeline = bench_allocate((size_t)options.steps * MARKS * sizeof(double));
     bench_json_number(&json, "wall_s", steps_run(&solver, &phases, timeline));
     answer_write(&json, &solver);

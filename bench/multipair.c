@@ -45,7 +45,7 @@ static void trips_measure(struct pair *pair, const char *key, const char *name, 
 {
     const char *const names[] = {name};
     struct bench_phases phases;
-    bench_phases_init(&phases, 1, names, (int)options.iterations);
+    bench_phases_init(&phases, 1, names, (int)options.iterations, false);
     for (int64_t i = -options.warmup; i < options.iterations; i++) {
         double trip_s = round_trip_s(pair);
         if (i >= 0)
@@ -64,7 +64,7 @@ static void work_measure(const struct pair *pair, struct bench_json *json)
     static const char *const name[] = {"compute_alone_s"};
     enum { REPEATS = 5 };
     struct bench_phases phases;
-    bench_phases_init(&phases, 1, name, REPEATS);
+    bench_phases_init(&phases, 1, name, REPEATS, false);
     for (int i = 0; i < REPEATS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         double start_s = bench_now_s();

@@ -14,6 +14,7 @@ static struct {
     struct bench_list work_units;
     struct bench_list iterations;
     struct bench_list warmup;
+    bool is_beside;
 } options = {.collective = "ialltoallv"};
 
 struct transfer {
@@ -170,6 +171,7 @@ static void point_measure(const struct bench *bench, const struct collective *co
         .work_units = bench_list_at(&options.work_units, at),
         .iterations = (int)bench_list_at(&options.iterations, at),
         .warmup = (int)bench_list_at(&options.warmup, at),
+        .is_beside = options.is_beside,
     };
     bench_fill(transfer.send, all_bytes, (uint64_t)bench->rank + 1);
     bench_fill(transfer.receive, all_bytes, (uint64_t)bench->rank + 101);
@@ -211,6 +213,7 @@ int main(int argc, char **argv)
          "units of work in a window, for all sizes or for each"},
         {"iterations", BENCH_LIST, &options.iterations, "timed iterations, for all sizes or for each"},
         {"warmup", BENCH_LIST, &options.warmup, "untimed iterations, for all sizes or for each"},
+        BENCH_BESIDE_OPTION(&options.is_beside),
         {0},
     };
     struct bench bench;

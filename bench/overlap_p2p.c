@@ -16,6 +16,7 @@ static struct {
     enum bench_completion how;
     struct bench_list iterations;
     struct bench_list warmup;
+    bool is_beside;
 } options = {.directions = 2, .messages = 1, .completion = "all"};
 
 struct exchange {
@@ -68,6 +69,7 @@ static void point_measure(const struct bench *bench, int at, struct bench_json *
         .work_units = bench_list_at(&options.work_units, at),
         .iterations = (int)bench_list_at(&options.iterations, at),
         .warmup = (int)bench_list_at(&options.warmup, at),
+        .is_beside = options.is_beside,
     };
     bench_fill(exchange.send, (size_t)bytes, (uint64_t)bench->rank + 1);
     bench_json_open(json, NULL, '{');
@@ -117,6 +119,7 @@ int main(int argc, char **argv)
          "reduce: MPI_Allreduce, then MPI_Waitall"},
         {"iterations", BENCH_LIST, &options.iterations, "timed iterations, for all sizes or for each"},
         {"warmup", BENCH_LIST, &options.warmup, "untimed iterations, for all sizes or for each"},
+        BENCH_BESIDE_OPTION(&options.is_beside),
         {0},
     };
     struct bench bench;

@@ -160,7 +160,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < options.sizes.count; i++) {
         struct bench_phases phases;
         int64_t bytes = options.sizes.values[i];
-        bench_phases_init(&phases, PHASES, names, (int)options.rounds);
+        bench_phases_init(&phases, PHASES, names, (int)options.rounds, false);
         if (is_what("window"))
             windows_measure(bytes, &phases);
         else

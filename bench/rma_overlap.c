@@ -132,7 +132,7 @@ static void work_measure(const struct exchange *exchange, int64_t bytes, int64_t
     if (!options.is_stream)
         bench_work(units);
     double work_s = bench_now_s() - start_s;
-    bench_phases_init(&phases, 1, name, (int)options.rounds);
+    bench_phases_init(&phases, 1, name, (int)options.rounds, false);
     memset(phases.samples[0], 0, (size_t)options.rounds * sizeof(double));
     MPI_Barrier(MPI_COMM_WORLD);
     if (options.is_stream)

@@ -40,10 +40,8 @@ void dgemm_(const char *transa, const char *transb, const int *m, const int *n, 
             const double *alpha, const double *a, const int *lda, const double *b, const int *ldb,
             const double *beta, double *c, const int *ldc, size_t transa_length, size_t transb_length);
 
-/* OF_ALONE: the whole iteration, as a multiple of its computation alone just before, with --beside. */
-enum { COMPUTE, COMM, SYNC, CPU, OF_ALONE, TOTAL, PHASES };
-static const char *const phase_names[PHASES] = {"compute_s", "comm_s",   "sync_s",
-                                                "cpu_s",     "of_alone", "total_s"};
+enum { COMPUTE, COMM, SYNC, CPU, TOTAL, PHASES };
+static const char *const phase_names[PHASES] = {"compute_s", "comm_s", "sync_s", "cpu_s", "total_s"};
 
 enum { LEAST_ITERATIONS = 2, COMPUTE_SAMPLES = 3 };
 
@@ -268,7 +266,7 @@ static void compute_measure(const struct exchange *x, struct bench_json *json)
 {
     static const char *const name[] = {"compute_alone_s"};
     struct bench_phases phases;
-    bench_phases_init(&phases, 1, name, COMPUTE_SAMPLES);
+    bench_phases_init(&phases, 1, name, COMPUTE_SAMPLES, false);
     MPI_Barrier(MPI_COMM_WORLD);
     multiply(x, options.steps * options.tiles);
     for (int i = 0; i < COMPUTE_SAMPLES; i++) {
@@ -282,16 +280,7 @@ static void compute_measure(const struct exchange *x, struct bench_json *json)
     bench_phases_free(&phases);
 }
 
-/* The computation of an iteration now, with nothing to wait for: a machine that others share changes its
- * speed from one iteration to the next. Collective. */
-static double alone_measure(const struct exchange *x)
-{
-    double start_s = bench_now_s();
-    multiply(x, options.steps * options.tiles);
-    double taken_s = bench_now_s() - start_s;
-    MPI_Barrier(MPI_COMM_WORLD);
-    return taken_s;
-}
+static void computation_run(void *exchange) { multiply(exchange, options.steps * options.tiles); }
 
 /* Timed iterations until there are enough, or the time is over, as rank 0 says. Collective. */
 static void iterations_run(struct exchange *x, struct bench_phases *phases)
@@ -299,9 +288,10 @@ static void iterations_run(struct exchange *x, struct bench_phases *phases)
     double end_s = bench_now_s() + options.seconds;
     int done = 0;
     for (int wants_more = 1; wants_more != 0;) {
-        double taken[PHASES], alone_s = options.is_beside ? alone_measure(x) : 0;
+        double taken[PHASES];
+        if (options.is_beside)
+            phases->alone[done] = bench_alone_now(computation_run, x);
         iteration_run(x, taken);
-        taken[OF_ALONE] = options.is_beside ? taken[TOTAL] / alone_s : 0;
         for (int phase = 0; phase < PHASES; phase++)
             phases->samples[phase][done] = taken[phase];
         done++;
@@ -326,7 +316,7 @@ static bool point_measure(struct exchange *x, int at, struct bench_json *json)
         iteration_run(x, (double[PHASES]){0});
     /* Here, because how many iterations follow depends on the time. */
     uint64_t digest = answer_digest(x);
-    bench_phases_init(&phases, PHASES, phase_names, (int)options.iterations);
+    bench_phases_init(&phases, PHASES, phase_names, (int)options.iterations, options.is_beside);
     iterations_run(x, &phases);
     bench_json_integer(json, "iterations", phases.iterations);
     bench_json_phases(json, &phases);
@@ -435,8 +425,7 @@ int main(int argc, char **argv)
         {"tiles", BENCH_INTEGER, &options.tiles, "DGEMMs of a computation"},
         {"steps", BENCH_INTEGER, &options.steps, "computations of an iteration, which a barrier closes"},
         {"iterations", BENCH_INTEGER, &options.iterations, "timed ones, at most"},
-        {"beside", BENCH_FLAG, &options.is_beside,
-         "the computation alone before each iteration, to compare with"},
+        BENCH_BESIDE_OPTION(&options.is_beside),
         {"seconds", BENCH_NUMBER, &options.seconds, "of a point, about; two timed iterations at least"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed ones"},
         {0},

@@ -129,7 +129,7 @@ static void point_measure(const struct bench *bench, int fd, int64_t units, stru
     double start_s = bench_now_s();
     bench_work(units);
     double work_s = bench_now_s() - start_s;
-    bench_phases_init(&phases, 1, name, (int)options.rounds);
+    bench_phases_init(&phases, 1, name, (int)options.rounds, false);
     for (int64_t i = -options.warmup; i < options.rounds; i++) {
         double taken_s = round_run(bench, fd, units);
         if (i >= 0)

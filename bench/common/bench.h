@@ -105,17 +105,31 @@ struct bench_summary {
 struct bench_summary bench_summarize(double *values, int count);
 
 /* Per-iteration samples of named phases on each rank. */
-#define BENCH_PHASES_MAX 8
+#define BENCH_PHASES_MAX 10
 
 struct bench_phases {
     int count;
     int iterations;
     const char *names[BENCH_PHASES_MAX]; /* the last one is the whole iteration */
     double *samples[BENCH_PHASES_MAX];   /* [iterations] */
+    double *alone; /* [iterations], seconds of the computation alone right before each; NULL: not measured */
 };
 
-void bench_phases_init(struct bench_phases *phases, int count, const char *const *names, int iterations);
+/* At most BENCH_PHASES_MAX - BENCH_PHASES_ALONE phases. With IS_BESIDE the caller fills `alone` as well. */
+#define BENCH_PHASES_ALONE 3
+void bench_phases_init(struct bench_phases *phases, int count, const char *const *names, int iterations,
+                       bool is_beside);
 void bench_phases_free(struct bench_phases *phases);
+
+/* The option of programs that can. */
+#define BENCH_BESIDE_OPTION(flag)                                                                            \
+    {                                                                                                        \
+        "beside", BENCH_FLAG, flag, "the computation alone before each iteration, to compare with"           \
+    }
+
+/* Seconds that RUN takes now, with nothing to wait for: a machine that others share changes its speed from
+ * one iteration to the next. A barrier follows. Collective. */
+double bench_alone_now(void (*run)(void *context), void *context);
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -139,7 +153,9 @@ void bench_json_list(struct bench_json *json, const char *key, const struct benc
 void bench_json_summary(struct bench_json *json, const char *key, struct bench_summary summary);
 
 /* Collective over MPI_COMM_WORLD. Writes, for the last phase, the summary of the slowest rank of each
- * iteration, and under "by_rank" the summary of every phase on every rank. */
+ * iteration, and under "by_rank" the summary of every phase on every rank; where the computation was measured
+ * alone, "alone_s" and by how much the iteration right after it took longer: "of_alone" as a multiple,
+ * "over_alone_s" in seconds. */
 void bench_json_phases(struct bench_json *json, const struct bench_phases *phases);
 
 /* Collective. A point of rounds beside UNITS of work, which take WORK_S alone: an object of an array. */

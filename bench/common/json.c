@@ -140,12 +140,28 @@ static void by_rank_write(struct bench_json *json, const struct bench_phases *ph
     bench_json_close(json, '}');
 }
 
-void bench_json_phases(struct bench_json *json, const struct bench_phases *phases)
+/* What an iteration took beside its computation alone, as phases more; iteration for iteration, so before the
+ * samples are sorted. */
+static struct bench_phases phases_with_alone(const struct bench_phases *phases)
 {
-    int last = phases->count - 1;
-    struct bench_summary slowest = slowest_summarize(phases->samples[last], phases->iterations);
-    bench_json_summary(json, phases->names[last], slowest);
+    static const char *const names[BENCH_PHASES_ALONE] = {"alone_s", "of_alone", "over_alone_s"};
+    struct bench_phases all = *phases;
+    const double *total = phases->samples[phases->count - 1], *alone = phases->alone;
+    double **added = &all.samples[all.count];
+    for (int i = 0; i < BENCH_PHASES_ALONE; i++) {
+        all.names[all.count++] = names[i];
+        added[i] = bench_allocate((size_t)all.iterations * sizeof(double));
+    }
+    for (int i = 0; i < all.iterations; i++) {
+        added[0][i] = alone[i];
+        added[1][i] = total[i] / alone[i];
+        added[2][i] = total[i] - alone[i];
+    }
+    return all;
+}
 
+static void by_rank_gather(struct bench_json *json, const struct bench_phases *phases)
+{
     enum { FIELDS = sizeof(struct bench_summary) / sizeof(double) };
     struct bench_summary mine[BENCH_PHASES_MAX];
     for (int i = 0; i < phases->count; i++)
@@ -160,6 +176,21 @@ void bench_json_phases(struct bench_json *json, const struct bench_phases *phase
         by_rank_write(json, phases, rank, all + rank * phases->count);
     bench_json_close(json, ']');
     free(all);
+}
+
+void bench_json_phases(struct bench_json *json, const struct bench_phases *phases)
+{
+    int last = phases->count - 1;
+    struct bench_summary slowest = slowest_summarize(phases->samples[last], phases->iterations);
+    bench_json_summary(json, phases->names[last], slowest);
+    if (phases->alone == NULL) {
+        by_rank_gather(json, phases);
+        return;
+    }
+    struct bench_phases all = phases_with_alone(phases);
+    by_rank_gather(json, &all);
+    for (int i = phases->count; i < all.count; i++)
+        free(all.samples[i]);
 }
 
 void bench_json_rounds(struct bench_json *json, int64_t bytes, int64_t units, double work_s,
@@ -178,7 +209,7 @@ void bench_alone_measure(struct bench_json *json, const char *key, const char *n
                          int iterations, void (*run)(void *context), void *context)
 {
     struct bench_phases phases;
-    bench_phases_init(&phases, 1, &name, iterations);
+    bench_phases_init(&phases, 1, &name, iterations, false);
     for (int i = -warmup; i < iterations; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         double start_s = bench_now_s();

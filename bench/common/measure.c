@@ -149,10 +149,12 @@ struct bench_summary bench_summarize(double *values, int count)
     };
 }
 
-void bench_phases_init(struct bench_phases *phases, int count, const char *const *names, int iterations)
+void bench_phases_init(struct bench_phases *phases, int count, const char *const *names, int iterations,
+                       bool is_beside)
 {
     phases->count = count;
     phases->iterations = iterations;
+    phases->alone = is_beside ? bench_allocate((size_t)iterations * sizeof(double)) : NULL;
     for (int i = 0; i < count; i++) {
         phases->names[i] = names[i];
         phases->samples[i] = bench_allocate((size_t)iterations * sizeof(double));
@@ -163,5 +165,15 @@ void bench_phases_free(struct bench_phases *phases)
 {
     for (int i = 0; i < phases->count; i++)
         free(phases->samples[i]);
+    free(phases->alone);
     phases->count = 0;
+}
+
+double bench_alone_now(void (*run)(void *context), void *context)
+{
+    double start_s = bench_now_s();
+    run(context);
+    double taken_s = bench_now_s() - start_s;
+    MPI_Barrier(MPI_COMM_WORLD);
+    return taken_s;
 }

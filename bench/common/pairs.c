@@ -11,7 +11,7 @@ static void point_measure(const struct bench_pairs *pairs, const struct bench *b
     char *buffer = bench_allocate((size_t)(bytes * pairs->window));
     double samples = pairs->samples_per_round * (double)pairs->batch;
     struct bench_phases phases;
-    bench_phases_init(&phases, 1, &pairs->sample_name, (int)pairs->batches);
+    bench_phases_init(&phases, 1, &pairs->sample_name, (int)pairs->batches, false);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int64_t i = -pairs->warmup; i < pairs->batches; i++) {
         double start_s = bench_now_s();

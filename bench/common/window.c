@@ -47,6 +47,7 @@ static void window_iterate(const struct bench_window *window, struct bench_phase
 {
     MPI_Request requests[BENCH_REQUESTS_MAX];
     MPI_Barrier(MPI_COMM_WORLD);
+    double alone_s = window->is_beside ? bench_alone_now(work_run, (void *)window) : 0;
     double start_cpu_s = bench_process_cpu_s();
     double start_s = bench_now_s();
     int count = window->post(window->context, requests);
@@ -62,6 +63,8 @@ static void window_iterate(const struct bench_window *window, struct bench_phase
     phases->samples[WAIT][iteration] = end_s - computed_s;
     phases->samples[CPU][iteration] = bench_process_cpu_s() - start_cpu_s;
     phases->samples[TOTAL][iteration] = end_s - start_s;
+    if (window->is_beside)
+        phases->alone[iteration] = alone_s;
 }
 
 void bench_window_measure(const struct bench_window *window, struct bench_json *json)
@@ -72,7 +75,7 @@ void bench_window_measure(const struct bench_window *window, struct bench_json *
     bench_alone_measure(json, "transfer", "transfer_alone_s", window->warmup, window->iterations,
                         window->transfer, window->context);
     bench_alone_measure(json, "compute", "compute_alone_s", 1, work_iterations, work_run, (void *)window);
-    bench_phases_init(&phases, PHASES, phase_names, window->iterations);
+    bench_phases_init(&phases, PHASES, phase_names, window->iterations, window->is_beside);
     for (int i = -window->warmup; i < window->iterations; i++)
         window_iterate(window, &phases, i);
     bench_json_phases(json, &phases);

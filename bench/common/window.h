@@ -27,6 +27,7 @@ struct bench_window {
     int64_t work_units;
     int iterations;
     int warmup;
+    bool is_beside; /* the work alone before each window, too */
 };
 
 /* Measures the transfer alone, the work alone, and the window; each iteration starts after a barrier.

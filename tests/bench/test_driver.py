@@ -77,6 +77,28 @@ def test_predicted_share_is_of_what_the_profiled_run_had_to_win() -> None:
     assert row_of(rows, "headway")["derived"].get("predicted") is None
 
 
+def beside(mode: str, alone_s: float, over_alone_s: float, **more: dict) -> dict:
+    one = launch(mode, alone_s + over_alone_s) | more
+    for name, value in (("alone_s", alone_s), ("over_alone_s", over_alone_s)):
+        one["result"]["points"][0]["by_rank"][0][name] = summary(value)
+    return one
+
+
+def test_launches_at_another_speed_are_compared_by_their_own_computation() -> None:
+    prediction = {"prediction": {"predicted_s": 0.006, "looks": 3}}
+    rows = analysis.rows_make(
+        [
+            beside("plain", 0.009, 0.010),
+            beside("headway", 0.012, 0.001),  # a third slower
+            beside("headway-profile", 0.006, 0.010, **prediction),  # faster: the wire is longer
+        ]
+    )
+    assert row_of(rows, "headway")["derived"]["recovered"] == pytest.approx(0.9)
+    profiled = row_of(rows, "headway-profile")["derived"]
+    assert profiled["predicted"] == pytest.approx(0.006 / (0.010 - (0.008 - 0.006)))
+    assert row_of(rows, "plain")["derived"]["recovered"] == pytest.approx(0)
+
+
 def test_windows_of_a_launch() -> None:
     one = cases.exchange("each", 1 << 20, messages="4", completion="each")
     words = ["--directions", "2", "--iterations", "28", "--warmup", "12"]

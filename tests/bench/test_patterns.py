@@ -53,6 +53,34 @@ def test_one_answer(mpi: Mpi, is_full: bool, setting: str, tmp_path: Path) -> No
     assert phases <= set(found["points"][0]["by_rank"][0])
 
 
+WINDOWS = {
+    "overlap_p2p": ("--sizes", "64k", "--work-units", "9", "--iterations", "4"),
+    "overlap_coll": ("--sizes", "64k", "--work-units", "9", "--iterations", "4"),
+    "halo": ("--columns", "2048", "--rows", "8", "--steps", "4"),
+}
+
+
+@pytest.mark.parametrize("program", WINDOWS)
+def test_the_computation_alone_changes_nothing(mpi: Mpi, program: str) -> None:
+    """What `--beside` measures is there, in its place, and the answer is the same."""
+    if mpi.name != "mpich5":
+        pytest.skip("no different for another MPI")
+    programs = ROOT / "build" / "bench"
+    assert bench_build.build([mpi], programs, [program]) == 0
+    argv = [programs / mpi.name / program, *WINDOWS[program]]
+    free, beside = (
+        object_of(support.run_mpi(mpi, [*argv, *more], ranks=2)) for more in ((), ("--beside",))
+    )
+    points = [one["points"][0] if "points" in one else one for one in (free, beside)]
+    answers = [one.get("digest") or one["checksum"] for one in points]
+    assert answers[0] == answers[1] != "0" * 16
+    assert not any("alone_s" in rank for rank in points[0]["by_rank"])
+    for rank in points[1]["by_rank"]:
+        assert rank["alone_s"]["min"] > 0
+        assert rank["over_alone_s"]["min"] <= rank["total_s"]["max"] - rank["alone_s"]["min"]
+        assert rank["of_alone"]["max"] <= rank["total_s"]["max"] / rank["alone_s"]["min"]
+
+
 def test_a_missing_library_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path: Path
 ) -> None:

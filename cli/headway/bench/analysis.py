@@ -41,6 +41,8 @@ PHASES = (
 
 #: an iteration as a multiple of its computation alone right before it
 OF_ALONE = "of_alone"
+#: that computation, and by how many seconds the iteration took longer
+BESIDE = ("alone_s", OF_ALONE, "over_alone_s")
 
 
 def window_values(point: dict) -> Values:
@@ -56,8 +58,9 @@ def window_values(point: dict) -> Values:
     for name in PHASES:
         if name in point["by_rank"][0]:
             values[name] = rank_mean(point, name)
-    if any(rank.get(OF_ALONE, {}).get("median") for rank in point["by_rank"]):
-        values[OF_ALONE] = rank_mean(point, OF_ALONE)
+    for name in BESIDE:
+        if name in point["by_rank"][0]:
+            values[name] = rank_mean(point, name)
     return values
 
 
@@ -121,9 +124,11 @@ def points(result: dict) -> Iterable[tuple[int, Values, str]]:
         for point in result["points"]:
             yield point["bytes"], window_values(point), point["digest"]
     elif program == "halo":
-        # Wall time a step: the slowest rank of each step would count every long wait of ranks
-        # that drift apart, and none of the short ones between.
-        values = window_values(result) | {"total_s": result["wall_s"] / result["steps"]}
+        values = window_values(result)
+        if OF_ALONE not in values:
+            # Wall time a step: the slowest rank of each step would count every long wait of ranks
+            # that drift apart, and none of the short ones between.
+            values["total_s"] = result["wall_s"] / result["steps"]
         yield result["columns"] * 8, values, result["checksum"]
     elif program == "get_compute_update":
         yield result["tile"] ** 2 * 8, window_values(result), result["digest"]
@@ -169,6 +174,35 @@ def main_value(values: dict) -> str | None:
     return next((name for name in MAIN_VALUES if name in values), None)
 
 
+def shares(row: dict, plain: dict, compute_s: float, wire_s: float) -> dict[str, float | None]:
+    """What of the time over the ideal is won back; of a profile, what it predicts to be.
+
+    The ideal is the longer of computation and wire. Where each launch tells how much longer its
+    windows took than the computation right before them, it is compared with its own ideal: the
+    machine's speed differs from launch to launch by more than what is asked for.
+    """
+    values, others = row["values"], plain["values"]
+    name = main_value(values)
+    assert name is not None
+    base, mine = others[name]["median"], values[name]["median"]
+    ideal_s = max(compute_s, wire_s)
+    lost_s, plain_lost_s = mine - ideal_s, base - ideal_s
+    if "over_alone_s" in values and "over_alone_s" in others:
+        lost_s, plain_lost_s = (
+            one["over_alone_s"]["median"] - max(0, wire_s - one["alone_s"]["median"])
+            for one in (values, others)
+        )
+    # Where plain MPI leaves nothing to recover, or nothing is computed, a share is only noise.
+    has_work = compute_s > 0.1 * ideal_s
+    if "predicted_s" in values:
+        # Of what this run had to win, which is what its profile speaks of.
+        worth = has_work and lost_s > 0.1 * mine
+        saved_s = values["predicted_s"]["median"]
+        return {"predicted": saved_s / lost_s if worth else None, "recovered": None}
+    worth = has_work and plain_lost_s > 0.1 * base
+    return {"recovered": 1 - lost_s / plain_lost_s if worth else None}
+
+
 def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
     """Ratio to plain, recovered share and the published overlap formula."""
     derived: dict[str, float | None] = {}
@@ -211,17 +245,8 @@ def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
     if wire_s is None and "transfer_alone_s" in plain["values"]:
         wire_s = plain["values"]["transfer_alone_s"]["median"]
     if wire_s is not None:
-        ideal_s = max(compute_s, wire_s)
-        derived["ideal_s"] = ideal_s
-        # Where plain MPI leaves nothing to recover, or nothing is computed, a share is only noise.
-        worth = base - ideal_s > 0.1 * base and compute_s > 0.1 * ideal_s
-        derived["recovered"] = (base - mine) / (base - ideal_s) if worth else None
-        if "predicted_s" in values:
-            # Of what this run had to win, which is what its profile speaks of.
-            worth = mine - ideal_s > 0.1 * mine and compute_s > 0.1 * ideal_s
-            saved_s = values["predicted_s"]["median"]
-            derived["predicted"] = saved_s / (mine - ideal_s) if worth else None
-            derived["recovered"] = None
+        derived["ideal_s"] = max(compute_s, wire_s)
+        derived |= shares(row, plain, compute_s, wire_s)
     if "transfer_alone_s" in plain["values"]:
         transfer_s = plain["values"]["transfer_alone_s"]["median"]
         derived["overlap_osu"] = min(1.0, max(0.0, 1.0 - (mine - compute_s) / transfer_s))

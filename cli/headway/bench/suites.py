@@ -33,6 +33,7 @@ from headway.bench.cases import (
     rma_pattern,
     rma_predicted,
     rma_users,
+    with_beside,
 )
 
 
@@ -150,17 +151,20 @@ _SUITES = (
     Suite(
         "prediction",
         "What a profile predicts, and what then happens",
-        (
-            exchange("256 KiB, waitall", 256 * KIB),
-            exchange("1 MiB, waitall", MIB),
-            exchange("4 MiB, waitall", 4 * MIB),
-            exchange("4 x 256 KiB, each", MIB, messages="4", completion="each"),
-            exchange("4 x 1 MiB, each", 4 * MIB, messages="4", completion="each"),
-            exchange("1 MiB, tests", MIB, completion="test"),
-            collective("ialltoallv", (MIB,)),
-            collective("iallgather", (MIB,)),
-            collective("iallreduce", (MIB,)),
-            halo(64 * KIB, warmup="12"),
+        tuple(
+            with_beside(case)
+            for case in (
+                exchange("256 KiB, waitall", 256 * KIB),
+                exchange("1 MiB, waitall", MIB),
+                exchange("4 MiB, waitall", 4 * MIB),
+                exchange("4 x 256 KiB, each", MIB, messages="4", completion="each"),
+                exchange("4 x 1 MiB, each", 4 * MIB, messages="4", completion="each"),
+                exchange("1 MiB, tests", MIB, completion="test"),
+                collective("ialltoallv", (MIB,)),
+                collective("iallgather", (MIB,)),
+                collective("iallreduce", (MIB,)),
+                halo(64 * KIB, warmup="12"),
+            )
         ),
         sockbufs=("small",),
         extra_modes=("profile", "transport"),
