@@ -313,14 +313,17 @@ class Generator:
             after = f"    if (rc == MPI_SUCCESS)\n        {posted}\n"
         elif function.after:
             after = f"    if (rc == MPI_SUCCESS)\n        {function.after};\n"
+        outside, leave = "hw_inside_depth(inside) == HW_INSIDE_NO", "leave"
+        if function.is_owing:
+            outside, leave = "hw_inside_is_outside(inside)", "leave_owing"
         body = (
             "    struct hw_inside *inside = &hw_inside;\n"
-            "    if (HW_UNLIKELY(hw_inside_depth(inside) != HW_INSIDE_NO)) {\n"
+            f"    if (HW_UNLIKELY(!({outside}))) {{\n"
             "        inside->site = __builtin_return_address(0);\n"
             f"        return slow_{name}({arguments});\n    }}\n"
             f"    hw_inside_enter(inside);\n{translate}"
             f"    {p.type} rc = {call};\n{after}"
-            "    hw_inside_leave(inside);\n    return rc;\n"
+            f"    hw_inside_{leave}(inside);\n    return rc;\n"
         )
         section = "HW_NESTED" if is_frequent else "HW_NESTED_RARE"
         cold = gen_profiled.profiled(p, function, translate, call, after)

@@ -190,6 +190,7 @@ class Function:
     sized: str = ""  # "count, datatype": the hook has nothing to do where they make a small message
     posted: str = ""  # arguments of the hook for class posted
     is_blocking: bool = False  # time in it is not computation
+    is_owing: bool = False  # goes on without what its thread owes (progress/inside.h)
     before: str = ""  # a statement that comes first, also where MPI calls itself
     after: str = ""  # one after success, likewise
     block: str = ""  # a collective's bytes, where its scalar arguments do not tell them
@@ -240,6 +241,7 @@ def read_spec(path: Path) -> Spec:
     )
     blocks = document.pop("block", {})
     blocking = document.pop("blocking", {}).get("functions", [])
+    owing = document.pop("owing", {}).get("functions", [])
     statements = {where: document.pop(where, {}) for where in ("before", "after")}
     for name, text in document.pop("prototypes", {}).items():
         spec.prototypes[name] = parse_prototype(" ".join(text.split()), f"spec: prototypes.{name}")
@@ -249,6 +251,8 @@ def read_spec(path: Path) -> Spec:
         for group, body in groups.items():
             read_group(spec, kind, group, body)
     mark_blocking(spec, blocking)
+    for name in owing:
+        spec.find(name).is_owing = True
     give_blocks(spec, blocks)
     for where, named in statements.items():
         for name, statement in named.items():

@@ -1,4 +1,5 @@
 /* Epochs (MPI-4.1 sections 12.5 and 12.7): the real call, unless ghosts serve the window. */
+#include "engines/rma/owed.h"
 #include "engines/rma/rma.h"
 #include "hooks.h"
 
@@ -66,6 +67,7 @@ int hw_win_unlock_all(MPI_Win win)
 int hw_win_flush(int rank, MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
+    hw_rma_owed_before(window, rank);
     return window ? hw_rma_flush(window, rank) : hw_real.Win_flush(rank, win);
 }
 

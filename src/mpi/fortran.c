@@ -16,7 +16,7 @@
 static int enter(void)
 {
     struct hw_inside *inside = &hw_inside;
-    if (hw_inside_depth(inside) == HW_INSIDE_UNREGISTERED)
+    if (hw_inside_depth(inside) == HW_INSIDE_UNREGISTERED || hw_inside_depth(inside) == HW_INSIDE_OWES)
         hw_inside_register(inside);
     int outside = hw_inside_depth(inside);
     if (outside != HW_INSIDE_YES)

@@ -3,6 +3,7 @@
 #include "engines/rma/rma.h"
 #include "engines/rma/near.h"
 #include "engines/rma/near_accumulate.h"
+#include "engines/rma/owed.h"
 #include "engines/rma/pieces.h"
 #include "hooks.h"
 #include "mpi/track.h"
@@ -49,6 +50,7 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
     int rc;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
+    hw_rma_owed_before(window, target_rank);
     if (is_settled(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
                    (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, NULL, &target_rank,
                    &target_disp, &rc))
@@ -64,6 +66,7 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
     int rc;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
+    hw_rma_owed_before(window, target_rank);
     if (is_settled(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
                    (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, NULL, &target_rank,
                    &target_disp, &rc))
@@ -174,6 +177,7 @@ int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin
     int rc;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
+    hw_rma_owed_before(window, target_rank);
     if (is_settled(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
                    (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, request,
                    &target_rank, &target_disp, &rc))
@@ -191,6 +195,7 @@ int hw_rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datat
     int rc;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
+    hw_rma_owed_before(window, target_rank);
     if (is_settled(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
                    (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, request,
                    &target_rank, &target_disp, &rc))

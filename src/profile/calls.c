@@ -70,6 +70,8 @@ void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first
     is_on = true;
 }
 
+bool hw_profile_is_on(void) { return is_on; }
+
 bool hw_profile_thread_begin(void) { return is_on && hw_threads_begin(); }
 
 void hw_profile_fork_prepare(void) { hw_profile_lock(); }

@@ -30,6 +30,9 @@ struct hw_profile_wire {
 void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first),
                         bool (*is_layer)(const char *path));
 
+/* After hw_profile_prepare. */
+bool hw_profile_is_on(void);
+
 /* Around the life of a thread that calls MPI, after hw_profile_prepare. False: its calls are not profiled,
  * and it calls nothing of the rest. */
 bool hw_profile_thread_begin(void);

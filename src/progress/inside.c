@@ -12,6 +12,9 @@ _Thread_local struct hw_inside hw_inside = {.depth = HW_INSIDE_UNREGISTERED};
 
 bool hw_inside_wants_times;
 
+bool hw_inside_is_owing;
+static void (*what_is_owed)(void);
+
 /* Guards the list below. Taken by a thread at its first MPI call and at its end, and by the progress
  * thread when it looks; never held across an MPI call. */
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -98,9 +101,27 @@ static void enter_registry(struct hw_inside *inside)
     pthread_setspecific(exit_key, inside);
 }
 
+void hw_inside_owe(void (*pay)(void))
+{
+    what_is_owed = pay;
+    hw_inside_is_owing = true;
+}
+
+static void pay(struct hw_inside *inside)
+{
+    hw_inside_enter(inside);
+    what_is_owed();
+    hw_inside_is_owing = false;
+    hw_inside_leave(inside);
+}
+
 bool hw_inside_register(struct hw_inside *inside)
 {
     int depth = hw_inside_depth(inside);
+    if (depth == HW_INSIDE_OWES) {
+        pay(inside);
+        return true;
+    }
     if (depth != HW_INSIDE_UNREGISTERED)
         return depth == HW_INSIDE_PROFILED;
     hw_real_load_or_exit();

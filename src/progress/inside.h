@@ -16,6 +16,7 @@
 /* PROFILED is NO while profiling is on: a thread outside MPI whose next entry takes the profiled way. So
  * profiling costs nothing where it is off. */
 enum {
+    HW_INSIDE_OWES = -3, /* outside MPI, and something is to be done before most calls (hw_inside_owe) */
     HW_INSIDE_PROFILED = -2,
     HW_INSIDE_UNREGISTERED = -1,
     HW_INSIDE_NO = 0,
@@ -54,9 +55,26 @@ static inline void hw_inside_leave_profiled(struct hw_inside *inside)
     atomic_store_explicit(&inside->depth, HW_INSIDE_PROFILED, memory_order_release);
 }
 
+/* From a call of MPI, made by the only thread that makes any, not profiled: PAY is to be called at the
+ * beginning of the thread's next one, inside. Calls that are listed so (spec, `owing`) go on without, and see
+ * for themselves; they are entered and left with the next two. */
+void hw_inside_owe(void (*pay)(void));
+extern HW_HIDDEN bool hw_inside_is_owing;
+
+static inline bool hw_inside_is_outside(const struct hw_inside *inside)
+{
+    int depth = hw_inside_depth(inside);
+    return depth == HW_INSIDE_NO || depth == HW_INSIDE_OWES;
+}
+static inline void hw_inside_leave_owing(struct hw_inside *inside)
+{
+    atomic_store_explicit(&inside->depth, hw_inside_is_owing ? HW_INSIDE_OWES : HW_INSIDE_NO,
+                          memory_order_release);
+}
+
 /* Called by an entry whose depth is not HW_INSIDE_NO. Registers a thread seen for the first time, whose depth
- * then is HW_INSIDE_NO or _PROFILED, and returns true (the entry goes on as an outermost call); returns false
- * when the thread is already inside MPI (the entry forwards to hw_bottom). */
+ * then is HW_INSIDE_NO or _PROFILED, or pays what it owes, and returns true (the entry goes on as an
+ * outermost call); returns false when the thread is already inside MPI (the entry forwards to hw_bottom). */
 bool hw_inside_register(struct hw_inside *inside);
 
 /* Whether blocking calls are to be timed: as long as a window of overlap is open. Written by the engine, read

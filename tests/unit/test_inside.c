@@ -89,6 +89,39 @@ static void own_thread_is_not_the_program(void **state)
     assert_non_null(is_right);
 }
 
+static int payments;
+static bool was_inside_when_paid;
+
+static void pay(void)
+{
+    payments++;
+    was_inside_when_paid = hw_inside_depth(&hw_inside) == HW_INSIDE_YES;
+}
+
+/* Calls that go on without leave the debt for the next; any other pays it first, once, inside MPI. */
+static void what_is_owed_is_paid_by_the_next_call(void **state)
+{
+    (void)state;
+    hw_inside_register(&hw_inside);
+    hw_inside_enter(&hw_inside);
+    hw_inside_owe(pay);
+    hw_inside_leave_owing(&hw_inside);
+    for (int i = 0; i < 2; i++) {
+        assert_true(hw_inside_is_outside(&hw_inside));
+        assert_int_equal(hw_inside_depth(&hw_inside), HW_INSIDE_OWES);
+        assert_false(hw_inside_any());
+        hw_inside_enter(&hw_inside);
+        assert_false(hw_inside_register(&hw_inside));
+        hw_inside_leave_owing(&hw_inside);
+    }
+    assert_int_equal(payments, 0);
+    assert_true(hw_inside_register(&hw_inside));
+    assert_int_equal(payments, 1);
+    assert_true(was_inside_when_paid);
+    assert_false(hw_inside_is_owing);
+    assert_int_equal(hw_inside_depth(&hw_inside), HW_INSIDE_NO);
+}
+
 /* The child has one thread: the other one, inside MPI at the fork, must not count there. */
 static void child_starts_over(void **state)
 {
@@ -185,10 +218,10 @@ int main(void)
 {
     hw_real_pretend_loaded();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_call_registers),       cmocka_unit_test(nested_call_is_seen),
-        cmocka_unit_test(ended_thread_is_forgotten),  cmocka_unit_test(own_thread_is_not_the_program),
-        cmocka_unit_test(child_starts_over),          cmocka_unit_test(ending_thread_calls_again),
-        cmocka_unit_test(thread_that_ends_unnoticed),
+        cmocka_unit_test(first_call_registers),      cmocka_unit_test(nested_call_is_seen),
+        cmocka_unit_test(ended_thread_is_forgotten), cmocka_unit_test(own_thread_is_not_the_program),
+        cmocka_unit_test(child_starts_over),         cmocka_unit_test(what_is_owed_is_paid_by_the_next_call),
+        cmocka_unit_test(ending_thread_calls_again), cmocka_unit_test(thread_that_ends_unnoticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

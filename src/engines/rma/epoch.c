@@ -5,8 +5,10 @@
  * fence flushes and is a barrier; post and complete are empty messages on the window's own communicator; a
  * lock is held at the target's ghost. Local loads and stores meet the ghost's at MPI_Win_sync of the shadow
  * window. */
+#include "engines/rma/epoch.h"
 #include "engines/rma/epoch_type.h"
 #include "engines/rma/near.h"
+#include "engines/rma/owed.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/spread.h"
 #include "engines/rma/user.h"
@@ -55,15 +57,25 @@ static int confirm_puts(struct hw_rma_window *window, int ghost)
     return pass(window, hw_real.Get(&window->confirmed, 1, HW_BYTE, ghost, 0, 1, HW_BYTE, window->win));
 }
 
-static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_bell *bell, bool is_local)
+/* OWING: at the target, but for the confirmation of Puts (owed.h). */
+enum completion { LOCALLY, AT_TARGET, OWING };
+
+static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_bell *bell, enum completion how)
 {
-    int rc = is_local ? MPI_SUCCESS : confirm_puts(window, ghost);
+    int rc = how == AT_TARGET ? confirm_puts(window, ghost) : MPI_SUCCESS;
     if (rc != MPI_SUCCESS)
         return rc;
     hw_rma_bell_wait_begin(bell);
-    rc = is_local ? hw_real.Win_flush_local(ghost, window->win) : hw_real.Win_flush(ghost, window->win);
+    rc = how == LOCALLY ? hw_real.Win_flush_local(ghost, window->win) : hw_real.Win_flush(ghost, window->win);
     hw_rma_bell_wait_end(bell);
+    if (rc == MPI_SUCCESS && how == OWING)
+        hw_rma_owe(window, ghost);
     return pass(window, rc);
+}
+
+int hw_rma_confirm(struct hw_rma_window *window, int ghost)
+{
+    return flush_ghost(window, ghost, NULL, AT_TARGET);
 }
 
 /* In place of a flush where there is nothing to flush. A flush makes progress, and a program may wait in a
@@ -72,7 +84,7 @@ static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_be
 static void make_progress_instead(void) { hw_rma_near_progress(); }
 
 /* The ghosts of a target's node that took operations since they were last flushed, whoever was the target. */
-static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target *target, bool is_local)
+static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target *target, enum completion how)
 {
     const struct hw_rma_span *span = hw_rma_spread_span(window, target);
     uint32_t generation = hw_atomic_load_relaxed(&window->generation);
@@ -81,20 +93,20 @@ static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target
         _Atomic uint32_t *dirty = &window->spread->dirty[ghost];
         if (!window->is_multithreaded && hw_atomic_load_relaxed(dirty) != generation)
             continue;
-        rc = flush_ghost(window, ghost, hw_rma_spread_bell(window, target, ghost), is_local);
-        if (rc == MPI_SUCCESS && !is_local)
+        rc = flush_ghost(window, ghost, hw_rma_spread_bell(window, target, ghost), how);
+        if (rc == MPI_SUCCESS && how != LOCALLY)
             hw_atomic_store_relaxed(dirty, 0);
     }
     return rc;
 }
 
-static int flush_target(struct hw_rma_window *window, int rank)
+static int flush_target(struct hw_rma_window *window, int rank, enum completion how)
 {
     struct hw_rma_target *target = &window->targets[rank];
     int rc = MPI_SUCCESS;
     if (hw_rma_is_dirty(window, target)) {
-        rc = window->spread ? flush_spread(window, target, false)
-                            : flush_ghost(window, target->ghost, target->bell, false);
+        rc = window->spread ? flush_spread(window, target, how)
+                            : flush_ghost(window, target->ghost, target->bell, how);
         if (rc == MPI_SUCCESS)
             hw_atomic_store_relaxed(&target->dirty, 0);
     } else {
@@ -228,7 +240,7 @@ int hw_rma_unlock(struct hw_rma_window *window, int rank)
     uint32_t access = access_of(window, rank);
     if (access == HW_RMA_ACCESS_NONE || access > HW_RMA_ACCESS_NOCHECK)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    int rc = flush_target(window, rank);
+    int rc = flush_target(window, rank, AT_TARGET);
     if (rc == MPI_SUCCESS && rank == window->rank)
         rc = synchronise(window);
     if (rc != MPI_SUCCESS)
@@ -301,7 +313,8 @@ int hw_rma_flush(struct hw_rma_window *window, int rank)
         return rank == HW_PROC_NULL ? MPI_SUCCESS : hw_rma_raise(window, MPI_ERR_RANK);
     if (!is_passive(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    return flush_target(window, rank);
+    bool may_owe = hw_rma_owed_allows(window, &window->targets[rank]);
+    return flush_target(window, rank, may_owe ? OWING : AT_TARGET);
 }
 
 int hw_rma_flush_local(struct hw_rma_window *window, int rank)
@@ -313,8 +326,8 @@ int hw_rma_flush_local(struct hw_rma_window *window, int rank)
     struct hw_rma_target *target = &window->targets[rank];
     int rc = MPI_SUCCESS;
     if (hw_rma_is_dirty(window, target))
-        rc = window->spread ? flush_spread(window, target, true)
-                            : flush_ghost(window, target->ghost, target->bell, true);
+        rc = window->spread ? flush_spread(window, target, LOCALLY)
+                            : flush_ghost(window, target->ghost, target->bell, LOCALLY);
     else
         make_progress_instead();
     return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush(window, rank, true) : rc;
@@ -454,7 +467,7 @@ int hw_rma_complete(struct hw_rma_window *window)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = MPI_SUCCESS;
     for (int i = 0; rc == MPI_SUCCESS && i < window->start_count; i++)
-        rc = flush_target(window, window->start_ranks[i]);
+        rc = flush_target(window, window->start_ranks[i], AT_TARGET);
     for (int i = 0; rc == MPI_SUCCESS && i < window->start_count; i++) {
         change_access(window, window->start_ranks[i], HW_RMA_ACCESS_STARTED, HW_RMA_ACCESS_NONE);
         rc = raise_if(window, signal(window, window->start_ranks[i], HW_RMA_PSCW_COMPLETE));

@@ -5,6 +5,7 @@
 #include "engines/rma/common.h"
 #include "engines/rma/near.h"
 #include "engines/rma/near_accumulate.h"
+#include "engines/rma/owed.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/watch.h"
 #include "profile/counters.h"
@@ -210,6 +211,7 @@ enum hw_status hw_rma_start(void)
         return HW_NOMEM;
     }
     hw_rma_needs_confirmation = !hw_real_is_flush_remote();
+    hw_rma_owed_open();
     hw_rma_near_open();
     hw_rma_bells_make(false);
     hw_rma_node_memory_open();
