@@ -215,7 +215,7 @@ def slow(prototype: Prototype, function: Function, translate: str, after: str, s
         last = f"    {prototype.type} rc = {call}{after}    return rc;\n"
     return (
         f"{cold(prototype, 'slow', section)}\n{{\n"
-        "    if (hw_inside_depth(&hw_inside) != HW_INSIDE_YES)\n"
+        "    if (hw_inside_depth(&hw_inside) < HW_INSIDE_YES)\n"
         f"        return profiled_{name}({prototype.arguments()});\n"
         f"{forgets(prototype)}{forget}{translate}"
         f"{last}}}\n\n"

@@ -19,8 +19,9 @@ static int enter(void)
     if (hw_inside_depth(inside) == HW_INSIDE_UNREGISTERED || hw_inside_depth(inside) == HW_INSIDE_OWES)
         hw_inside_register(inside);
     int outside = hw_inside_depth(inside);
-    if (outside != HW_INSIDE_YES)
-        hw_inside_enter(inside);
+    if (outside >= HW_INSIDE_YES)
+        return HW_INSIDE_YES;
+    hw_inside_enter(inside);
     return outside;
 }
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/engine.h"
+#include "engines/rma/owed.h"
 #include "engines/rma/rma.h"
 #include "hooks.h"
 #include "mpi/errors.h"
@@ -383,6 +384,7 @@ int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sessi
     if (rc != MPI_SUCCESS)
         return rc;
     int level = level_of(*session);
+    hw_rma_owed_stop(); /* it may be another thread's */
     if (level == HW_THREAD_MULTIPLE)
         hw_rma_expect_threads();
     if (hw_engine_active == NULL)

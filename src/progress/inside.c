@@ -72,6 +72,9 @@ static void after_fork_in_child(void)
     registry = NULL;
     ending_count = 0;
     hw_inside.is_ending = false;
+    hw_inside_is_owing = false; /* that is the parent's to pay */
+    if (hw_inside_depth(&hw_inside) == HW_INSIDE_OWES)
+        hw_inside_leave(&hw_inside);
     if (has_key && (hw_inside.depth == HW_INSIDE_NO || pthread_getspecific(exit_key) == &hw_inside)) {
         hw_inside.next = NULL;
         registry = &hw_inside;

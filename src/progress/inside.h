@@ -21,7 +21,8 @@ enum {
     HW_INSIDE_UNREGISTERED = -1,
     HW_INSIDE_NO = 0,
     HW_INSIDE_YES = 1,
-    HW_INSIDE_WAITS = 2, /* in an entry, and not yet in MPI: it waits for its turn (progress/gate.h) */
+    HW_INSIDE_WAITS = 2, /* in an entry, and not yet in MPI: it waits for its turn (progress/gate.h). What it
+                          * calls nevertheless, in a signal handler, is a call from within */
 };
 
 struct hw_inside {

@@ -19,6 +19,7 @@
 
 int hw_rma_raise(const struct hw_rma_window *window, int code)
 {
+    hw_rma_owed_pay();
     hw_real.Win_call_errhandler(window->handle, code);
     return code;
 }
@@ -68,9 +69,8 @@ static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_be
     hw_rma_bell_wait_begin(bell);
     rc = how == LOCALLY ? hw_real.Win_flush_local(ghost, window->win) : hw_real.Win_flush(ghost, window->win);
     hw_rma_bell_wait_end(bell);
-    if (rc == MPI_SUCCESS && how == OWING)
-        hw_rma_owe(window, ghost);
-    return pass(window, rc);
+    rc = pass(window, rc);
+    return rc == MPI_SUCCESS && how == OWING ? hw_rma_owe(window, ghost) : rc;
 }
 
 int hw_rma_confirm(struct hw_rma_window *window, int ghost)

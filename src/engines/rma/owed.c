@@ -6,7 +6,14 @@
 #include "profile/counters.h"
 #include "progress/wire.h"
 #include "real/constants.h"
+#include "real/extensions.h"
 #include "world/world.h"
+
+#ifdef __x86_64__
+enum { WRITES_IN_ORDER = true };
+#else
+enum { WRITES_IN_ORDER = false };
+#endif
 
 enum transport { NOT_KNOWN, KEEPS_ORDER, MAY_NOT };
 
@@ -20,17 +27,21 @@ void hw_rma_owed_open(void)
     int level = HW_THREAD_MULTIPLE;
     hw_bottom.Query_thread(&level);
     /* A profile tells for what each call waits. */
-    may_owe = hw_rma_needs_confirmation && level <= HW_THREAD_FUNNELED && !hw_profile_is_on();
+    may_owe = WRITES_IN_ORDER && hw_rma_needs_confirmation && level <= HW_THREAD_FUNNELED &&
+              !hw_profile_is_on() && hw_real_extension_used() == NULL;
 }
 
+void hw_rma_owed_stop(void) { may_owe = false; }
+
 /* The first confirmation shows on what it travels: its answer is counted by TCP, or by nothing. */
-static enum transport find_transport(struct hw_rma_window *window, int ghost)
+static int confirm_first(struct hw_rma_window *window, int ghost)
 {
     struct hw_profile_wire before, after;
     bool is_read = hw_wire_read(&before, true);
-    hw_rma_confirm(window, ghost);
+    int rc = hw_rma_confirm(window, ghost);
     is_read = is_read && hw_wire_read(&after, false);
-    return is_read && after.received_bytes > before.received_bytes ? KEEPS_ORDER : MAY_NOT;
+    transport = is_read && after.received_bytes > before.received_bytes ? KEEPS_ORDER : MAY_NOT;
+    return rc;
 }
 
 bool hw_rma_owed_allows(const struct hw_rma_window *window, const struct hw_rma_target *target)
@@ -40,22 +51,29 @@ bool hw_rma_owed_allows(const struct hw_rma_window *window, const struct hw_rma_
            hw_atomic_load_relaxed(&window->has_puts[target->ghost]) != 0;
 }
 
-static void pay(void)
+void hw_rma_owed_pay(void)
 {
+    if (!hw_inside_is_owing)
+        return;
     hw_inside_is_owing = false;
     hw_rma_confirm(owed_window, owed_ghost);
 }
 
-void hw_rma_owe(struct hw_rma_window *window, int ghost)
+void hw_rma_owed_forget(const struct hw_rma_window *window)
 {
-    if (transport == NOT_KNOWN) {
-        transport = find_transport(window, ghost);
-        return;
-    }
+    if (owed_window == window)
+        hw_inside_is_owing = false;
+}
+
+int hw_rma_owe(struct hw_rma_window *window, int ghost)
+{
+    if (transport == NOT_KNOWN)
+        return confirm_first(window, ghost);
     HW_COUNT(confirmations_owed);
     owed_window = window;
     owed_ghost = ghost;
-    hw_inside_owe(pay);
+    hw_inside_owe(hw_rma_owed_pay);
+    return MPI_SUCCESS;
 }
 
 void hw_rma_owed_go_on(const struct hw_rma_window *window, int rank)
@@ -63,5 +81,5 @@ void hw_rma_owed_go_on(const struct hw_rma_window *window, int rank)
     bool goes_behind = window == owed_window && (unsigned)rank < (unsigned)window->size &&
                        window->targets[rank].ghost == owed_ghost && window->targets[rank].memory == NULL;
     if (!goes_behind)
-        pay();
+        hw_rma_owed_pay();
 }

@@ -6,7 +6,9 @@
  * another Put, Get or flush on the same ghost. Every other call of MPI waits for it first
  * (progress/inside.h).
  *
- * In processes in which one thread calls MPI, on TCP, which keeps the order. That thread, inside a hook. */
+ * In processes in which one thread calls MPI, and only functions of the standard, on TCP, which keeps the
+ * order, and on processors that write in order: the ghost's copies meet no barrier between them. That thread,
+ * inside a hook. An error in a confirmation that was owed is raised at the window and returned by no call. */
 #ifndef HW_ENGINES_RMA_OWED_H
 #define HW_ENGINES_RMA_OWED_H
 
@@ -19,8 +21,17 @@ void hw_rma_owed_open(void);
 /* Whether a flush of this target's ghost may owe. */
 bool hw_rma_owed_allows(const struct hw_rma_window *window, const struct hw_rma_target *target);
 
-/* After such a flush. */
-void hw_rma_owe(struct hw_rma_window *window, int ghost);
+/* After such a flush. An MPI error, already raised, where the first one had to be confirmed at once. */
+int hw_rma_owe(struct hw_rma_window *window, int ghost);
+
+/* Waits for the confirmation, if one is owed: before code of the program's own may run. */
+void hw_rma_owed_pay(void);
+
+/* WINDOW is no more. */
+void hw_rma_owed_forget(const struct hw_rma_window *window);
+
+/* From here on nothing is owed: the program may call MPI in other ways than it began with. */
+void hw_rma_owed_stop(void);
 
 /* Waits for the confirmation unless RANK's operations go behind what is owed. WINDOW may be NULL. */
 void hw_rma_owed_go_on(const struct hw_rma_window *window, int rank);

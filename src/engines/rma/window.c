@@ -5,6 +5,7 @@
 #include "engines/rma/common.h"
 #include "engines/rma/epoch_type.h"
 #include "engines/rma/near.h"
+#include "engines/rma/owed.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/spread.h"
 #include "engines/rma/user.h"
@@ -487,6 +488,7 @@ static void end_window(struct hw_rma_window *window)
         hw_bottom.Info_free(&window->hints);
     hw_bottom.Group_free(&window->group);
     pthread_mutex_destroy(&window->mutex);
+    hw_rma_owed_forget(window);
     hw_rma_spread_free(window);
     hw_rma_node_memory_unmap(window->mapped, window->pieces, window->piece_count, 0);
     if (window->taken)
