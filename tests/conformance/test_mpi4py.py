@@ -94,6 +94,7 @@ def compiled_for(mpi: Mpi) -> Path:
                 "pip",
                 "install",
                 "--quiet",
+                "--no-cache-dir",  # whose wheel may be that of the other MPI
                 "--no-deps",
                 "--target",
                 site,
