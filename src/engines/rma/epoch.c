@@ -5,7 +5,6 @@
  * fence flushes and is a barrier; post and complete are empty messages on the window's own communicator; a
  * lock is held at the target's ghost. Local loads and stores meet the ghost's at MPI_Win_sync of the shadow
  * window. */
-#include "engines/rma/epoch.h"
 #include "engines/rma/epoch_type.h"
 #include "engines/rma/near.h"
 #include "engines/rma/owed.h"

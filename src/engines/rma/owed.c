@@ -1,6 +1,5 @@
 #include "engines/rma/owed.h"
 
-#include "engines/rma/epoch.h"
 #include "engines/rma/rma.h"
 #include "profile/calls.h"
 #include "profile/counters.h"

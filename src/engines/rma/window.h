@@ -165,6 +165,9 @@ struct hw_rma_window *hw_rma_window_first(void);
  * epoch. */
 int hw_rma_open_target(struct hw_rma_window *window, int rank);
 
+/* Waits until what was put has arrived at GHOST, which was flushed. */
+int hw_rma_confirm(struct hw_rma_window *window, int ghost);
+
 /* Raises `code` at the window's error handler and returns what the program gets. */
 int hw_rma_raise(const struct hw_rma_window *window, int code);
 
