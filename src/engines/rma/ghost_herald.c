@@ -13,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,15 +57,31 @@ static bool read_of(pid_t pid, const char *name, char *text, size_t capacity)
     return length > 0;
 }
 
-/* By which a process died that nobody has waited for yet; 0: it ended itself, as an MPI does after an error
- * of which it tells, or is gone. The status is the last word (proc(5)). */
-static int signal_of(pid_t pid)
+/* pidfd_info of linux/pidfd.h as it was when a reaped process first had a status there (Linux 6.15). */
+struct pidfd_info_exit {
+    uint64_t mask, cgroup;
+    uint32_t ids[11];
+    int32_t exit_code;
+};
+
+enum { PIDFD_EXIT = 1 << 3 };
+#define PIDFD_GET_INFO_EXIT _IOWR(0xff, 11, struct pidfd_info_exit)
+
+/* The status of a process that somebody has waited for, which an older kernel no longer has: 0. */
+static int reaped_status(int pidfd)
+{
+    struct pidfd_info_exit info = {.mask = PIDFD_EXIT};
+    return ioctl(pidfd, PIDFD_GET_INFO_EXIT, &info) == 0 && info.mask & PIDFD_EXIT ? info.exit_code : 0;
+}
+
+/* By which a process died; 0: it ended itself, as an MPI does after an error of which it tells, or nobody
+ * knows any more. Until it is waited for its status is the last word of its stat (proc(5)). */
+static int signal_of(pid_t pid, int pidfd)
 {
     char stat[2048];
-    if (!read_of(pid, "stat", stat, sizeof stat))
-        return 0;
-    const char *last = strrchr(stat, ' ');
-    return last ? (int)strtol(last, NULL, 10) & 0x7f : 0;
+    const char *last = read_of(pid, "stat", stat, sizeof stat) ? strrchr(stat, ' ') : NULL;
+    int status = last ? (int)strtol(last, NULL, 10) : reaped_status(pidfd);
+    return status & 0x7f;
 }
 
 /* Dead, or with a signal on its way that nobody survives: a launcher's. */
@@ -97,11 +115,27 @@ static void use_all_cores(void)
     sched_setaffinity(0, sizeof all, &all);
 }
 
+/* What the launcher reads from the ghost stays open until the herald has told: Hydra ends the job once the
+ * output and the connection of PMI (PMI_FD) have closed. What leads to other processes must close with the
+ * ghost. */
+static void close_all_but_launcher(void)
+{
+    unsigned first = STDERR_FILENO + 1;
+    const char *pmi = getenv("PMI_FD");
+    unsigned kept = pmi ? (unsigned)strtoul(pmi, NULL, 10) : 0;
+    if (kept >= first) {
+        if (kept > first)
+            close_range(first, kept - 1, 0);
+        first = kept + 1;
+    }
+    close_range(first, ~0U, 0);
+}
+
 /* The kernel gives up the locks of a process that dies before its memory and its files, by which a launcher
- * learns of it. So the herald looks at the others before the launcher ends them for the ghost's sake, if it
- * gets a core soon: any core, not the ghost's. Where it comes too late, milliseconds after, it is silent.
- * Calls only what a child of a process with threads may. */
-_Noreturn static void wait_for_end(pid_t ghost)
+ * learns of it. So the herald looks at the others before the launcher ends them for the ghost's sake. One
+ * that learns by SIGCHLD it may meet too late, if it gets no core soon (any core, not the ghost's); then it
+ * is silent. Calls only what a child of a process with threads may. */
+_Noreturn static void wait_for_end(pid_t ghost, int pidfd)
 {
     const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
     prctl(PR_SET_NAME, "headway-herald", 0, 0, 0);
@@ -110,12 +144,11 @@ _Noreturn static void wait_for_end(pid_t ghost)
     hw_agent_prompt();
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
         signal(ignored[i], SIG_IGN);
-    /* The launcher must see the ghost's connections to it close when the ghost closes them. */
-    dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
-    dup2(STDIN_FILENO, STDOUT_FILENO);
-    close_range(STDERR_FILENO + 1, ~0U, 0);
+    dup2(pidfd, STDIN_FILENO);
+    close_all_but_launcher();
     bool is_dead = pthread_mutex_lock(&life->mutex) == EOWNERDEAD;
-    int number = is_dead && !atomic_load(&life->has_ended) && !is_job_ending() ? signal_of(ghost) : 0;
+    int number =
+        is_dead && !atomic_load(&life->has_ended) && !is_job_ending() ? signal_of(ghost, STDIN_FILENO) : 0;
     if (number)
         announce(ghost, number);
     _exit(0);
@@ -152,9 +185,13 @@ void hw_rma_ghost_herald_start(void)
         signal(ending[i], on_end);
     if (!begin_life())
         return;
+    /* Before the herald first gets a core the ghost may be gone. */
+    int pidfd = (int)syscall(SYS_pidfd_open, ghost, 0);
     herald = fork();
     if (herald == 0)
-        wait_for_end(ghost);
+        wait_for_end(ghost, pidfd);
+    if (pidfd >= 0)
+        close(pidfd);
 }
 
 void hw_rma_ghost_herald_stop(void)
