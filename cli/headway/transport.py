@@ -35,6 +35,9 @@ class Duplex:
     variable: str
     value: str
     word: str  #: a launcher's line with this in it has the user's own choice
+    #: reductions to all, too, send both directions at once by it: each of their steps is an
+    #: exchange, not a way to a root or back
+    is_for_steps: bool = False
 
 
 #: by what the MPI's title begins with
@@ -43,7 +46,9 @@ SETTINGS = {
     "Open MPI": Duplex("OMPI_MCA_btl_tcp_flags", "313", "btl_tcp_flags"),
     # an announcement is 16 + 64 + 104 bytes: at most half of its last part may be read ahead, or
     # the message behind it comes along. A message of 24 bytes fits.
-    "Intel MPI": Duplex("FI_TCP_PREFETCH_RBUF_SIZE", "48", "FI_TCP_PREFETCH_RBUF_SIZE"),
+    "Intel MPI": Duplex(
+        "FI_TCP_PREFETCH_RBUF_SIZE", "48", "FI_TCP_PREFETCH_RBUF_SIZE", is_for_steps=True
+    ),
 }
 
 #: up to here an exchange without computation takes the same time with either protocol; on Open MPI
@@ -101,5 +106,10 @@ def settings(
         return {}
     if duplex.variable in environ or any(duplex.word in word for word in words):
         return {}
-    is_slow = bits_per_s is not None and bits_per_s <= MAX_BITS_PER_S
-    return {duplex.variable: duplex.value} if is_slow or choice == "duplex" else {}
+    is_told = is_slow(bits_per_s) or choice == "duplex"
+    return {duplex.variable: duplex.value} if is_told else {}
+
+
+def is_slow(bits_per_s: float | None) -> bool:
+    """Whether it pays, whatever else the program does, at this rate."""
+    return bits_per_s is not None and bits_per_s <= MAX_BITS_PER_S

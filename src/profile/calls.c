@@ -325,7 +325,7 @@ void hw_profile_wait(struct hw_profile_call *call, bool is_blocking)
     if (is_worth_a_look(call, is_blocking)) {
         const struct hw_wire_moment moment = {hw_profile_mine, call->entered_ns,
                                               hw_thread_mpi_ns(hw_profile_mine)};
-        call->is_sampled = hw_wire_enter(&moment, is_blocking);
+        call->is_sampled = hw_wire_enter(&moment);
         spell.is_sampled = call->is_sampled && !is_blocking;
     }
     hw_profile_unlock();

@@ -26,6 +26,7 @@
     X(moved_waiting,                                                                                         \
       "bytes on the wire (the busier direction of each moment) while the program was in them")               \
     X(moved_alone, "of these, bytes one direction moved after the other, which could have been at once")     \
+    X(moved_in_steps, "likewise bytes of reductions to all, whose steps may have to wait for one another")   \
     X(copied, "bytes sent and received meanwhile")                                                           \
     X(usable_ns, "wire time of these that an idle wire could have taken while the program computed")         \
     X(unseen_ns, "time in doors around which it was looked at, but the bytes went elsewhere")                \

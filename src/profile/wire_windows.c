@@ -22,6 +22,13 @@ enum { COST_PARTS = 400 };
  * A process's sends and receives may be all one way, or half and half. */
 enum { SEEN_PARTS = 8 };
 
+/* What an operation's directions owe one another, the most first. */
+enum order {
+    ORDER_NONE,
+    ORDER_STEPS, /* steps that go both ways, each of which needs the last one's result */
+    ORDER_WAYS   /* it may have to receive before it sends */
+};
+
 struct door {
     struct hw_profile_site *site;
     uint64_t blocked_ns;
@@ -31,7 +38,8 @@ struct door {
     struct hw_watch_seen seen;                 /* in the wait */
     uint64_t bytes;                            /* completed since the last door kept */
     unsigned window;
-    bool is_unsized, is_ordered;
+    enum order order;
+    bool is_unsized;
 };
 enum { DOOR_COUNT = 512 };
 
@@ -42,7 +50,8 @@ static uint64_t fastest_long, fastest_short; /* bytes a second */
 static bool is_two_way;
 
 static struct {
-    bool is_open, is_ending, is_unsized, is_ordered;
+    bool is_open, is_ending, is_unsized;
+    enum order order;
     unsigned number, pending_count;
     const void *thread;
     struct hw_profile_wire looked;
@@ -86,17 +95,20 @@ static void keep_look(const struct hw_wire_moment *moment, const struct hw_profi
     window.looked_mpi_ns = moment->mpi_ns;
 }
 
-/* Whether the operation may have to receive before it sends: it combines or passes on what it receives. Its
- * directions may go one after the other because they must. Not so allgather and alltoall, whose steps go both
- * ways. */
-static bool may_order(const char *function)
+/* Who combines or passes on what it receives may have directions that go one after the other because they
+ * must. Not so allgather and alltoall. An allreduce's may, too, where it is one to a root and back. */
+static enum order order_of(const char *function)
 {
-    static const char *const words[] = {"reduce", "Reduce",  "scan",   "Scan",    "bcast",
-                                        "Bcast",  "Igather", "Gather", "scatter", "Scatter"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strstr(function, words[i]))
-            return true;
-    return false;
+    static const char *const steps[] = {"allreduce", "Allreduce", "educe_scatter"};
+    static const char *const ways[] = {"reduce", "Reduce",  "scan",   "Scan",    "bcast",
+                                       "Bcast",  "Igather", "Gather", "scatter", "Scatter"};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (strstr(function, steps[i]))
+            return ORDER_STEPS;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        if (strstr(function, ways[i]))
+            return ORDER_WAYS;
+    return ORDER_NONE;
 }
 
 unsigned hw_wire_posted(const struct hw_wire_moment *moment, const char *function, uint64_t bytes,
@@ -116,12 +128,13 @@ unsigned hw_wire_posted(const struct hw_wire_moment *moment, const char *functio
         window.pending_count = 0;
         window.bytes = 0;
         window.is_unsized = false;
-        window.is_ordered = false;
+        window.order = ORDER_NONE;
         keep_look(moment, &wire);
     }
     window.pending_count++;
     window.is_unsized = window.is_unsized || is_unsized;
-    window.is_ordered = window.is_ordered || may_order(function);
+    enum order order = order_of(function);
+    window.order = order > window.order ? order : window.order;
     return window.number;
 }
 
@@ -131,7 +144,7 @@ void hw_wire_completed(unsigned number)
         window.is_ending = true;
 }
 
-bool hw_wire_enter(const struct hw_wire_moment *moment, bool is_blocking)
+bool hw_wire_enter(const struct hw_wire_moment *moment)
 {
     if (!window.is_open || window.thread != moment->thread)
         return false;
@@ -147,7 +160,7 @@ bool hw_wire_enter(const struct hw_wire_moment *moment, bool is_blocking)
     uint64_t inside_ns = moment->mpi_ns - window.looked_mpi_ns;
     uint64_t since_ns = moment->now_ns > window.looked_ns ? moment->now_ns - window.looked_ns : 0;
     window.computed_ns = since_ns > inside_ns ? since_ns - inside_ns : 0;
-    if (is_two_way && is_blocking)
+    if (is_two_way)
         hw_watch_begin(&window.entered, hw_clock_fast_ns());
     return true;
 }
@@ -214,7 +227,7 @@ void hw_wire_leave(const struct hw_wire_moment *moment, struct hw_profile_site *
         .waiting = hw_wire_moved(&window.entered, &now),
         .seen = hw_watch_end(&now, hw_clock_fast_ns()),
         .is_unsized = window.is_unsized,
-        .is_ordered = window.is_ordered,
+        .order = window.order,
         .bytes = window.bytes,
     };
     window.bytes = 0;
@@ -313,7 +326,7 @@ static void settle_window(const struct door *first, int count, struct idle *idle
     for (const struct door *door = first; door < first + count; door++) {
         uint64_t alone = alone_bytes(door);
         uint64_t usable_ns =
-            door->is_ordered ? use_one(idle, door, alone, rate) : use_both(idle, door, alone, rate);
+            door->order ? use_one(idle, door, alone, rate) : use_both(idle, door, alone, rate);
         if (!is_seen) {
             door->site->unseen_ns += door->blocked_ns;
             continue;
@@ -323,7 +336,8 @@ static void settle_window(const struct door *first, int count, struct idle *idle
         door->site->sampled_computed_ns += door->computed_ns;
         door->site->moved_computing += hw_wire_busier(&door->computing);
         door->site->moved_waiting += hw_wire_busier(&door->waiting) + alone;
-        door->site->moved_alone += door->is_ordered ? 0 : alone;
+        door->site->moved_alone += door->order == ORDER_NONE ? alone : 0;
+        door->site->moved_in_steps += door->order == ORDER_STEPS ? alone : 0;
         door->site->copied += door->waiting.sent_bytes + door->waiting.received_bytes;
         door->site->usable_ns += usable_ns;
     }

@@ -40,9 +40,9 @@ unsigned hw_wire_posted(const struct hw_wire_moment *moment, const char *functio
 /* A request of this window is complete or forgotten. */
 void hw_wire_completed(unsigned window);
 
-/* The thread enters a door for what it posted: one in which it waits (is_blocking), or a test in a loop. True
+/* The thread enters a door for what it posted: one in which it waits, or the first of tests in a loop. True
  * if hw_wire_leave must follow. */
-bool hw_wire_enter(const struct hw_wire_moment *moment, bool is_blocking);
+bool hw_wire_enter(const struct hw_wire_moment *moment);
 
 /* ... and leaves it after `took_ns` (the moment is after the call). `longest_ns`: computed at most while one
  * of the door's requests was pending; `bytes`: of the requests it completed. */

@@ -123,6 +123,41 @@ def test_directions_one_after_the_other(tmp_path: Path) -> None:
     assert not any("one direction" in line for line in text.conclusion(at_once))
 
 
+INTEL = "Intel(R) MPI Library 2021.18 for Linux* OS"
+
+
+@pytest.mark.parametrize(
+    ("library", "gain"), [(INTEL, 0.8), ("Open MPI v5.0.11", 0.8), ("MPICH Version:\t5.0.0", 0.0)]
+)
+def test_transport_wins_in_tests(library: str, gain: float, tmp_path: Path) -> None:
+    """Tests in a loop for 1.6 s, half for the other direction. An engine leaves them alone."""
+    one = record(0, mpi=library)
+    wait = one["profile"]["sites"][1]
+    wait |= {"function": "Testall", "call_ns": 500 * MS, "spun_ns": 1600 * MS}
+    wait |= {"sampled_blocked_ns": 800 * MS, "usable_ns": 800 * MS}
+    wait |= {"moved_waiting": 100 << 20, "moved_alone": 50 << 20}
+    run = runs.load(save(tmp_path / "tests", one))
+    assert run.prediction.transport == pytest.approx(gain)
+    assert run.prediction.seconds == pytest.approx(gain)
+    assert run.prediction.spinning == pytest.approx(1.6 - gain)
+    assert any("which headway run sets" in line for line in text.conclusion(run)) == (gain > 0)
+
+    one["profile"]["wire_bytes_per_s"] = 1250000000
+    assert runs.load(save(tmp_path / "fast", one)).prediction.transport == 0
+
+
+@pytest.mark.parametrize(("library", "gain"), [(INTEL, 0.4), ("Open MPI v5.0.11", 0.0)])
+def test_transport_wins_in_steps(library: str, gain: float, tmp_path: Path) -> None:
+    """A reduction for 1.6 s, half of it for the other direction, behind work of 1.2 s: an engine
+    hides that, and of what has no room the transport wins the rest."""
+    one = record(0, wait_ms=1600, mpi=library)
+    wait = one["profile"]["sites"][1]
+    wait |= {"moved_waiting": 100 << 20, "moved_in_steps": 50 << 20, "usable_ns": 600 * MS}
+    run = runs.load(save(tmp_path / "steps", one))
+    assert run.prediction.idle == pytest.approx(1.2)
+    assert run.prediction.transport == pytest.approx(gain)
+
+
 def test_spare_core_pays_for_copying(tmp_path: Path) -> None:
     """Two ranks on a machine of three cores, and two on one of two."""
     for cores, share in ((3, 0), (2, 1)):

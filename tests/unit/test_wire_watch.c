@@ -143,7 +143,7 @@ static struct hw_profile_site *window(const char *function, const char *posted_b
     assert_true(number != 0);
     /* Entered so long after the look at the post, which was made just now. */
     moment.now_ns = hw_clock_fast_ns() + computed_ns;
-    assert_true(hw_wire_enter(&moment, true));
+    assert_true(hw_wire_enter(&moment));
     hw_profile_unlock();
     until_all_is_seen();
     now = script[LOOKS - 1];
@@ -162,7 +162,7 @@ static void what_is_saved_is_all_but_the_larger_direction(void **state)
 {
     (void)state;
     static const char first[] = "first", turns[] = "turns", little[] = "little", together[] = "together",
-                      ordered[] = "ordered";
+                      ordered[] = "ordered", rooted[] = "rooted";
     atomic_store(&looked_count, LOOKS);                        /* a first wait both ways is not watched */
     const uint64_t large = UINT64_C(40) * STRETCH + 64 * 1024; /* less what may have been in store */
     script[LOOKS - 1] = (struct hw_profile_wire){large, large};
@@ -176,6 +176,8 @@ static void what_is_saved_is_all_but_the_larger_direction(void **state)
     struct hw_profile_site *short_of_work = window(little, "Isend", 100 * US, 600 * US);
     atomic_store(&looked_count, 0);
     struct hw_profile_site *combining = window(ordered, "Iallreduce", 400 * US, 600 * US);
+    atomic_store(&looked_count, 0);
+    struct hw_profile_site *passing_on = window(rooted, "Ireduce", 400 * US, 600 * US);
     atomic_store(&looked_count, 0);
     at_once();
     struct hw_profile_site *duplex = window(together, "Isend", 600 * US, 300 * US);
@@ -193,8 +195,11 @@ static void what_is_saved_is_all_but_the_larger_direction(void **state)
     /* What was received may have been needed for what was sent: one after the other, behind the work. */
     assert_int_equal(combining->watched_alone, LOOKS / 2 * STRETCH);
     assert_int_equal(combining->moved_alone, 0);
+    assert_int_equal(combining->moved_in_steps, LOOKS / 2 * STRETCH);
     assert_int_equal(combining->moved_waiting, LOOKS * STRETCH);
     assert_in_range(combining->usable_ns, 399 * US, 400 * US);
+    assert_int_equal(passing_on->moved_alone + passing_on->moved_in_steps, 0);
+    assert_in_range(passing_on->usable_ns, 399 * US, 400 * US);
     assert_int_equal(duplex->watched, 1);
     assert_int_equal(duplex->moved_alone, 0);
     assert_int_equal(duplex->moved_waiting, LOOKS / 2 * STRETCH);

@@ -26,6 +26,7 @@ COUNTERS = (
     "moved_computing",
     "moved_waiting",
     "moved_alone",
+    "moved_in_steps",
     "copied",
     "usable_ns",
     "unseen_ns",

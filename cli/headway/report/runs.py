@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway import program, records
+from headway import program, records, transport
 from headway.errors import HeadwayError
 from headway.records import NS, number
 from headway.report import imbalance
@@ -90,10 +90,13 @@ class Prediction:
     #: within nodes, where an engine has a core to copy on; and where it has none
     within: float = 0.0
     crowded: float = 0.0
+    #: besides, by what `headway run` tells the transport: directions of an exchange at once, where
+    #: no engine sees to it
+    transport: float = 0.0
 
     @property
     def seconds(self) -> float:
-        return max(self.idle - self.copying, 0.0) + self.within
+        return max(self.idle - self.copying, 0.0) + self.within + self.transport
 
 
 @dataclass
@@ -282,10 +285,12 @@ class Run:
 
     @cached_property
     def prediction(self) -> Prediction:
-        idle = copied = spinning = alone = within = crowded = 0.0
+        idle = copied = spinning = alone = within = crowded = told = 0.0
         for site in filter(lambda site: site.is_wait, self.sites):
+            gain = self.transport_gain(site)
+            told += gain
             if site.is_test:
-                spinning += self.reasons(site).no_progress
+                spinning += self.reasons(site).no_progress - gain
                 continue
             for rank, one in site.ranks.items():
                 reasons = self.reasons_at(site, rank, one)
@@ -305,7 +310,27 @@ class Run:
             min(alone, idle) / size,
             within / size,
             crowded / size,
+            told / size,
         )
+
+    def transport_gain(self, site: Site) -> float:
+        """Seconds, over all ranks, that the transport's setting wins in this door."""
+        duplex = self.duplex
+        if not duplex:
+            return 0.0
+        if site.is_test:
+            return sum(alone_of(one, self.wire_rate) for one in site.ranks.values())
+        if duplex.is_for_steps:
+            return sum(in_steps_of(one, self.wire_rate) for one in site.ranks.values())
+        return 0.0
+
+    @cached_property
+    def duplex(self) -> transport.Duplex | None:
+        """What `headway run` would tell the transport of these ranks' MPI."""
+        vendors = {transport.vendor_of(str(record.get("mpi", ""))) for record in self.records}
+        if len(vendors) != 1 or not transport.is_slow(8 * self.wire_rate or None):
+            return None
+        return transport.SETTINGS.get(vendors.pop() or "")
 
     @cached_property
     def ranks_with_spare_cores(self) -> set[int]:
@@ -423,6 +448,16 @@ def alone_of(site: dict, rate: float) -> float:
         return 0.0
     alone = number(site, "moved_alone") / rate * waited_ns(site) / blocked
     return min(alone, found.no_progress)
+
+
+def in_steps_of(site: dict, rate: float) -> float:
+    """Seconds in one door in which steps of a reduction to all moved one direction after the other
+    and no idle wire would have had room for it."""
+    blocked = number(site, "sampled_blocked_ns") + number(site, "unseen_ns")
+    if not blocked or not rate:
+        return 0.0
+    alone = number(site, "moved_in_steps") / rate * waited_ns(site) / blocked
+    return min(alone, reasons_of(site, rate).bandwidth)
 
 
 def copied_of(site: dict, rate: float) -> float:

@@ -223,7 +223,7 @@ def conclusion(run: Run) -> list[str]:
         return lines or [f"{nothing}."]
     gain = run.prediction.seconds
     if reasons.looks:
-        gain -= run.prediction.within
+        gain -= run.prediction.within + run.prediction.transport
         lines.append(
             f"An engine that makes progress can win back about {gain:.2f} s a rank, "
             f"{percent(gain, run.wall)} of the run (headway run): {run.prediction.idle:.2f} s in "
@@ -233,6 +233,7 @@ def conclusion(run: Run) -> list[str]:
         )
         lines += directions(run)
     lines += within_nodes(run)
+    lines += transport_lines(run)
     if run.prediction.spinning > WORTH_NAMING * waited:
         lines.append(
             f"{run.prediction.spinning:.2f} s a rank more could be won in tests in a loop if they "
@@ -246,6 +247,18 @@ def conclusion(run: Run) -> list[str]:
             "won there."
         )
     return lines
+
+
+def transport_lines(run: Run) -> list[str]:
+    """What an engine does not win, but its command."""
+    seconds = run.prediction.transport
+    if not run.duplex or seconds <= WORTH_NAMING * run.mpi_seconds:
+        return []
+    return [
+        f"{seconds:.2f} s a rank more comes of {run.duplex.variable}={run.duplex.value}, which "
+        "headway run sets: of exchanges that no engine speeds up (tests in a loop, reductions) one "
+        "direction moved after the other, as looks within them saw, and goes with it then."
+    ]
 
 
 def within_nodes(run: Run) -> list[str]:
