@@ -264,7 +264,8 @@ def run_mpi(
 ) -> Result:
     """Runs an MPI program, plain when `options` is None, else under the library with these options.
 
-    A job that ran out of time is started again, up to `attempts` times in all."""
+    A job that ran out of time is started again, up to `attempts` times in all; the last alone gets
+    all of `timeout_s`, since what hangs now and then hangs at once."""
     forward = dict(env or {})
     if options is not None:
         forward |= preloaded(mpi, options, preload)
@@ -280,8 +281,9 @@ def run_mpi(
         netmod=netmod(mpi),
         extra=[*launcher_extra(mpi), *extra],
     )
-    for _ in range(attempts):
-        result = run_group(made.argv, job_environment(mpi, made.env), timeout_s)
+    for attempt in range(attempts):
+        limit_s = timeout_s if attempt + 1 == attempts else timeout_s / 3
+        result = run_group(made.argv, job_environment(mpi, made.env), limit_s)
         if not result.has_timed_out:
             break
     if records is not None and records.is_dir():
