@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from headway.bench import analysis, cases, launches, plots, suites
+from headway.errors import HeadwayError
 from headway.mpis import find_mpis
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -280,6 +281,17 @@ def test_the_engine_is_measured_within_a_node_too() -> None:
         wanted = {"headway", "headway:v"} if suite.is_forced else {"headway-thread"}
         assert forced == wanted, suite.name
     assert seen == ["intranode", "intranode-overlap", "rma-shared", "percall"]
+
+
+def test_variants_bring_their_ghosts() -> None:
+    """A node then has that many processes more than the program sees."""
+    mpi = next(mpi for mpi in find_mpis(with_path=False) if mpi.flavour == "mpich")
+    variants = {"two": {"HEADWAY_GHOSTS": "2"}, "none": {"HEADWAY_LOG": "info"}}
+    suite = suites.SUITES["rma-patterns"]
+    found = {m.name: m.ghosts for m in launches.modes_make(mpi, suite, None, variants)}
+    assert (found["headway:two"], found["headway:none"]) == (2, 0)
+    with pytest.raises(HeadwayError, match="HEADWAY_GHOSTS=many is no number"):
+        launches.modes_make(mpi, suite, None, {"odd": {"HEADWAY_GHOSTS": "many"}})
 
 
 def pattern(mode: str, total_s: float, users: int) -> dict:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headway import preload, records, transport
+from headway import ghosts, preload, records, transport
 from headway.bench import machine, places
 from headway.bench.cases import FRAMING, Case
 from headway.bench.suites import Suite
@@ -77,6 +77,17 @@ def library_of(mpi: Mpi) -> Path | None:
         return None
 
 
+def variant_mode(name: str, env: dict[str, str]) -> Mode:
+    try:
+        more = ghosts.count(env.get("HEADWAY_GHOSTS", "0"))
+    except ValueError:
+        raise HeadwayError(
+            f"HEADWAY_GHOSTS={env['HEADWAY_GHOSTS']} is no number of ghosts",
+            "write a number, N/socket or N/numa",
+        ) from None
+    return Mode(f"headway:{name}", env, ghosts=more, transport="auto")
+
+
 def modes_make(
     mpi: Mpi,
     suite: Suite,
@@ -94,10 +105,7 @@ def modes_make(
         if "thread" in suite.extra_modes:
             forced = {**preloaded, "HEADWAY_ENGINE": "thread"}
             modes.append(Mode("headway-thread", forced, transport="auto"))
-        modes += [
-            Mode(f"headway:{name}", {**preloaded, **env}, transport="auto")
-            for name, env in variants.items()
-        ]
+        modes += [variant_mode(name, {**preloaded, **env}) for name, env in variants.items()]
         if "transport" in suite.extra_modes and mpi.vendor in transport.SETTINGS:
             modes.append(Mode("headway-keep", preloaded))
             modes.append(Mode("plain-transport", transport="duplex"))
