@@ -7,7 +7,7 @@ import sys
 from rich.console import Console
 
 #: for tables and progress; plain text where standard error is no terminal
-stderr = Console(stderr=True, highlight=False)
+stderr = Console(stderr=True, highlight=False, emoji=False)
 if not stderr.is_terminal:
     stderr.width = 110
 

@@ -351,7 +351,7 @@ def document_read(path: Path) -> dict:
 
 
 def bench(options: argparse.Namespace) -> int:
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     if options.list or not (options.suite or options.render):
         names_print(console)
         return 0

@@ -191,7 +191,7 @@ def table_make(key: tuple, rows: list[dict]) -> Table:
 
 def tables_print(document: dict, console: Console) -> None:
     """Every table of a result, then what is lost, then the notes."""
-    wide = console if console.is_terminal else Console(width=180, highlight=False)
+    wide = console if console.is_terminal else Console(width=180, highlight=False, emoji=False)
     for key, rows in groups(document["rows"]).items():
         wide.print(table_make(key, rows))
     for row in document["rows"]:

@@ -52,7 +52,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 
 def show(parts: dict[str, list[Finding]], answers: Sequence[probe.Answer]) -> None:
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     if not console.is_terminal:
         console.width = 120
     console.print(findings_table("This machine", parts["machine"]))
