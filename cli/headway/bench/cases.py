@@ -158,7 +158,8 @@ def one_sided_own_core(operation: str) -> Case:
     sleeps outside MPI where its ghost acts for it: to be compared with plain, the target in MPI.
     """
     case = one_sided(operation)
-    options = {**case.options, "work": "0,200000", "rounds": "400", "stream": ""}
+    longer = {"rounds": "400", "warmup": "5000"}
+    options = {**case.options, "work": "0,200000", "stream": "", **longer}
     return replace(case, options=options, cores_per_node=2, is_last_apart=True)
 
 
