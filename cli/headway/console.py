@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from rich.console import Console
 
+
+def make_console(**more: Any) -> Console:
+    """One that shows names as they are: `headway:two` is no keycap, and numbers have no colours."""
+    return Console(highlight=False, emoji=False, **more)
+
+
 #: for tables and progress; plain text where standard error is no terminal
-stderr = Console(stderr=True, highlight=False, emoji=False)
+stderr = make_console(stderr=True)
 if not stderr.is_terminal:
     stderr.width = 110
 

@@ -22,7 +22,7 @@ enum { COST_PARTS = 400 };
  * A process's sends and receives may be all one way, or half and half. */
 enum { SEEN_PARTS = 8 };
 
-/* What an operation's directions owe one another, the most first. */
+/* What an operation's directions owe one another, the strictest last. */
 enum order {
     ORDER_NONE,
     ORDER_STEPS, /* steps that go both ways, each of which needs the last one's result */
@@ -99,15 +99,17 @@ static void keep_look(const struct hw_wire_moment *moment, const struct hw_profi
  * must. Not so allgather and alltoall. An allreduce's may, too, where it is one to a root and back. */
 static enum order order_of(const char *function)
 {
-    static const char *const steps[] = {"allreduce", "Allreduce", "educe_scatter"};
-    static const char *const ways[] = {"reduce", "Reduce",  "scan",   "Scan",    "bcast",
-                                       "Bcast",  "Igather", "Gather", "scatter", "Scatter"};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-        if (strstr(function, steps[i]))
-            return ORDER_STEPS;
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
-        if (strstr(function, ways[i]))
-            return ORDER_WAYS;
+    static const struct {
+        const char *word;
+        enum order order;
+    } words[] = {{"allreduce", ORDER_STEPS}, {"Allreduce", ORDER_STEPS}, {"educe_scatter", ORDER_STEPS},
+                 {"reduce", ORDER_WAYS},     {"Reduce", ORDER_WAYS},     {"scan", ORDER_WAYS},
+                 {"Scan", ORDER_WAYS},       {"bcast", ORDER_WAYS},      {"Bcast", ORDER_WAYS},
+                 {"Igather", ORDER_WAYS},    {"Gather", ORDER_WAYS},     {"scatter", ORDER_WAYS},
+                 {"Scatter", ORDER_WAYS}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(function, words[i].word))
+            return words[i].order;
     return ORDER_NONE;
 }
 
@@ -133,8 +135,10 @@ unsigned hw_wire_posted(const struct hw_wire_moment *moment, const char *functio
     }
     window.pending_count++;
     window.is_unsized = window.is_unsized || is_unsized;
-    enum order order = order_of(function);
-    window.order = order > window.order ? order : window.order;
+    if (window.order != ORDER_WAYS) {
+        enum order order = order_of(function);
+        window.order = order > window.order ? order : window.order;
+    }
     return window.number;
 }
 

@@ -20,6 +20,7 @@ from rich.console import Console
 from headway.bench import analysis, build, launches, machine, places, report, suites
 from headway.bench.programs import page as programs_page
 from headway.bench.programs import suite as programs_suite
+from headway.console import make_console
 from headway.errors import HeadwayError
 from headway.mpis import Mpi, find_mpis, repository_root
 
@@ -351,7 +352,7 @@ def document_read(path: Path) -> dict:
 
 
 def bench(options: argparse.Namespace) -> int:
-    console = Console(highlight=False, emoji=False)
+    console = make_console()
     if options.list or not (options.suite or options.render):
         names_print(console)
         return 0

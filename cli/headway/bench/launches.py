@@ -19,6 +19,7 @@ from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.cluster.options import parse_rate
 from headway.errors import HeadwayError
 from headway.mpis import Mpi
+from headway.options import check_environment
 from headway.report.one_sided import OneSided
 from headway.report.runs import Run
 
@@ -78,13 +79,8 @@ def library_of(mpi: Mpi) -> Path | None:
 
 
 def variant_mode(name: str, env: dict[str, str]) -> Mode:
-    try:
-        more = ghosts.count(env.get("HEADWAY_GHOSTS", "0"))
-    except ValueError:
-        raise HeadwayError(
-            f"HEADWAY_GHOSTS={env['HEADWAY_GHOSTS']} is no number of ghosts",
-            "write a number, N/socket or N/numa",
-        ) from None
+    check_environment(env)
+    more = ghosts.count(env.get("HEADWAY_GHOSTS", "0"))
     return Mode(f"headway:{name}", env, ghosts=more, transport="auto")
 
 

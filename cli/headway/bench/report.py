@@ -8,6 +8,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from headway.bench import analysis
+from headway.console import make_console
 
 #: value -> heading; what a table shows when its rows have it
 COLUMNS = {
@@ -191,7 +192,7 @@ def table_make(key: tuple, rows: list[dict]) -> Table:
 
 def tables_print(document: dict, console: Console) -> None:
     """Every table of a result, then what is lost, then the notes."""
-    wide = console if console.is_terminal else Console(width=180, highlight=False, emoji=False)
+    wide = console if console.is_terminal else make_console(width=180)
     for key, rows in groups(document["rows"]).items():
         wide.print(table_make(key, rows))
     for row in document["rows"]:

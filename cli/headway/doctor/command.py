@@ -7,10 +7,10 @@ import dataclasses
 import json
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from headway.console import make_console
 from headway.doctor import engines, host, probe, target
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.mpis import find_mpi, find_mpis
@@ -52,7 +52,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 
 def show(parts: dict[str, list[Finding]], answers: Sequence[probe.Answer]) -> None:
-    console = Console(highlight=False, emoji=False)
+    console = make_console()
     if not console.is_terminal:
         console.width = 120
     console.print(findings_table("This machine", parts["machine"]))

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console
-
 from headway import console
 from headway.errors import HeadwayError
 from headway.report import export, page, paraver, text
@@ -85,7 +83,7 @@ def write_paraver(runs: Sequence[Run], path: Path) -> list[Path]:
 
 
 def show(runs: Sequence[Run], rows: int = ROWS) -> None:
-    out = Console(highlight=False, markup=False, emoji=False)  # names may look like markup
+    out = console.make_console(markup=False)  # names may look like markup
     if not out.is_terminal:
         out.width = 120
     if len(runs) == 1:

@@ -440,35 +440,32 @@ def reasons_of(site: dict, rate: float) -> Reasons:
     )
 
 
+def in_all_waits(site: dict, counter: str) -> float:
+    """What was counted in the waits that were looked at, or ought to have been, taken for all."""
+    blocked = number(site, "sampled_blocked_ns") + number(site, "unseen_ns")
+    return number(site, counter) * waited_ns(site) / blocked if blocked else 0.0
+
+
 def alone_of(site: dict, rate: float) -> float:
     """Seconds in one door in which one direction moved after the other, that progress saves."""
-    found = reasons_of(site, rate)
-    blocked = number(site, "sampled_blocked_ns") + number(site, "unseen_ns")
-    if not blocked or not rate:
+    if not rate:
         return 0.0
-    alone = number(site, "moved_alone") / rate * waited_ns(site) / blocked
-    return min(alone, found.no_progress)
+    return min(in_all_waits(site, "moved_alone") / rate, reasons_of(site, rate).no_progress)
 
 
 def in_steps_of(site: dict, rate: float) -> float:
     """Seconds in one door in which steps of a reduction to all moved one direction after the other
     and no idle wire would have had room for it."""
-    blocked = number(site, "sampled_blocked_ns") + number(site, "unseen_ns")
-    if not blocked or not rate:
+    if not rate:
         return 0.0
-    alone = number(site, "moved_in_steps") / rate * waited_ns(site) / blocked
-    return min(alone, reasons_of(site, rate).bandwidth)
+    return min(in_all_waits(site, "moved_in_steps") / rate, reasons_of(site, rate).bandwidth)
 
 
 def copied_of(site: dict, rate: float) -> float:
     """Bytes an engine would have moved while the program computed."""
     seconds = reasons_of(site, rate)
     moving = seconds.no_progress + seconds.bandwidth
-    blocked = number(site, "sampled_blocked_ns") + number(site, "unseen_ns")
-    if not moving or not blocked:
-        return 0.0
-    waited = number(site, "copied") * waited_ns(site) / blocked
-    return waited * seconds.no_progress / moving
+    return in_all_waits(site, "copied") * seconds.no_progress / moving if moving else 0.0
 
 
 def load(path: Path) -> Run:

@@ -144,7 +144,7 @@ _Noreturn static void wait_for_end(pid_t ghost, int pidfd)
     hw_agent_prompt();
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
         signal(ignored[i], SIG_IGN);
-    dup2(pidfd, STDIN_FILENO);
+    dup2(pidfd, STDIN_FILENO); /* where it stays open */
     close_all_but_launcher();
     bool is_dead = pthread_mutex_lock(&life->mutex) == EOWNERDEAD;
     int number =
