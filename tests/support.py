@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from headway import launch
+from headway.cluster.process import within
 from headway.mpis import Mpi, find_mpis
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -156,7 +157,7 @@ def run_group(
         cwd=cwd,
     ) as process:
         try:
-            stdout, stderr = process.communicate(timeout=timeout_s)
+            stdout, stderr = within(timeout_s, lambda left_s: process.communicate(timeout=left_s))
         except subprocess.TimeoutExpired:
             kill_group(process, tag)
             stdout, stderr = process.communicate()

@@ -14,7 +14,7 @@ from pathlib import Path
 import namespaces
 import pytest
 import support
-from headway.cluster import Cluster, LocalNode, open_cluster, procs
+from headway.cluster import Cluster, LocalNode, open_cluster, process, procs
 from headway.cluster.cluster import ClusterUnavailable
 from headway.cluster.runner import Job
 from headway.mpis import Mpi
@@ -303,3 +303,40 @@ def test_stand_in_says_so(mpi: Mpi, hello: Path, monkeypatch: pytest.MonkeyPatch
         if read_bytes(f"/proc/{p}/cmdline") == b"/bin/sleep\x001000\x00"
     ]
     assert not left
+
+
+class Clock:
+    """A machine on which each step of a wait takes `step_s`, and the third `pause_s` more."""
+
+    def __init__(self, pause_s: float) -> None:
+        self.now_s, self.steps, self.pause_s = 0.0, 0, pause_s
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def step(self, left_s: float | None) -> None:
+        assert left_s is not None and left_s > 0
+        self.steps += 1
+        self.now_s += left_s + (self.pause_s if self.steps == 3 else 0)
+        raise subprocess.TimeoutExpired("waiting", left_s)
+
+
+@pytest.mark.parametrize("pause_s, steps", [(0.0, 10), (300.0, 9)])
+def test_limit_is_of_running_time(
+    pause_s: float, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that stands still uses up one step of a limit more, however long it does."""
+    clock = Clock(pause_s)
+    monkeypatch.setattr(process.time, "monotonic", clock.monotonic)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.within(10 * process.STEP_S, clock.step)
+    assert clock.steps == steps
+
+
+def test_limit_ends_a_wait() -> None:
+    sleeper = subprocess.Popen(["sleep", "60"])
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.within(0.2, sleeper.wait)
+    sleeper.kill()
+    assert process.within(30.0, sleeper.wait) == -signal.SIGKILL
+    assert process.within(None, sleeper.wait) == -signal.SIGKILL
