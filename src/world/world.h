@@ -64,6 +64,11 @@ static inline const int *hw_world_ghosts_of_node(int node)
 
 static inline int hw_world_own_node(void) { return hw_world.processes[hw_world.rank].node; }
 
+/* Of the first `process_count` processes of this node, in the order of `node`, the caller among them: whether
+ * those that may run where it may are more than the cores they may run on, so that somebody must share. A
+ * launcher that binds each process leaves each its own. True where the kernel does not tell. */
+bool hw_world_is_crowded(int process_count);
+
 /* Where there are ghosts: whether `comm` is the program's world or made of it by MPI_Comm_dup, once or again.
  */
 bool hw_world_is_duplicate(MPI_Comm comm);

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,28 +97,6 @@ static uint64_t lost_ns(void)
         sscanf(line, "%" SCNu64 " %" SCNu64, &used, &lost) != 2)
         return 0;
     return lost;
-}
-
-/* Whether the processes of this node that may run where the ghost may, itself included, are more than the
- * cores they may run on: somebody must share. A launcher that binds each process leaves the ghost its own. */
-static bool is_crowded(void)
-{
-    cpu_set_t own, all, other, common;
-    int process_count = 0;
-    if (sched_getaffinity(0, sizeof own, &own) != 0)
-        return true;
-    all = own;
-    for (int i = 0; i < hw_world.own_node->process_count; i++) {
-        pid_t pid = hw_world.node_pids[i];
-        if (pid <= 0 || sched_getaffinity(pid, sizeof other, &other) != 0)
-            return true;
-        CPU_AND(&common, &own, &other);
-        if (CPU_COUNT(&common) == 0)
-            continue;
-        CPU_OR(&all, &all, &other);
-        process_count++;
-    }
-    return CPU_COUNT(&all) < process_count;
 }
 
 static void nap(uint64_t time_ns)
@@ -235,7 +212,7 @@ void hw_rma_ghost_wait_begin(void)
 {
     began_cpu_ns = hw_clock_read(CLOCK_PROCESS_CPUTIME_ID);
     judge_from(hw_clock_now_ns());
-    is_placed_to_share = is_crowded();
+    is_placed_to_share = hw_world_is_crowded(hw_world.own_node->process_count);
     if (is_placed_to_share)
         share(judged_ns);
     else
