@@ -120,7 +120,8 @@ def test_policies(mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path) -> N
 def test_same_bytes_between_nodes(
     mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """Two user processes and a ghost a node: what is near is copied, what is far goes to ghosts."""
+    """Two user processes and a ghost a node: what is near is copied, what is far goes to ghosts,
+    and a flush of it sleeps, where the MPI gains by that and user processes share a core."""
     if mpi.name in SPREAD_FAILURES:
         pytest.skip(f"{mpi.title} {SPREAD_FAILURES[mpi.name]}, plain too")
     if mpi.flavour == "ompi" and not is_full:
@@ -132,9 +133,17 @@ def test_same_bytes_between_nodes(
         str(first),
         str(seeds),
     ]
+    has_one_core = mpi.name == "mpich5"
     records = two_nodes.same_output(
-        mpi, argv, tmp_path, users=2, rate="none", timeout=60 + 10.0 * seeds
+        mpi,
+        argv,
+        tmp_path,
+        users=2,
+        rate="none",
+        timeout=60 + 10.0 * seeds,
+        cores=1 if has_one_core else 0,
     )
+    assert has_one_core == all(record["flushes_asleep"] > 0 for record in records)
     for counter in ("windows_redirected", "operations_redirected", "operations_copied"):
         assert sum(record[counter] for record in records) > 0, f"{counter} is 0"
     is_applied = sum(record["operations_applied"] for record in records) > 0

@@ -18,8 +18,10 @@ def same_output(
     rate: str = "1gbit",
     timeout: float = 60.0,
     environment: dict[str, str] | None = None,
+    cores: int = 0,
 ) -> list[dict]:
-    """Both end well and print the same lines. `users`: processes a node.
+    """Both end well and print the same lines. `users`: processes a node. `cores`: of a node, which
+    its processes share; 0: they may run on all of the machine's.
 
     Gives the records of the run with ghosts.
     """
@@ -35,7 +37,9 @@ def same_output(
         "launcher_args": support.launcher_extra(mpi),
         "timeout": timeout,
     }
-    with Cluster(2, rate=rate, pin="none") as cluster:
+    if cores:
+        common["cores_per_node"] = cores
+    with Cluster(2, rate=rate, pin="core" if cores else "none") as cluster:
         plain = cluster.run(mpi, argv, ranks_per_node=users, **common)
         headway = cluster.run(mpi, argv, ranks_per_node=users + ghosts, env=settings, **common)
     assert plain.is_ok, plain.stderr[-2000:]

@@ -1,12 +1,14 @@
 /* One-sided operations (MPI-4.1 section 12.3): on a redirected window the target becomes its ghost.
  * Request-based ones are tracked at the origin. A window that is not redirected costs one branch. */
 #include "engines/rma/rma.h"
+#include "engines/rma/flush_wait.h"
 #include "engines/rma/near.h"
 #include "engines/rma/near_accumulate.h"
 #include "engines/rma/owed.h"
 #include "engines/rma/pieces.h"
 #include "hooks.h"
 #include "mpi/track.h"
+#include "real/basic_type.h"
 
 /* True if the operation must not be made; *rc is what the program gets. `window`: NULL, not redirected. */
 static inline bool is_refused(enum hw_rma_class class, MPI_Count count, MPI_Datatype datatype,
@@ -71,9 +73,12 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
                    (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, NULL, &target_rank,
                    &target_disp, &rc))
         return rc;
+    MPI_Request *request = hw_rma_flush_wait_place(window, target_rank);
     return hw_rma_pass(window, on,
-                       hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                   target_count, target_datatype, on));
+                       request ? hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank,
+                                              target_disp, target_count, target_datatype, on, request)
+                               : hw_real_get(origin_addr, origin_count, origin_datatype, target_rank,
+                                             target_disp, target_count, target_datatype, on));
 }
 
 /* An accumulate with all its arguments, on a redirected window: applied here, made in pieces, or HW_DECLINED
@@ -108,9 +113,13 @@ int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype 
                                      .op = op};
     if (window && try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
+    MPI_Request *request = hw_rma_flush_wait_place(window, target_rank);
     return hw_rma_pass(window, on,
-                       hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank,
-                                          target_disp, target_count, target_datatype, op, on));
+                       request
+                           ? hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank,
+                                                 target_disp, target_count, target_datatype, op, on, request)
+                           : hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank,
+                                                target_disp, target_count, target_datatype, op, on));
 }
 
 int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -128,6 +137,12 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                                      .has_result = true};
     if (window && try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
+    MPI_Request *request = hw_rma_flush_wait_place(window, target_rank);
+    if (request)
+        return hw_rma_pass(window, on,
+                           hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                                   result_count, result_datatype, target_rank, target_disp,
+                                                   target_count, target_datatype, op, on, request));
     return hw_rma_pass(window, on,
                        hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                               result_count, result_datatype, target_rank, target_disp,
@@ -149,6 +164,14 @@ int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype dat
         return rc;
     if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp, &rc))
         return rc;
+    /* Which refuses more datatypes than its general form. */
+    MPI_Request *request = NULL;
+    if (hw_rma_flush_wait_is_on && hw_real_type_operations(datatype))
+        request = hw_rma_flush_wait_place(window, target_rank);
+    if (request)
+        return hw_rma_pass(window, on,
+                           hw_real.Rget_accumulate(origin_addr, 1, datatype, result_addr, 1, datatype,
+                                                   target_rank, target_disp, 1, datatype, op, on, request));
     return hw_rma_pass(
         window, on,
         hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, on));

@@ -50,8 +50,12 @@ bool hw_real_needs_quiescence(void)
     return is_mpich_4_0() && !hw_real_launcher_is_one_node(&job);
 }
 
-bool hw_real_polls_node_first(void)
+static bool is_mpich_5(void)
 {
     const char *version = mpich_version();
     return version && strncmp(version, "5.", 2) == 0;
 }
+
+bool hw_real_gains_by_sleep(void) { return is_mpich_5(); }
+
+bool hw_real_polls_node_first(void) { return is_mpich_5(); }

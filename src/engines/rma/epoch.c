@@ -6,6 +6,7 @@
  * lock is held at the target's ghost. Local loads and stores meet the ghost's at MPI_Win_sync of the shadow
  * window. */
 #include "engines/rma/epoch_type.h"
+#include "engines/rma/flush_wait.h"
 #include "engines/rma/near.h"
 #include "engines/rma/owed.h"
 #include "engines/rma/rma.h"
@@ -63,6 +64,8 @@ enum completion { LOCALLY, AT_TARGET, OWING };
 static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_bell *bell, enum completion how)
 {
     int rc = how == AT_TARGET ? confirm_puts(window, ghost) : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS)
+        rc = pass(window, hw_rma_flush_wait(window, ghost));
     if (rc != MPI_SUCCESS)
         return rc;
     hw_rma_bell_wait_begin(bell);
@@ -117,9 +120,12 @@ static int flush_target(struct hw_rma_window *window, int rank, enum completion 
 /* A flush of all targets: the node's ghosts are waited for. */
 static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *window)
 {
+    int rc = pass(window, hw_rma_flush_wait(window, HW_RMA_EVERY_GHOST));
+    if (rc != MPI_SUCCESS)
+        return rc;
     for (int i = 0; i < hw_world.own_node->ghost_count; i++)
         hw_rma_bell_wait_begin(hw_rma_bell_of(i));
-    int rc = flush(window->win);
+    rc = flush(window->win);
     for (int i = 0; i < hw_world.own_node->ghost_count; i++)
         hw_rma_bell_wait_end(hw_rma_bell_of(i));
     return pass(window, rc);

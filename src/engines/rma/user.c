@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "engines/rma/bell.h"
 #include "engines/rma/common.h"
+#include "engines/rma/flush_wait.h"
 #include "engines/rma/near.h"
 #include "engines/rma/near_accumulate.h"
 #include "engines/rma/owed.h"
@@ -183,6 +184,7 @@ static void finish(void)
     __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE);
     tell_finish();
     hw_rma_common_free();
+    hw_rma_flush_wait_close();
     hw_rma_near_accumulate_close();
     hw_rma_near_close();
     hw_rma_bells_free();
@@ -212,6 +214,7 @@ enum hw_status hw_rma_start(void)
     }
     hw_rma_needs_confirmation = !hw_real_is_flush_remote();
     hw_rma_owed_open();
+    hw_rma_flush_wait_open();
     hw_rma_near_open();
     hw_rma_bells_make(false);
     hw_rma_node_memory_open();
