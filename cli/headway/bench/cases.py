@@ -193,9 +193,10 @@ LOCKALL = {**REORDERED, "epoch-type": "lockall"}
 def get_compute_update(ranks_per_node: int, tile: int, order: int, **more: str) -> Case:
     """A node is one core; its user processes share that, and with ghosts the ghost does too."""
     count = "one user process" if ranks_per_node == 1 else f"{ranks_per_node} user processes"
+    size = "" if tile == 192 else f", tiles of {tile}"
     return with_beside(
         Case(
-            f"{count} a node",
+            f"{count} a node{size}",
             "get_compute_update",
             (tile * tile * 8,),
             {"tile": str(tile), "order": str(order), **more},

@@ -351,7 +351,12 @@ _SUITES = (
     Suite(
         "get-compute-update",
         "Tasks from a shared counter: get two tiles, multiply, accumulate",
-        (get_compute_update(1, 192, 1152), get_compute_update(2, 192, 1152)),
+        (
+            get_compute_update(1, 192, 1152),
+            get_compute_update(2, 192, 1152),
+            get_compute_update(2, 96, 576),
+            get_compute_update(2, 288, 1728),
+        ),
         ("1gbit", "10gbit"),
         ("default",),
         ("ghosts",),
