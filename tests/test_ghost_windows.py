@@ -126,6 +126,15 @@ def test_idle_flushes(mpi: Mpi, tmp_path: Path) -> None:
     assert all(record["windows_redirected"] == 1 for record in records)
 
 
+def test_refused_alike(mpi: Mpi, tmp_path: Path) -> None:
+    """Operations made with requests, where a flush sleeps, are refused as those without are."""
+    if mpi.name != "mpich5":
+        pytest.skip("only MPICH 5 gains by flushes that sleep")
+    argv = [str(program_of(mpi, "mismatches"))]
+    records = two_nodes.same_output(mpi, argv, tmp_path, users=2, cores=1)
+    assert all(record["operations_slept_for"] > 0 for record in records)
+
+
 def test_memory_refused(mpi: Mpi, tmp_path: Path) -> None:
     """The program hears of it, and the ghosts go on."""
     if mpi.name != "ompi5":

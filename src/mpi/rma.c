@@ -2,6 +2,7 @@
  * Request-based ones are tracked at the origin. A window that is not redirected costs one branch. */
 #include "engines/rma/rma.h"
 #include "engines/rma/flush_wait.h"
+#include "engines/rma/layout.h"
 #include "engines/rma/near.h"
 #include "engines/rma/near_accumulate.h"
 #include "engines/rma/owed.h"
@@ -101,6 +102,17 @@ static enum hw_status try_accumulate(struct hw_rma_window *window, MPI_Win *win,
     return HW_OK;
 }
 
+/* MPI_Accumulate raises an error where the two have other elements, on MPICH 5 MPI_Raccumulate does not. */
+static bool have_same_elements(MPI_Datatype one, MPI_Datatype other)
+{
+    if (one == other)
+        return true;
+    if (one == HW_DATATYPE_NULL || other == HW_DATATYPE_NULL)
+        return false;
+    MPI_Datatype element = hw_rma_layout_element(one);
+    return element != HW_DATATYPE_NULL && element == hw_rma_layout_element(other);
+}
+
 int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                   int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
                   MPI_Op op, MPI_Win win)
@@ -113,7 +125,9 @@ int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype 
                                      .op = op};
     if (window && try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
-    MPI_Request *request = hw_rma_flush_wait_place(window, target_rank);
+    MPI_Request *request = NULL;
+    if (window && hw_rma_flush_wait_is_on && have_same_elements(origin_datatype, target_datatype))
+        request = hw_rma_flush_wait_place(window, target_rank);
     return hw_rma_pass(window, on,
                        request
                            ? hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank,
@@ -164,9 +178,9 @@ int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype dat
         return rc;
     if (is_refused(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp, &rc))
         return rc;
-    /* Which refuses more datatypes than its general form. */
+    /* MPI_Fetch_and_op refuses more than its general form, which alone has a request. */
     MPI_Request *request = NULL;
-    if (hw_rma_flush_wait_is_on && hw_real_type_operations(datatype))
+    if (window && hw_rma_flush_wait_is_on && origin_addr && result_addr && hw_real_type_operations(datatype))
         request = hw_rma_flush_wait_place(window, target_rank);
     if (request)
         return hw_rma_pass(window, on,

@@ -27,7 +27,7 @@
       "accumulates and atomics on such windows, applied by their origin within the node")                    \
     X(operations_direct, "operations on windows of MPI_Win_create_dynamic that no ghost could serve")        \
     X(confirmations_owed, "flushes that did not wait for the confirmation of a Put")                         \
-    X(flushes_asleep, "operations of flushes for which a process slept, user processes sharing its core")    \
+    X(operations_slept_for, "of those that went to a ghost, for which a flush slept")                        \
     X(locks_redirected, "locks of windows asked for at a ghost")                                             \
     X(doors, "completion calls that held a tracked request")                                                 \
     X(blocked_ns, "time in those calls")                                                                     \

@@ -66,8 +66,8 @@ static inline int hw_world_own_node(void) { return hw_world.processes[hw_world.r
 
 /* Of the first `process_count` processes of this node, in the order of `node`, the caller among them: whether
  * those that may run where it may are more than the cores they may run on, so that somebody must share. A
- * launcher that binds each process leaves each its own. True where the kernel does not tell. */
-bool hw_world_is_crowded(int process_count);
+ * launcher that binds each process leaves each its own. `when_unknown` where the kernel does not tell. */
+bool hw_world_is_crowded(int process_count, bool when_unknown);
 
 /* Where there are ghosts: whether `comm` is the program's world or made of it by MPI_Comm_dup, once or again.
  */

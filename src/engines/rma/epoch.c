@@ -64,11 +64,10 @@ enum completion { LOCALLY, AT_TARGET, OWING };
 static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_bell *bell, enum completion how)
 {
     int rc = how == AT_TARGET ? confirm_puts(window, ghost) : MPI_SUCCESS;
-    if (rc == MPI_SUCCESS)
-        rc = pass(window, hw_rma_flush_wait(window, ghost));
     if (rc != MPI_SUCCESS)
         return rc;
     hw_rma_bell_wait_begin(bell);
+    hw_rma_flush_wait(window, ghost);
     rc = how == LOCALLY ? hw_real.Win_flush_local(ghost, window->win) : hw_real.Win_flush(ghost, window->win);
     hw_rma_bell_wait_end(bell);
     rc = pass(window, rc);
@@ -120,12 +119,10 @@ static int flush_target(struct hw_rma_window *window, int rank, enum completion 
 /* A flush of all targets: the node's ghosts are waited for. */
 static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *window)
 {
-    int rc = pass(window, hw_rma_flush_wait(window, HW_RMA_EVERY_GHOST));
-    if (rc != MPI_SUCCESS)
-        return rc;
     for (int i = 0; i < hw_world.own_node->ghost_count; i++)
         hw_rma_bell_wait_begin(hw_rma_bell_of(i));
-    rc = flush(window->win);
+    hw_rma_flush_wait(window, HW_RMA_EVERY_GHOST);
+    int rc = flush(window->win);
     for (int i = 0; i < hw_world.own_node->ghost_count; i++)
         hw_rma_bell_wait_end(hw_rma_bell_of(i));
     return pass(window, rc);

@@ -212,7 +212,7 @@ void hw_rma_ghost_wait_begin(void)
 {
     began_cpu_ns = hw_clock_read(CLOCK_PROCESS_CPUTIME_ID);
     judge_from(hw_clock_now_ns());
-    is_placed_to_share = hw_world_is_crowded(hw_world.own_node->process_count);
+    is_placed_to_share = hw_world_is_crowded(hw_world.own_node->process_count, true);
     if (is_placed_to_share)
         share(judged_ns);
     else
