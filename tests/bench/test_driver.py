@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from headway.bench import analysis, cases, launches, plots, suites
+from headway.bench import analysis, cases, command, launches, plots, suites
 from headway.errors import HeadwayError
 from headway.mpis import find_mpis
 
@@ -339,3 +339,12 @@ def test_patterns_are_shown_by_user_processes(tmp_path: Path) -> None:
         (("COMP", "1gbit", "small"), "-users"),
     ]
     assert all(path.stat().st_size > 0 for path in plots.draw(document, tmp_path))
+
+
+def test_published_results_name_no_places() -> None:
+    crashed = launch("peer:async", None) | {
+        "failure": "exit status 255: /home/somebody/bench/halo(+0x32d1)[0x557c138ea2d1]",
+    }
+    published = command.abridged({"launches": [{"seconds": 1.0, "repetition": 0} | crashed]})
+    failures = [one["failure"] for one in published["launches_failed"]]
+    assert failures == ["exit status 255: halo(+0x32d1)[0x557c138ea2d1]"]

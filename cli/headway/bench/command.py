@@ -12,6 +12,7 @@ import argparse
 import datetime
 import importlib.util
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -239,7 +240,8 @@ def blas_notes(done: list[dict]) -> list[str]:
 
 
 def abridged(document: dict) -> dict:
-    """The result without what only debugging needs: fits a repository."""
+    """The result without what only debugging needs, and without the places of files on this
+    machine, which crashes print: fits a repository."""
     brief = []
     for launch in document["launches"]:
         kept = {
@@ -255,6 +257,7 @@ def abridged(document: dict) -> dict:
                 "failure",
             )
         }
+        kept["failure"] = re.sub(r"/\S*/", "", kept["failure"])
         brief.append(kept)
     failed = [launch for launch in brief if launch["failure"]]
     return {
