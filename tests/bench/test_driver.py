@@ -343,7 +343,7 @@ def test_patterns_are_shown_by_user_processes(tmp_path: Path) -> None:
 
 def test_published_results_name_no_places() -> None:
     crashed = launch("peer:async", None) | {
-        "failure": "exit status 255: /home/somebody/bench/halo(+0x32d1)[0x557c138ea2d1]",
+        "failure": "exit status 255: /opt/some/bench/halo(+0x32d1)[0x557c138ea2d1]",
     }
     published = command.abridged({"launches": [{"seconds": 1.0, "repetition": 0} | crashed]})
     failures = [one["failure"] for one in published["launches_failed"]]

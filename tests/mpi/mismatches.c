@@ -1,5 +1,5 @@
-/* Description: one-sided operations that an MPI refuses, on a target of another node: each is refused with the
- * same class of error, and right ones around them do what they should. */
+/* Description: one-sided operations that an MPI refuses, on a target of another node: each is refused with
+ * the same class of error, and right ones around them do what they should. */
 #include "check.h"
 
 enum { COUNT = 8, ROUNDS = 20 };
@@ -12,7 +12,7 @@ static void report(const char *name, int rc)
     int class = MPI_SUCCESS;
     if (rc != MPI_SUCCESS)
         MPI_Error_class(rc, &class);
-    check_report(name, (uint64_t)class);
+    check_report(name, (uint64_t) class);
 }
 
 static void go_wrong(void)

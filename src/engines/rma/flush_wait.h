@@ -1,9 +1,9 @@
 /* How a user process waits in a flush where user processes of its node share cores: asleep (doc/adr/0018).
  *
- * One that polls in MPI_Win_flush for a ghost of another node takes the core from one that computes. There the
- * operations on such a ghost are made with requests of ours, and a flush asks for these first, asleep on the
- * transport's sockets in between. What a flush promises the real one still does, which then finds little left
- * to wait for: a request only says when it is worth calling. Errors are the real flush's, too.
+ * One that polls in MPI_Win_flush for a ghost of another node takes the core from one that computes. There
+ * the operations on such a ghost are made with requests of ours, and a flush asks for these first, asleep on
+ * the transport's sockets in between. What a flush promises the real one still does, which then finds little
+ * left to wait for: a request only says when it is worth calling. Errors are the real flush's, too.
  *
  * Not where the world has MPI_THREAD_MULTIPLE. For the thread that called MPI_Init; what others do goes
  * without requests. Inside a hook. */
