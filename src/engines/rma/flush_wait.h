@@ -12,7 +12,8 @@
 
 #include "engines/rma/window.h"
 
-/* In a user process, once its node is known; and in MPI_Finalize, when all windows are freed. */
+/* In a user process, once its node is known; and in MPI_Finalize, when the program's windows are freed and
+ * the common one (common.h) is not. */
 void hw_rma_flush_wait_open(void);
 void hw_rma_flush_wait_close(void);
 

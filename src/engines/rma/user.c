@@ -183,8 +183,8 @@ static void finish(void)
     hw_rma_freeing = NULL;
     __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE);
     tell_finish();
-    hw_rma_common_free();
     hw_rma_flush_wait_close();
+    hw_rma_common_free();
     hw_rma_near_accumulate_close();
     hw_rma_near_close();
     hw_rma_bells_free();
