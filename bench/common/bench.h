@@ -36,6 +36,9 @@ struct bench_option {
     const char *help;
 };
 
+/* False for a TEXT that is no list of integers. */
+bool bench_list_parse(const char *text, struct bench_list *list);
+
 /* A default for a BENCH_LIST option; TEXT must be well formed. */
 struct bench_list bench_list_make(const char *text);
 

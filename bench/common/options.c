@@ -24,7 +24,7 @@ static bool integer_parse(const char *text, char **end, int64_t *value)
     return number >= 0;
 }
 
-static bool list_parse(const char *text, struct bench_list *list)
+bool bench_list_parse(const char *text, struct bench_list *list)
 {
     list->count = 0;
     for (;;) {
@@ -43,7 +43,7 @@ static bool list_parse(const char *text, struct bench_list *list)
 struct bench_list bench_list_make(const char *text)
 {
     struct bench_list list;
-    if (!list_parse(text, &list))
+    if (!bench_list_parse(text, &list))
         abort();
     return list;
 }
@@ -79,7 +79,7 @@ static bool value_parse(const struct bench_option *option, const char *text)
         *(double *)option->value = strtod(text, &end);
         return end != text && *end == '\0' && *(double *)option->value >= 0.0;
     case BENCH_LIST:
-        return list_parse(text, option->value);
+        return bench_list_parse(text, option->value);
     case BENCH_TEXT:
         *(const char **)option->value = text;
         return true;

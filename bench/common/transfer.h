@@ -1,0 +1,36 @@
+/* Transfers by name, each as a nonblocking operation and as a blocking one: what windows of overlap are made
+ * of. */
+#ifndef HEADWAY_BENCH_TRANSFER_H
+#define HEADWAY_BENCH_TRANSFER_H
+
+#include "bench.h"
+
+/* BYTES is what one rank exchanges with one other rank (exchange, ialltoall, ialltoallv, igatherv, iscatterv,
+ * iallgather) or the length of the vector (iallreduce, ireduce_scatter, ibcast). */
+struct bench_transfer {
+    char *send, *receive;
+    size_t buffer_bytes; /* of each of them */
+    int bytes;
+    int ranks;
+    int partner; /* of this rank in an exchange */
+    int *counts, *offsets;
+};
+
+struct bench_transfer_kind {
+    const char *name;
+    void (*blocking)(void *transfer);
+    int (*post)(void *transfer, MPI_Request *requests); /* returns how many requests it left */
+};
+
+/* NULL for a name that is none of bench_transfer_names. */
+const struct bench_transfer_kind *bench_transfer_find(const char *name);
+extern const char *const bench_transfer_names;
+
+/* Buffers with bytes that depend on the rank. Collective over nobody. */
+struct bench_transfer bench_transfer_make(const struct bench *bench, int64_t bytes);
+void bench_transfer_free(struct bench_transfer *transfer);
+
+/* Digest of what this rank has received. */
+uint64_t bench_transfer_digest(const struct bench_transfer *transfer);
+
+#endif

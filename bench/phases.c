@@ -1,0 +1,149 @@
+/* Claim: overlap is gained from the first window that computes on, and a program that changes what it does
+ * keeps it (papers/002 section 7, for messages).
+ *
+ * Phases follow one another in one run. A phase is so many windows of one transfer: post, work, wait, after a
+ * barrier. Without work a window waits at once, as a program does that exchanges and then computes. Every
+ * window is reported, the first one too: what learning costs is part of what a user gets. */
+#include "common/transfer.h"
+#include "common/window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PHASES_MAX = 32, NAME_MAX = 32 };
+
+struct phase {
+    char name[NAME_MAX];
+    const struct bench_transfer_kind *kind;
+    int64_t bytes, work_units;
+    int windows;
+};
+
+static struct {
+    const char *phases;
+    bool is_beside;
+} options = {.phases = "exchange:1m:0:8,exchange:1m:1000:64"};
+
+/* KIND:BYTES:UNITS:WINDOWS */
+static bool phase_parse(char *text, struct phase *phase)
+{
+    char *parts[4], *rest = text;
+    for (int i = 0; i < 4; i++)
+        if ((parts[i] = strsep(&rest, ":")) == NULL)
+            return false;
+    struct bench_list numbers[3];
+    for (int i = 0; i < 3; i++)
+        if (rest != NULL || !bench_list_parse(parts[i + 1], &numbers[i]) || numbers[i].count != 1)
+            return false;
+    snprintf(phase->name, sizeof phase->name, "%s", parts[0]);
+    phase->kind = bench_transfer_find(parts[0]);
+    phase->bytes = numbers[0].values[0];
+    phase->work_units = numbers[1].values[0];
+    phase->windows = (int)numbers[2].values[0];
+    return phase->kind != NULL && phase->windows > 0 && phase->bytes <= 1 << 28;
+}
+
+static int phases_parse(const struct bench *bench, struct phase *phases)
+{
+    char *text = strdup(options.phases), *rest = text;
+    int count = 0;
+    for (char *one; (one = strsep(&rest, ",")) != NULL; count++)
+        if (count == PHASES_MAX || !phase_parse(one, &phases[count]))
+            bench_refuse(bench, "--phases is KIND:BYTES:UNITS:WINDOWS, up to %d of them with commas; KIND is %s",
+                         PHASES_MAX, bench_transfer_names);
+    free(text);
+    return count;
+}
+
+static void work_run(void *context)
+{
+    const struct phase *phase = context;
+    bench_work(phase->work_units);
+}
+
+struct samples {
+    double *alone_s, *wait_s, *total_s; /* [windows] */
+};
+
+static void window_run(const struct phase *phase, struct bench_transfer *transfer, struct samples *samples,
+                       int i)
+{
+    MPI_Request requests[BENCH_REQUESTS_MAX];
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (options.is_beside && phase->work_units > 0)
+        samples->alone_s[i] = bench_alone_now(work_run, (void *)phase);
+    double start_s = bench_now_s();
+    int count = phase->kind->post(transfer, requests);
+    bench_work(phase->work_units);
+    double computed_s = bench_now_s();
+    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    double end_s = bench_now_s();
+    samples->wait_s[i] = end_s - computed_s;
+    samples->total_s[i] = end_s - start_s;
+}
+
+/* The slowest rank's, window by window. */
+static void samples_write(struct bench_json *json, const char *name, double *samples, int count)
+{
+    double *slowest = bench_allocate((size_t)count * sizeof *slowest);
+    MPI_Reduce(samples, slowest, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    bench_json_open(json, name, '[');
+    for (int i = 0; i < count; i++)
+        bench_json_number(json, NULL, slowest[i]);
+    bench_json_close(json, ']');
+    free(slowest);
+}
+
+static void phase_run(const struct bench *bench, struct phase *phase, double *wall_s,
+                      struct bench_json *json)
+{
+    struct bench_transfer transfer = bench_transfer_make(bench, phase->bytes);
+    size_t bytes = (size_t)phase->windows * sizeof(double);
+    struct samples samples = {bench_allocate(bytes), bench_allocate(bytes), bench_allocate(bytes)};
+    double start_s = bench_now_s();
+    for (int i = 0; i < phase->windows; i++)
+        window_run(phase, &transfer, &samples, i);
+    *wall_s += bench_now_s() - start_s;
+    bench_json_open(json, NULL, '{');
+    bench_json_text(json, "kind", phase->name);
+    bench_json_integer(json, "bytes", phase->bytes);
+    bench_json_integer(json, "work_units", phase->work_units);
+    samples_write(json, "alone_s", samples.alone_s, phase->windows);
+    samples_write(json, "wait_s", samples.wait_s, phase->windows);
+    samples_write(json, "total_s", samples.total_s, phase->windows);
+    bench_digest_write(json, bench_transfer_digest(&transfer));
+    bench_json_close(json, '}');
+    free(samples.alone_s);
+    free(samples.wait_s);
+    free(samples.total_s);
+    bench_transfer_free(&transfer);
+}
+
+int main(int argc, char **argv)
+{
+    const struct bench_option table[] = {
+        {"phases", BENCH_TEXT, &options.phases,
+         "KIND:BYTES:UNITS:WINDOWS, with commas between; UNITS of work, 0: waits at once"},
+        BENCH_BESIDE_OPTION(&options.is_beside),
+        {0},
+    };
+    struct phase phases[PHASES_MAX];
+    struct bench bench;
+    bench_start(&bench, "phases", argc, argv, table);
+    if (bench.ranks % 2 != 0)
+        bench_refuse(&bench, "needs an even number of ranks");
+    int count = phases_parse(&bench, phases);
+
+    struct bench_json json;
+    double wall_s = 0;
+    bench_json_begin(&json, &bench);
+    bench_json_open(&json, "phases", '[');
+    for (int i = 0; i < count; i++)
+        phase_run(&bench, &phases[i], &wall_s, &json);
+    bench_json_close(&json, ']');
+    bench_json_number(&json, "wall_s", wall_s);
+    bench_json_number(&json, "work_checksum", bench_work_checksum());
+    bench_json_end(&json);
+    bench_finish(&bench);
+    return 0;
+}
