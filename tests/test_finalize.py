@@ -1,5 +1,6 @@
-"""Jobs leave MPI_Finalize, and what was sent right before it arrives: with two processes a node on two
-nodes MPICH 4.0 over UCX often does not, plain (bench/finalize.py counts)."""
+"""Jobs leave MPI_Finalize, and what was sent right before it arrives.
+
+With two processes a node on two nodes plain MPICH 4.0 over UCX often hangs (bench/finalize.py)."""
 
 from __future__ import annotations
 

@@ -57,9 +57,6 @@ class Suite:
 #: between nodes; facts about it, not about Headway
 NO_WINDOWS = {"ompi4": "MPI_Win_allocate fails between nodes, plain too"}
 
-#: with more than one rank a node
-TWO_A_NODE = {"mpich4": "two ranks a node over TCP now and then hang at the end, plain too"}
-
 FOUR_A_CORE = {
     "ompi5": "runs out of 12 s with four ranks on a core, which it never yields, plain too"
 }
@@ -376,7 +373,7 @@ _SUITES = (
         ("default",),
         ("ghosts",),
         launches=2,
-        excluded=NO_WINDOWS | TWO_A_NODE,
+        excluded=NO_WINDOWS,
     ),
     Suite(
         "rma-users",
@@ -386,7 +383,7 @@ _SUITES = (
         ("default",),
         ("ghosts",),
         launches=2,
-        excluded=NO_WINDOWS | TWO_A_NODE | FOUR_A_CORE,
+        excluded=NO_WINDOWS | FOUR_A_CORE,
     ),
     Suite(
         "memory",
