@@ -54,7 +54,7 @@ void hw_waiter_polled(struct hw_waiter *waiter, enum hw_reason reason, int compl
 /* After a poll: true if unread data waits on a socket, so that another poll will move something. */
 bool hw_waiter_is_data_waiting(struct hw_waiter *waiter);
 
-/* Sleeps for a fixed time, less if interrupted. */
+/* Sleeps for a fixed time, less if interrupted meanwhile. */
 void hw_waiter_nap(struct hw_waiter *waiter, uint64_t nap_ns);
 
 /* Ends the wait or nap of the agent soon. Any thread. */
