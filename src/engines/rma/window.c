@@ -416,7 +416,9 @@ enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_uni
     find_place(&plan);
     if (is_hint(info, "async_config", "off"))
         plan.own.consent = HW_RMA_REFUSED;
-    else if (!hw_arena_is_open || plan.own.place < 0)
+    else if (!hw_arena_is_open)
+        plan.own.consent = HW_RMA_NO_ARENA;
+    else if (plan.own.place < 0)
         plan.own.consent = HW_RMA_UNREACHABLE;
     else if (!hw_rma_plan_may_be_in_pieces())
         plan.own.consent = HW_RMA_TOO_MANY;
