@@ -148,6 +148,23 @@ def test_hints_of_others(mpi: Mpi, tmp_path: Path) -> None:
     assert not any(record["declined"] for record in records), records
 
 
+#: Large ones of origins.c at each process.
+LARGE_OPERATIONS = 64
+
+
+def test_origins(mpi: Mpi, tmp_path: Path) -> None:
+    """What is under way at its origin is pending until what completes it, and the thread polls."""
+    skip_unless_spread(mpi)
+    include = ["-I", str(support.ROOT / "include")]
+    source = support.PROGRAMS / "origins.c"
+    argv = [str(support.compile_program(mpi, "origins", [source], include))]
+    always = {"HEADWAY_STAND_DOWN": "never"}
+    records = two_nodes.same_output(mpi, argv, tmp_path, environment=always)
+    for record in records:
+        assert record["operations_redirected"] == record["tracked_rma"] == LARGE_OPERATIONS
+        assert record["polls"] > 0 and record["overlapped_ns"] > 0
+
+
 def test_memory_refused(mpi: Mpi, tmp_path: Path) -> None:
     """The program hears of it, and the ghosts go on."""
     if mpi.name != "ompi5":
