@@ -13,6 +13,10 @@ from headway.console import make_console
 #: value -> heading; what a table shows when its rows have it
 COLUMNS = {
     "total_s": "total",
+    "mean_s": "mean",
+    "first_mean_s": "mean, first",
+    "mean_of_alone": "mean x computing alone",
+    "first_mean_of_alone": "first x computing alone",
     "latency_s": "latency",
     "message_s": "a message",
     "free_s": "freed",
@@ -49,6 +53,10 @@ COLUMNS = {
 }
 DERIVED = {
     "ratio": "x plain",
+    "ratio_mean": "x plain, means",
+    "ratio_first_mean": "x plain, first means",
+    "ratio_mean_of_alone": "x plain, means of computing alone",
+    "ratio_first_mean_of_alone": "x plain, first of computing alone",
     "ratio_paired": "x plain, launch by launch",
     "ratio_alone": "x plain, of computing alone",
     "recovered": "recovered",

@@ -26,6 +26,7 @@ from headway.bench.cases import (
     one_sided,
     one_sided_cost,
     one_sided_on,
+    one_sided_origin,
     one_sided_own_core,
     p2p,
     progression,
@@ -329,6 +330,16 @@ _SUITES = (
         ("default",),
         ("ghosts", "thread", "off"),
         launches=3,
+    ),
+    Suite(
+        "rma-origin",
+        "A large operation and flush beside the origin's own computation",
+        tuple(
+            with_beside(one_sided_origin(name, ways)) for name in ("put", "get") for ways in (1, 2)
+        ),
+        extra_modes=("ghosts",),
+        launches=3,
+        excluded=NO_WINDOWS,
     ),
     one_sided_suite(
         "rma-cost",
