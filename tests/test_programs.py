@@ -328,7 +328,7 @@ def test_no_rounding_of_ours(mpi: Mpi, tmp_path: Path) -> None:
     headway = support.run_mpi(mpi, argv, ranks=2, options=options, records=tmp_path)
     assert headway.status == plain.status == 0, headway.explain()
     assert headway.lines == plain.lines, headway.explain()
-    assert headway.total("overlap_windows_off") > 0, "the policy had nothing to compare"
+    assert headway.total("overlap_windows") > 2, "the policy had nothing to calculate with"
 
 
 def test_memory_under_a_protection_key(mpi: Mpi, tmp_path: Path) -> None:

@@ -137,10 +137,10 @@ OPTIONS: tuple[Option, ...] = (
         accepted="auto | never",
         brief="whether to stop where looking gains nothing",
         help=(
-            "auto: for each kind and size of operation the thread is compared now and then with "
-            "doing without it, and stands down where it gains nothing, such as where the kernel "
-            "or the network already moves the data. never: it always looks while something is "
-            "pending."
+            "auto: for each kind and size of operation the thread stands down where it gains "
+            "nothing, such as where the kernel or the network already moves the data. What is "
+            "tried to learn that costs at most a fiftieth of what the thread saves. never: it "
+            "always looks while something is pending."
         ),
     ),
     Option(
