@@ -13,7 +13,6 @@ from headway.console import make_console
 #: value -> heading; what a table shows when its rows have it
 COLUMNS = {
     "total_s": "total",
-    "total_median_s": "median window",
     "wall_s": "wall",
     "lost_s": "lost",
     "latency_s": "latency",
@@ -52,14 +51,14 @@ COLUMNS = {
 }
 DERIVED = {
     "ratio": "x plain",
-    "ratio_of_plain": "of plain without the setting",
+    "ratio_of_plain": "x mere plain",
     "ratio_wall": "wall, x plain",
     "ratio_paired": "x plain, launch by launch",
     "ratio_alone": "x plain, of computing alone",
     "recovered": "recovered",
     "recovered_median": "of medians",
     "recovered_worst": "worst launch",
-    "recovered_of_plain": "of what that loses",
+    "recovered_of_plain": "of mere plain's loss",
     "of_fixed": "of the right choice's gain",
     "predicted": "predicted",
     "predicted_ghosts": "x plain, predicted of ghosts",
@@ -160,6 +159,11 @@ def groups(rows: list[dict]) -> dict[tuple, list[dict]]:
     return grouped
 
 
+def heading_of(name: str, has_control: bool) -> str:
+    """Of what is derived; with a control the baseline is the better one of it and plain."""
+    return DERIVED[name].replace("x plain", "x baseline") if has_control else DERIVED[name]
+
+
 def table_make(key: tuple, rows: list[dict]) -> Table:
     program, case, rate, sockbuf = key
     table = Table(
@@ -168,7 +172,7 @@ def table_make(key: tuple, rows: list[dict]) -> Table:
         header_style="bold",
     )
     has_control = any(row["mode"] == "plain-transport" for row in rows)
-    for heading in ("MPI", "size", "mode", *(("baseline",) if has_control else ())):
+    for heading in ("MPI", "size", "mode, * baseline" if has_control else "mode"):
         table.add_column(heading)
     present = [name for name in COLUMNS if any(name in row["values"] for row in rows)]
     calls = list(dict.fromkeys(n for row in rows for n in row["values"] if n.endswith("_ns")))
@@ -180,14 +184,14 @@ def table_make(key: tuple, rows: list[dict]) -> Table:
         *(COLUMNS.get(n) or f"busy {n[len(analysis.BUSY) : -2]} units" for n in present),
         *named,
         "spread %",
-        *(DERIVED[n].replace("x plain", "x baseline") if has_control else DERIVED[n] for n in derived),
+        *(heading_of(name, has_control) for name in derived),
         "launches",
     ]:
         table.add_column(heading, justify="right")
     order = {name: place for place, name in enumerate(dict.fromkeys(r["mode"] for r in rows))}
     for row in sorted(rows, key=lambda r: (r["mpi"], r["bytes"], order[r["mode"]])):
-        cells = [row["mpi"], size_text(row["bytes"]), row["mode"]]
-        cells += [row.get("baseline") or "-"] if has_control else []
+        mark = " *" if has_control and row.get("baseline") == row["mode"] else ""
+        cells = [row["mpi"], size_text(row["bytes"]), row["mode"] + mark]
         for name in [*present, *calls]:
             summary = row["values"].get(name)
             middle = summary.get("mean", summary["median"]) if summary else None
