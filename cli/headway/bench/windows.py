@@ -32,6 +32,7 @@ class Part:
     phase: int  #: which one; -1: the whole run
     start: int = 0
     stop: int | None = None
+    computes: bool = False
 
     @property
     def is_phase(self) -> bool:
@@ -64,14 +65,14 @@ def parts_of(phases: Sequence[dict], first: int) -> list[Part]:
         computes = phase["work_units"] > 0
         windows = len(phase["total_s"])
         if first and computes and windows > first:
-            parts.append(Part(f"windows 1 to {first}", phase["bytes"], place, 0, first))
-            name = f"windows {first + 1} to {windows}"
-            parts.append(Part(name, phase["bytes"], place, first))
+            size, name = phase["bytes"], f"windows {first + 1} to {windows}"
+            parts.append(Part(f"windows 1 to {first}", size, place, 0, first, computes=True))
+            parts.append(Part(name, size, place, first, computes=True))
             continue
         what = "computes" if computes else "waits at once"
         name = what if first else f"{place + 1}, {phase['kind']} of "
         name += "" if first else f"{size_name(phase['bytes'])}, {what}"
-        parts.append(Part(name, phase["bytes"], place))
+        parts.append(Part(name, phase["bytes"], place, computes=computes))
     if len(phases) > 2:
         parts.append(Part(WHOLE, 0, -1))
     return parts
@@ -198,7 +199,9 @@ def shares(mine: Sample, base: Sample) -> dict[str, object]:
     }
     base_median = statistics.median(base.values.get("lost_median_s") or [0.0])
     if base_median > 0 and mine.values.get("lost_median_s"):
-        found["recovered_median"] = 1 - statistics.median(mine.values["lost_median_s"]) / base_median
+        found["recovered_median"] = (
+            1 - statistics.median(mine.values["lost_median_s"]) / base_median
+        )
     return found
 
 
@@ -246,6 +249,7 @@ def fixed_add(
 ) -> None:
     """Of what the right choice, fixed for each phase, gains over no thread, the share of a mode."""
     right = fixed_lost(parts, samples)
+    counted = [part for part in parts if part.phase < 0 or part.computes]
     phases = [part for part in parts if part.is_phase]
     if not right or len(right) != len(phases):
         return
@@ -254,7 +258,7 @@ def fixed_add(
     for (part, mode), sample in samples.items():
         without, mine = samples[part, "headway-off"].mean("lost_s"), sample.mean("lost_s")
         total = samples[part, "headway-off"].mean("total_s")
-        if without is None or mine is None or total is None or part not in right:
+        if without is None or mine is None or total is None or part not in counted:
             continue
         gain = without - right[part]
         rows[part, mode]["derived"]["of_fixed"] = (
@@ -309,8 +313,7 @@ def case_rows(launches: list[dict]) -> Iterator[dict]:
         row = row_make(of_mode, part, sample, wire_s)
         modes = {name: other for (one, name), other in samples.items() if one == part}
         baseline = baseline_of(modes)
-        computes = part.phase >= 0 and phases[part.phase]["work_units"] > 0
-        row["derived"] = derive(mode, modes, baseline, computes=computes)
+        row["derived"] = derive(mode, modes, baseline, computes=part.computes)
         row["baseline"] = baseline
         plain = modes["plain"].digests if "plain" in modes else []
         row["is_same_answer"] = not plain or not sample.digests or sample.digests == plain
