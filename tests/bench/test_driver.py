@@ -442,7 +442,7 @@ def test_peer_that_never_ends_has_rows_that_say_so() -> None:
     peer = part_of(rows, "peer:async", "windows 1 to 2")
     assert (peer["launches"], peer["failed"], peer["values"]) == (2, 2, {})
     (line,) = report.failures(rows)
-    assert "peer:async: 2, 2 failed launches" in line and "ran out of its 9 s" in line
+    assert "peer:async: 2 of 2 launches" in line and "ran out of its 9 s" in line
     (alone,) = windows.rows_make([phased("plain", None, failure="died")])
     assert alone["reason"] == "died"
     rows = analysis.rows_make([launch("plain", 0.01), launch("peer:async", None, failure="died")])

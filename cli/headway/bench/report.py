@@ -212,7 +212,8 @@ def failures(rows: list[dict]) -> list[str]:
     for row in rows:
         if row.get("reason"):
             key = tuple(row[name] for name in ("mpi", "rate", "sockbuf", "mode"))
-            line = f"{launches_text(row)} launches, {row['case']}: {row['reason']}"
+            count = row["failed"] + row["hung"]
+            line = f"{count} of {row['launches']} launches, {row['case']}: {row['reason']}"
             found.setdefault(key, line)
     return [f"FAILED: {' '.join(key)}: {line}" for key, line in found.items()]
 
