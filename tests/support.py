@@ -218,22 +218,6 @@ def launcher_extra(mpi: Mpi) -> list[str]:
     return ["--mca", "mpi_yield_when_idle", "1", "--mca", "osc_rdma_buffer_size", str(1 << 20)]
 
 
-def max_tcp_ranks(mpi: Mpi) -> int:
-    """Ranks of one node that may use tcp between them: MPICH 4.0 over UCX, plain, hangs in
-    MPI_Finalize in nine runs of ten from three ranks on (all connected), one rank in the close of
-    its endpoints, the others in PMI's barrier."""
-    return 2 if mpi.name == "mpich4" else 64
-
-
-def attempts(mpi: Mpi, has_shm: bool) -> int:
-    """MPICH 4.0 over tcp, several ranks a node, now and then hangs in MPI_Finalize, plain too."""
-    return 3 if mpi.name == "mpich4" and not has_shm else 1
-
-
-def time_limit_s(mpi: Mpi, has_shm: bool) -> float:
-    return LAUNCH_TIMEOUT_S / 4 if attempts(mpi, has_shm) > 1 else LAUNCH_TIMEOUT_S
-
-
 def netmod(mpi: Mpi) -> str | None:
     """MPICH 5 has two; its UCX cannot use the loopback interface, which may be all there is."""
     return "ofi" if mpi.vendor == "MPICH" and mpi.major >= 5 else None
@@ -260,13 +244,9 @@ def run_mpi(
     env: Mapping[str, str] | None = None,
     timeout_s: float = LAUNCH_TIMEOUT_S,
     preload: Path | None = None,
-    attempts: int = 1,
     extra: Sequence[str] = (),
 ) -> Result:
-    """Runs an MPI program, plain when `options` is None, else under the library with these options.
-
-    A job that ran out of time is started again, up to `attempts` times in all; the last alone gets
-    all of `timeout_s`, since what hangs now and then hangs at once."""
+    """Runs an MPI program, plain when `options` is None, else under the library with these."""
     forward = dict(env or {})
     if options is not None:
         forward |= preloaded(mpi, options, preload)
@@ -282,11 +262,7 @@ def run_mpi(
         netmod=netmod(mpi),
         extra=[*launcher_extra(mpi), *extra],
     )
-    for attempt in range(attempts):
-        limit_s = timeout_s if attempt + 1 == attempts else timeout_s / 3
-        result = run_group(made.argv, job_environment(mpi, made.env), limit_s)
-        if not result.has_timed_out:
-            break
+    result = run_group(made.argv, job_environment(mpi, made.env), timeout_s)
     if records is not None and records.is_dir():
         result.records = read_records(records)
     return result

@@ -9,7 +9,7 @@ import support
 import two_nodes
 from headway.cluster import Cluster
 from headway.mpis import Mpi
-from test_ghosts import DECLINED, program_of
+from test_ghosts import DECLINED, SPREAD_MPIS, program_of
 
 #: With two ghosts a node that share the operations there is no common shadow window.
 APART = {"HEADWAY_GHOST_BALANCE": "operations"}
@@ -133,6 +133,36 @@ def test_refused_alike(mpi: Mpi, tmp_path: Path) -> None:
     argv = [str(program_of(mpi, "mismatches"))]
     records = two_nodes.same_output(mpi, argv, tmp_path, users=2, cores=1)
     assert all(record["operations_slept_for"] > 0 for record in records)
+
+
+def skip_unless_spread(mpi: Mpi) -> None:
+    if mpi.name not in SPREAD_MPIS:
+        pytest.skip(f"{mpi.title} keeps its own windows, or does not end with two a node")
+
+
+def test_hints_of_others(mpi: Mpi, tmp_path: Path) -> None:
+    """Info keys that mean nothing here are no reason not to serve a window, of either kind."""
+    skip_unless_spread(mpi)
+    records = two_nodes.same_output(mpi, [str(program_of(mpi, "memory_hints"))], tmp_path)
+    assert [record["windows_redirected"] for record in records] == [8, 8]
+    assert not any(record["declined"] for record in records), records
+
+
+#: Large ones of origins.c at each process.
+LARGE_OPERATIONS = 64
+
+
+def test_origins(mpi: Mpi, tmp_path: Path) -> None:
+    """What is under way at its origin is pending until what completes it, and the thread polls."""
+    skip_unless_spread(mpi)
+    include = ["-I", str(support.ROOT / "include")]
+    source = support.PROGRAMS / "origins.c"
+    argv = [str(support.compile_program(mpi, "origins", [source], include))]
+    always = {"HEADWAY_STAND_DOWN": "never"}
+    records = two_nodes.same_output(mpi, argv, tmp_path, environment=always)
+    for record in records:
+        assert record["operations_redirected"] == record["tracked_rma"] == LARGE_OPERATIONS
+        assert record["polls"] > 0 and record["overlapped_ns"] > 0
 
 
 def test_memory_refused(mpi: Mpi, tmp_path: Path) -> None:

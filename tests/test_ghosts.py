@@ -167,7 +167,7 @@ SPREAD = [
     for program in PROGRAMS
     if program.id in ("ghosts", "dynamic", "completion_rma", "world")
 ]
-SPREAD_MPIS = ("mpich5", "ompi5", "impi")
+SPREAD_MPIS = ("mpich4", "mpich5", "ompi5", "impi")
 
 
 def program_of(mpi: Mpi, name: str) -> Path:
@@ -233,7 +233,7 @@ def test_same_output(
 def test_two_nodes(mpi: Mpi, program: Program, is_full: bool, tmp_path: Path) -> None:
     """One user process and one ghost a node; both windows' memory and ghosts are far and near."""
     if mpi.name not in SPREAD_MPIS:
-        pytest.skip(f"{mpi.title} fails or hangs in MPI_Finalize between nodes, seen plain too")
+        pytest.skip(f"{mpi.title} cannot make windows between nodes, plain too")
     if program.name not in ("ghosts", "dynamic") and not is_full:
         pytest.skip("only with --full")
     argv = [str(word) for word in words(mpi, program, None, tmp_path)]
@@ -295,7 +295,7 @@ def test_witness(mpi: Mpi, setting: str, tmp_path: Path) -> None:
         )
     assert found.is_ok, found.stderr[-2000:]
     owed = [record["confirmations_owed"] for record in support.read_records(records)]
-    may_owe = mpi.flavour == "mpich" and setting == "default"
+    may_owe = mpi.name in ("mpich5", "impi") and setting == "default"  # those over libfabric
     assert (owed[0] > 0) == may_owe and not any(owed[1:]), owed
 
 

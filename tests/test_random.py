@@ -59,7 +59,6 @@ def test_same_digests(
         records=tmp_path,
         options={**support.FORCED, "HEADWAY_TRIGGER": trigger},
         timeout_s=timeout_s,
-        attempts=support.attempts(mpi, has_shm),
     )
     check_seeds(plain, headway, f"{first} {seeds}", "LD_PRELOAD")
     assert len(plain.lines) >= seeds * ranks

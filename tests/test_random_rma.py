@@ -21,7 +21,6 @@ SHARES = {"mpich4": 2, "ompi4": 5, "ompi5": 5}
 
 #: Two user processes a node, between nodes.
 SPREAD_FAILURES = {
-    "mpich4": "hangs in MPI_Finalize",
     "ompi4": "cannot make windows between nodes",
     "impi": "dies in MPI_Win_flush_local_all",
 }

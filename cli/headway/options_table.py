@@ -227,6 +227,26 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_FINALIZE",
+        type="enum",
+        default="auto",
+        values=("auto", "mpi"),
+        unit="",
+        min=0,
+        max=0,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="auto | mpi",
+        brief="whether MPI_Finalize answers other processes until all have come",
+        help=(
+            "auto: on MPICH over UCX, whose 4.0 often never leaves MPI_Finalize in jobs with "
+            "several processes a node on several nodes, a process that waits there for the others "
+            "goes on answering their messages. Also with HEADWAY_ENGINE=off. Elsewhere it does "
+            "nothing. mpi: as the MPI does by itself."
+        ),
+    ),
+    Option(
         name="HEADWAY_LOG",
         type="enum",
         default="warn",

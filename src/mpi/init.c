@@ -17,10 +17,10 @@
 #include "profile/record.h"
 #include "progress/gate.h"
 #include "progress/inside.h"
-#include "progress/poll.h"
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/eager.h"
+#include "real/ending.h"
 #include "real/extensions.h"
 #include "real/launcher.h"
 #include "real/quirks.h"
@@ -258,16 +258,6 @@ static void add_user(bool is_world)
     pthread_mutex_unlock(&lock);
 }
 
-/* Whether there is an engine may differ between processes; those with one need the others. */
-static void quiesce(void)
-{
-    int is_initialized = 0, is_finalized = 0;
-    hw_bottom.Initialized(&is_initialized);
-    hw_bottom.Finalized(&is_finalized);
-    if (hw_options.engine != HW_OPTION_ENGINE_OFF && is_initialized && !is_finalized)
-        hw_poll_quiesce(hw_world_comm(HW_COMM_WORLD));
-}
-
 /* The engine holds a communicator of the world, so it ends with the world at the latest; sessions that are
  * left get a new start. */
 static void remove_user(bool is_world)
@@ -277,8 +267,6 @@ static void remove_user(bool is_world)
         user_count--;
         if (is_world || user_count == 0)
             stop_engine();
-        if (is_world)
-            quiesce();
         if (is_world && user_count > 0)
             start_engine(false);
     }
@@ -307,7 +295,9 @@ static void split_world(int level)
         status = hw_rma_start();
     if (status == HW_OK)
         return;
+    hw_real_ending_begin();
     hw_bottom.Finalize();
+    hw_real_ending_end();
     end_refused();
 }
 
@@ -343,7 +333,10 @@ int hw_init_thread(int *argc, char ***argv, int required, int *provided)
 int hw_finalize(void)
 {
     remove_user(true);
-    return hw_real.Finalize();
+    hw_real_ending_begin();
+    int rc = hw_real.Finalize();
+    hw_real_ending_end();
+    return rc;
 }
 
 #ifdef HW_HAVE_Session_init /* Open MPI 4 knows no sessions, not even their type */
@@ -396,7 +389,10 @@ int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sessi
 int hw_session_finalize(MPI_Session *session)
 {
     remove_user(false);
-    return hw_real.Session_finalize(session);
+    hw_real_ending_begin();
+    int rc = hw_real.Session_finalize(session);
+    hw_real_ending_end();
+    return rc;
 }
 
 #endif

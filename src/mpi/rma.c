@@ -9,6 +9,7 @@
 #include "engines/rma/pieces.h"
 #include "hooks.h"
 #include "mpi/track.h"
+#include "mpi/under_way.h"
 #include "real/basic_type.h"
 
 /* True if the operation must not be made; *rc is what the program gets. `window`: NULL, not redirected. */
@@ -37,6 +38,16 @@ static inline bool is_settled(enum hw_rma_class class, struct hw_rma_part origin
     return is_near || is_refused(class, target.count, target.type, window, win, target_rank, target_disp, rc);
 }
 
+/* Passes on what the real call on the window `on` returned, of an operation without a request on the
+ * program's `target`. */
+static inline int made(struct hw_rma_window *window, MPI_Win on, int target, MPI_Count count,
+                       MPI_Datatype datatype, bool is_get, int rc)
+{
+    if (__builtin_expect(rc == MPI_SUCCESS, 1))
+        hw_under_way_note(window, on, target, count, datatype, is_get);
+    return hw_rma_pass(window, on, rc);
+}
+
 /* Passes on what the real call returned. */
 static int tracked(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Request *request)
 {
@@ -50,7 +61,7 @@ static int tracked(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Req
 int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    int rc;
+    int rc, target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     hw_rma_owed_before(window, target_rank);
@@ -58,15 +69,15 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
                    (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, NULL, &target_rank,
                    &target_disp, &rc))
         return rc;
-    return hw_rma_pass(window, on,
-                       hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                   target_count, target_datatype, on));
+    rc = hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                     target_datatype, on);
+    return made(window, on, target, origin_count, origin_datatype, false, rc);
 }
 
 int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    int rc;
+    int rc, target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     hw_rma_owed_before(window, target_rank);
@@ -75,11 +86,11 @@ int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
                    &target_disp, &rc))
         return rc;
     MPI_Request *request = hw_rma_flush_wait_place(window, target_rank);
-    return hw_rma_pass(window, on,
-                       request ? hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank,
-                                              target_disp, target_count, target_datatype, on, request)
-                               : hw_real_get(origin_addr, origin_count, origin_datatype, target_rank,
-                                             target_disp, target_count, target_datatype, on));
+    rc = request ? hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                target_count, target_datatype, on, request)
+                 : hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                               target_count, target_datatype, on);
+    return made(window, on, target, origin_count, origin_datatype, true, rc);
 }
 
 /* An accumulate with all its arguments, on a redirected window: applied here, made in pieces, or HW_DECLINED
@@ -117,7 +128,7 @@ int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype 
                   int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
                   MPI_Op op, MPI_Win win)
 {
-    int rc;
+    int rc, target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
@@ -128,12 +139,11 @@ int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype 
     MPI_Request *request = NULL;
     if (window && hw_rma_flush_wait_is_on && have_same_elements(origin_datatype, target_datatype))
         request = hw_rma_flush_wait_place(window, target_rank);
-    return hw_rma_pass(window, on,
-                       request
-                           ? hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank,
-                                                 target_disp, target_count, target_datatype, op, on, request)
-                           : hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank,
-                                                target_disp, target_count, target_datatype, op, on));
+    rc = request ? hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                       target_count, target_datatype, op, on, request)
+                 : hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                      target_count, target_datatype, op, on);
+    return made(window, on, target, origin_count, origin_datatype, false, rc);
 }
 
 int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -141,7 +151,7 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    int rc;
+    int rc, target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
@@ -152,15 +162,13 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     if (window && try_accumulate(window, &on, &target_rank, &target_disp, &call, &rc) == HW_OK)
         return rc;
     MPI_Request *request = hw_rma_flush_wait_place(window, target_rank);
-    if (request)
-        return hw_rma_pass(window, on,
-                           hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                                   result_count, result_datatype, target_rank, target_disp,
-                                                   target_count, target_datatype, op, on, request));
-    return hw_rma_pass(window, on,
-                       hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                              result_count, result_datatype, target_rank, target_disp,
-                                              target_count, target_datatype, op, on));
+    rc = request ? hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                           result_count, result_datatype, target_rank, target_disp,
+                                           target_count, target_datatype, op, on, request)
+                 : hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                          result_count, result_datatype, target_rank, target_disp,
+                                          target_count, target_datatype, op, on);
+    return made(window, on, target, result_count, result_datatype, true, rc);
 }
 
 int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,

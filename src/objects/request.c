@@ -288,6 +288,16 @@ void hw_request_forget(int count, const MPI_Request *requests)
         drop_known(count, requests, false);
 }
 
+void hw_request_nameless_post(void)
+{
+    atomic_fetch_add(&hw_request_outstanding, 1);
+    atomic_fetch_add(&hw_request_pending, 1);
+}
+
+void hw_request_nameless_take(unsigned count) { atomic_fetch_sub(&hw_request_pending, count); }
+
+void hw_request_nameless_end(unsigned count) { atomic_fetch_sub(&hw_request_outstanding, count); }
+
 void hw_request_allow_asking(enum hw_request_asking how) { atomic_store(&asking, how); }
 
 /* Where MPI_Request_get_status would do harm: MPICH and Intel MPI lose the status of a complete persistent

@@ -38,9 +38,9 @@ enum hw_request_kind {
 
 /* Requests in the table, in any state: zero means every door goes straight on. */
 extern HW_HIDDEN atomic_uint hw_request_known;
-/* ACTIVE requests: what the progress thread has to do. */
+/* ACTIVE requests and operations without one: what the progress thread has to do. */
 extern HW_HIDDEN atomic_uint hw_request_pending;
-/* ACTIVE, DONE and TAKEN requests: what the program still has to complete. */
+/* ACTIVE, DONE and TAKEN requests, and operations without one: what the program still has to complete. */
 extern HW_HIDDEN atomic_uint hw_request_outstanding;
 
 /* HW_REQUEST_CALLBACK requests among the outstanding ones. While there are any, nobody but the program may
@@ -117,6 +117,14 @@ enum hw_request_asking {
 
 /* Not within the progress thread's turn. */
 void hw_request_allow_asking(enum hw_request_asking asking);
+
+/* Operations without a request: one-sided ones, from the call that makes them until a flush. They are pending
+ * from nameless_post to nameless_take and outstanding until nameless_end, as requests are that a door takes
+ * and completes. Nobody can ask the MPI about them, so what makes progress for them is the private receive
+ * (progress/poll.h). */
+void hw_request_nameless_post(void);
+void hw_request_nameless_take(unsigned count);
+void hw_request_nameless_end(unsigned count);
 
 /* Holds every lock of the tracker across fork(2), and releases it in parent and child. */
 void hw_request_fork_prepare(void);

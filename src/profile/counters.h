@@ -13,7 +13,7 @@
     X(tracked_collective, "nonblocking collectives entered")                                                 \
     X(tracked_persistent, "persistent operations defined")                                                   \
     X(tracked_partitioned, "partitioned operations defined")                                                 \
-    X(tracked_rma, "request-based one-sided operations entered")                                             \
+    X(tracked_rma, "one-sided operations entered: with requests, or large ones to ghosts of other nodes")    \
     X(tracked_io, "nonblocking file operations entered")                                                     \
     X(tracked_bytes, "bytes of all operations entered, as posted")                                           \
     X(started, "starts of persistent and partitioned operations")                                            \

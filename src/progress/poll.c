@@ -1,12 +1,8 @@
 #include "progress/poll.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "real/constants.h"
-#include "real/quirks.h"
 #include "real/real.h"
-
-#define QUIESCE_NS HW_NS_PER_MS
 
 static MPI_Comm comm;
 static MPI_Request request;
@@ -40,18 +36,6 @@ void hw_poll(void)
         post();
     if (is_open)
         hw_bottom.Test(&request, &flag, HW_STATUS_IGNORE);
-}
-
-void hw_poll_quiesce(MPI_Comm world)
-{
-    if (!hw_real_needs_quiescence())
-        return;
-    hw_poll_open();
-    hw_bottom.Barrier(world);
-    for (uint64_t end_ns = hw_clock_now_ns() + QUIESCE_NS; hw_clock_now_ns() < end_ns;)
-        hw_poll();
-    hw_bottom.Barrier(world);
-    hw_poll_close();
 }
 
 void hw_poll_close(void)

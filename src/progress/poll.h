@@ -18,13 +18,6 @@ bool hw_poll_is_open(void);
  * a program whose own requests can be asked about need not pay. */
 void hw_poll(void);
 
-/* All processes of `world` together, just before MPI_Finalize, with no poll open: polls for a millisecond, so
- * that nobody still owes a peer an acknowledgement when it stops making progress. Without, MPICH 4.0 over UCX
- * hung in MPI_Finalize in 2 to 5 of 100 runs: one process waits for its endpoints to be flushed, the other
- * sits in PMI's barrier already. Nothing elsewhere: a job of which only some processes have the library would
- * wait for ever. */
-void hw_poll_quiesce(MPI_Comm world);
-
 /* Takes the receive back. Before MPI_Finalize. */
 void hw_poll_close(void);
 

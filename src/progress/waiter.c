@@ -13,7 +13,7 @@
 #define STEADY_TICK_NS (20 * HW_NS_PER_MS)
 #define FIRST_NET_NS (3 * HW_NS_PER_MS)
 #define MAX_NET_NS (24 * HW_NS_PER_MS)
-#define JUDGED_PERIOD_NS (2 * HW_NS_PER_MS) /* shorter busy periods say nothing about the trigger */
+#define JUDGED_WAIT_NS (2 * HW_NS_PER_MS) /* shorter waits say nothing about the trigger */
 
 enum { PACING_BURST = 16, SILENT_PERIODS_TO_TICK = 8, SILENT_PERIODS_TO_RETRY = 64 };
 
@@ -50,6 +50,7 @@ void hw_waiter_begin(struct hw_waiter *waiter)
 {
     waiter->had_event = false;
     waiter->is_bulk = false;
+    waiter->waited_ns = 0;
     waiter->busy_since_ns = hw_clock_now_ns();
     waiter->uses_events = false;
     if (has_events(waiter)) {
@@ -67,7 +68,7 @@ void hw_waiter_end(struct hw_waiter *waiter)
 {
     if (waiter->had_event) {
         waiter->silent_periods = 0;
-    } else if (hw_clock_now_ns() - waiter->busy_since_ns > JUDGED_PERIOD_NS) {
+    } else if (waiter->waited_ns > JUDGED_WAIT_NS) {
         waiter->silent_periods++;
         if (waiter->silent_periods > SILENT_PERIODS_TO_RETRY)
             waiter->silent_periods = 0;
@@ -76,7 +77,7 @@ void hw_waiter_end(struct hw_waiter *waiter)
 
 void hw_waiter_nap(struct hw_waiter *waiter, uint64_t nap_ns)
 {
-    hw_futex_wait(&waiter->interrupts, waiter->interrupts_seen, nap_ns);
+    hw_futex_wait(&waiter->interrupts, atomic_load_explicit(&waiter->interrupts, memory_order_acquire), nap_ns);
 }
 
 static bool is_interrupted(struct hw_waiter *waiter)
@@ -95,7 +96,9 @@ static enum hw_event wait_for_event(struct hw_waiter *waiter)
     uint64_t nap_ns = waiter->is_bulk ? waiter->gap_ns : hw_pacing_take(&waiter->pacing, hw_clock_now_ns());
     if (nap_ns)
         hw_waiter_nap(waiter, nap_ns);
+    uint64_t began_ns = hw_clock_now_ns();
     enum hw_event event = hw_events_wait(&waiter->events, waiter->period_ns);
+    waiter->waited_ns += hw_clock_now_ns() - began_ns;
     if (event == HW_EVENT_BULK)
         waiter->is_bulk = true;
     else if (event == HW_EVENT_MESSAGE && waiter->has_rounds)

@@ -4,7 +4,7 @@
  * answered at once (within the limits of pacing.h), a bulk transfer is looked at once per gap; a slow tick is
  * the net under missed events. Tick: a timer, short at first, longer while nothing completes; for transports
  * without descriptors (shared memory, kernel-bypass networks). With TRIGGER=auto the run decides: a busy
- * period in which no socket spoke counts for the tick, one with events for the events.
+ * period that waited for the sockets and heard none counts for the tick, one with events for the events.
  *
  * One agent owns a waiter; only hw_waiter_interrupt may be called by others. */
 #ifndef HW_PROGRESS_WAITER_H
@@ -29,7 +29,8 @@ struct hw_waiter {
     uint64_t gap_ns;    /* that gap; the agent may set it before each wait */
     bool has_rounds;    /* what is pending has several rounds of messages (a collective); likewise */
     bool had_event;     /* in this busy period */
-    int silent_periods; /* busy periods in a row without any event */
+    uint64_t waited_ns; /* for events, in this busy period */
+    int silent_periods; /* busy periods in a row that waited for events and had none */
     uint64_t period_ns; /* of the tick, or of the net under the events */
     uint64_t busy_since_ns;
     atomic_uint interrupts; /* others count up; the agent compares */
@@ -54,7 +55,7 @@ void hw_waiter_polled(struct hw_waiter *waiter, enum hw_reason reason, int compl
 /* After a poll: true if unread data waits on a socket, so that another poll will move something. */
 bool hw_waiter_is_data_waiting(struct hw_waiter *waiter);
 
-/* Sleeps for a fixed time, less if interrupted. */
+/* Sleeps for a fixed time, less if interrupted meanwhile. */
 void hw_waiter_nap(struct hw_waiter *waiter, uint64_t nap_ns);
 
 /* Ends the wait or nap of the agent soon. Any thread. */

@@ -1,21 +1,21 @@
 #include "progress/wire.h"
 
-#include "progress/sockets.h"
-
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MAX_SOCKET_COUNT = 64, LOOKS_PER_LISTING = 16, LISTINGS_IN_VAIN = 8 };
+enum { LOOKS_PER_LISTING = 16, LISTINGS_IN_VAIN = 8 };
 
 /* Two first looks lie around the transfer of something large. */
 #define FEW_BYTES (UINT64_C(64) * 1024)
 
 /* Only the first fields are asked for: older kernels know no more. */
-static bool add_counters(int fd, struct hw_profile_wire *wire)
+static bool add_counters(int fd, struct hw_profile_wire *sums)
 {
     struct tcp_info info;
     socklen_t length = sizeof info;
@@ -23,25 +23,18 @@ static bool add_counters(int fd, struct hw_profile_wire *wire)
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 ||
         length < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received)
         return false;
-    wire->sent_bytes += info.tcpi_bytes_acked;
-    wire->received_bytes += info.tcpi_bytes_received;
+    sums->sent_bytes += info.tcpi_bytes_acked;
+    sums->received_bytes += info.tcpi_bytes_received;
     return true;
 }
 
-static struct {
-    struct hw_socket sockets[MAX_SOCKET_COUNT];
-    int count, age;
-    bool is_too_many;
-    long descriptor_count;
-} listed;
-
 /* Sums over the sockets listed; returns how many of them could be read. */
-static int sum_up(struct hw_profile_wire *wire)
+static int sum_up(const struct hw_wire *listed, struct hw_profile_wire *sums)
 {
     int known_count = 0;
-    *wire = (struct hw_profile_wire){0};
-    for (int i = 0; i < listed.count && !listed.is_too_many; i++)
-        known_count += add_counters(listed.sockets[i].fd, wire);
+    *sums = (struct hw_profile_wire){0};
+    for (int i = 0; i < listed->count && !listed->is_too_many; i++)
+        known_count += add_counters(listed->sockets[i].fd, sums);
     return known_count;
 }
 
@@ -71,60 +64,76 @@ static bool find_ends(int fd, struct ends *ends)
 }
 
 /* Some transports send to their own process through a connection: that is no wire. Both its ends are here. */
-static void leave_out_own(void)
+static void leave_out_own(struct hw_wire *listed)
 {
-    static struct ends ends[MAX_SOCKET_COUNT]; /* the caller serialises */
-    bool is_own[MAX_SOCKET_COUNT] = {false};
-    for (int i = 0; i < listed.count; i++) {
-        is_own[i] = !find_ends(listed.sockets[i].fd, &ends[i]); /* closed meanwhile */
+    struct ends ends[HW_WIRE_MAX_SOCKETS];
+    bool is_own[HW_WIRE_MAX_SOCKETS] = {false};
+    for (int i = 0; i < listed->count; i++) {
+        is_own[i] = !find_ends(listed->sockets[i].fd, &ends[i]); /* closed meanwhile */
         for (int j = 0; j < i; j++)
             if (is_same(&ends[i].mine, &ends[j].peer) && is_same(&ends[i].peer, &ends[j].mine))
                 is_own[i] = is_own[j] = true;
     }
     int kept = 0;
-    for (int i = 0; i < listed.count; i++)
+    for (int i = 0; i < listed->count; i++)
         if (!is_own[i])
-            listed.sockets[kept++] = listed.sockets[i];
-    listed.count = kept;
+            listed->sockets[kept++] = listed->sockets[i];
+    listed->count = kept;
 }
 
-static void list(void)
+static void list(struct hw_wire *listed)
 {
     int directory = hw_sockets_open();
-    listed.count = hw_sockets_list(directory, listed.sockets, MAX_SOCKET_COUNT);
+    listed->count = hw_sockets_list(directory, listed->sockets, HW_WIRE_MAX_SOCKETS);
     if (directory >= 0)
         close(directory);
-    listed.is_too_many = listed.count == MAX_SOCKET_COUNT;
-    listed.age = 0;
-    leave_out_own();
+    listed->is_too_many = listed->count == HW_WIRE_MAX_SOCKETS;
+    listed->age = 0;
+    leave_out_own(listed);
 }
 
 /* Connections are often made by the first large message: then the very next look needs them. A descriptor
  * more or less tells most; but one that was being connected is connected later, and one closed may have been
  * replaced. So where a socket is gone, or hardly anything was seen since the last first look, the data may
  * have taken another way, and it is looked for, as long as this finds something now and then. */
-static int list_and_sum_up(struct hw_profile_wire *wire)
+static int list_and_sum_up(struct hw_wire *listed, struct hw_profile_wire *sums)
 {
-    static uint64_t last_bytes;
-    static int vain_count;
     long count_now = hw_sockets_descriptor_count();
-    bool is_new = listed.count == 0 || count_now != listed.descriptor_count;
-    listed.descriptor_count = count_now;
-    if (is_new || ++listed.age >= LOOKS_PER_LISTING)
-        list();
-    int known_count = sum_up(wire);
-    uint64_t bytes = wire->sent_bytes + wire->received_bytes;
-    bool is_seen = bytes - last_bytes >= FEW_BYTES;
-    vain_count = is_seen ? 0 : vain_count + 1;
-    if (listed.age > 0 && (known_count < listed.count || (!is_seen && vain_count <= LISTINGS_IN_VAIN))) {
-        list();
-        known_count = sum_up(wire);
+    bool is_new = listed->count == 0 || count_now != listed->descriptor_count;
+    listed->descriptor_count = count_now;
+    if (is_new || ++listed->age >= LOOKS_PER_LISTING)
+        list(listed);
+    int known_count = sum_up(listed, sums);
+    uint64_t bytes = sums->sent_bytes + sums->received_bytes;
+    bool is_seen = bytes - listed->last_bytes >= FEW_BYTES;
+    listed->vain_count = is_seen ? 0 : listed->vain_count + 1;
+    if (listed->age > 0 &&
+        (known_count < listed->count || (!is_seen && listed->vain_count <= LISTINGS_IN_VAIN))) {
+        list(listed);
+        known_count = sum_up(listed, sums);
     }
-    last_bytes = wire->sent_bytes + wire->received_bytes;
+    listed->last_bytes = sums->sent_bytes + sums->received_bytes;
     return known_count;
 }
 
-bool hw_wire_read(struct hw_profile_wire *wire, bool is_first)
+bool hw_wire_look(struct hw_wire *listed, struct hw_profile_wire *sums, bool is_first)
 {
-    return (is_first ? list_and_sum_up(wire) : sum_up(wire)) > 0;
+    return (is_first ? list_and_sum_up(listed, sums) : sum_up(listed, sums)) > 0;
+}
+
+uint64_t hw_wire_queued(const struct hw_wire *listed)
+{
+    uint64_t queued_bytes = 0;
+    for (int i = 0; i < listed->count && !listed->is_too_many; i++) {
+        int bytes = 0;
+        if (ioctl(listed->sockets[i].fd, SIOCOUTQ, &bytes) == 0 && bytes > 0)
+            queued_bytes += (uint64_t)bytes;
+    }
+    return queued_bytes;
+}
+
+bool hw_wire_read(struct hw_profile_wire *sums, bool is_first)
+{
+    static struct hw_wire listed;
+    return hw_wire_look(&listed, sums, is_first);
 }

@@ -1,7 +1,6 @@
 #include "real/quirks.h"
 
 #include "real/detect.h"
-#include "real/launcher.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +41,6 @@ void hw_real_make_room_for_accumulates(void)
 #ifdef OPEN_MPI
     setenv("OMPI_MCA_osc_rdma_buffer_size", "16777216", 0);
 #endif
-}
-
-bool hw_real_needs_quiescence(void)
-{
-    struct hw_real_job job = hw_real_launcher_job();
-    return is_mpich_4_0() && !hw_real_launcher_is_one_node(&job);
 }
 
 static bool is_mpich_5(void)

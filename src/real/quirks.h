@@ -48,10 +48,6 @@ enum {
  * of others it is not known. */
 bool hw_real_raises_at_world(void);
 
-/* True where the processes must all poll before MPI_Finalize (progress/poll.h): MPICH 4.0 over UCX. It is
- * false for a job on one node, which uses no UCX. */
-bool hw_real_needs_quiescence(void);
-
 /* True where operations on a window between nodes end the job if some of its processes, not all, had made
  * another before, which still lives: Intel MPI 2021.18 over libfabric, plain too, tests/mpi/beside.c. */
 bool hw_real_confuses_windows(void);

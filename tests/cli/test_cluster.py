@@ -13,7 +13,6 @@ from pathlib import Path
 
 import namespaces
 import pytest
-import support
 from headway.cluster import Cluster, LocalNode, open_cluster, process, procs
 from headway.cluster.cluster import ClusterUnavailable
 from headway.cluster.runner import Job
@@ -69,8 +68,8 @@ def require_cluster() -> None:
 
 @pytest.mark.parametrize("ranks_per_node", [1, 2])
 def test_every_mpi_crosses_the_wire(mpi: Mpi, hello: Path, ranks_per_node: int) -> None:
-    # MPICH 4.0 over UCX may hang in MPI_Finalize, more often with several ranks a node: one rank
-    # waits for a peer that waits in a barrier. By then everything was sent and printed.
+    # Plain MPICH 4.0 over UCX may hang in MPI_Finalize, more often with several ranks a node: one
+    # rank waits for a peer that waits in a barrier. By then everything was sent and printed.
     may_hang = mpi.vendor == "MPICH" and mpi.major == 4
     with Cluster(2) as cluster:
         done = cluster.run(
@@ -187,10 +186,7 @@ def test_up_run_down(headway: Headway, mpi: Mpi, hello: Path) -> None:
         again = headway("cluster", "up", "--name", name)
         assert again.returncode != 0 and "is up already; " in again.stderr
         words = ("cluster", "run", "--name", name, "--headway", "--timeout", "25", hello)
-        for _ in range(4 if mpi.name == "mpich4" else 1):  # it may hang at its end, plain too
-            done = headway(*words, BYTES, ROUNDS)
-            if done.returncode != 124:
-                break
+        done = headway(*words, BYTES, ROUNDS)
         assert done.returncode == 0, done.stderr
         assert [r["host"] for r in ranks_of(done.stdout)] == ["n0", "n1"]
         status = json.loads(headway("cluster", "status").stdout)
@@ -284,7 +280,7 @@ def test_stand_in_says_so(mpi: Mpi, hello: Path, monkeypatch: pytest.MonkeyPatch
     with open_cluster(2) as node:
         assert isinstance(node, LocalNode)
         assert "shared memory off" in node.describe() and "refused" in node.describe()
-        for _ in range(support.attempts(mpi, has_shm=False)):
+        for _ in range(3 if mpi.name == "mpich4" else 1):  # plain, it may hang at its end
             done = node.run(mpi, [str(hello), "1000", "5"], timeout=60)
             if not done.timed_out:
                 break

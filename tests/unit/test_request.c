@@ -47,6 +47,21 @@ static int use_plain_answers(void **state)
 /* ---- one request -----------------------------------------------------------------------------------------
  */
 
+static void nameless_until_its_flush(void **state)
+{
+    (void)state;
+    bool has_polled = true;
+    hw_request_nameless_post();
+    hw_request_nameless_post();
+    assert_counts(0, 2, 2);
+    assert_int_equal(hw_request_poll(&has_polled), 0);
+    assert_false(has_polled);
+    hw_request_nameless_take(2);
+    assert_counts(0, 0, 2);
+    hw_request_nameless_end(2);
+    assert_counts(0, 0, 0);
+}
+
 static void posted_and_completed(void **state)
 {
     (void)state;
@@ -477,6 +492,7 @@ int main(void)
         cmocka_unit_test_setup(dropped_in_every_state, use_answers),
         cmocka_unit_test_setup(long_arrays, use_answers),
         cmocka_unit_test_setup(random_operations, use_answers),
+        cmocka_unit_test_setup(nameless_until_its_flush, use_answers),
         cmocka_unit_test_setup(poll_stops_at_the_first_incomplete, use_answers),
         cmocka_unit_test_setup(some_kinds_are_never_asked_about, use_answers),
         cmocka_unit_test_setup(plain_question_is_harmless, use_plain_answers),

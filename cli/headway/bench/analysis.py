@@ -45,6 +45,10 @@ OF_ALONE = "of_alone"
 BESIDE = ("alone_s", OF_ALONE, "over_alone_s")
 
 
+#: of iterations, where a program tells them besides the median: the timed ones, and those before
+MEANS = ("mean_s", "first_mean_s", "mean_of_alone", "first_mean_of_alone")
+
+
 def window_values(point: dict) -> Values:
     """What one launch says about one window of overlap."""
     values = {"total_s": point["total_s"]["median"]}
@@ -55,6 +59,7 @@ def window_values(point: dict) -> Values:
     if "compute" in point and "transfer" in point:
         longer_s = max(values["compute_alone_s"], values["transfer_alone_s"])
         values["of_longer_part"] = values["total_s"] / longer_s
+    values |= {name: point[name] for name in MEANS if name in point}
     for name in PHASES:
         if name in point["by_rank"][0]:
             values[name] = rank_mean(point, name)
@@ -120,7 +125,7 @@ def ghost_values(told: list[dict]) -> Values:
 def points(result: dict) -> Iterable[tuple[int, Values, str]]:
     """(bytes, values, digest of the answer) of each point of one program's object."""
     program = result["program"]
-    if program in ("overlap_p2p", "overlap_coll", "multipair", "rma_patterns"):
+    if program in ("overlap_p2p", "overlap_coll", "multipair", "rma_patterns", "rma_origin"):
         for point in result["points"]:
             yield point["bytes"], window_values(point), point["digest"]
     elif program == "halo":
@@ -222,6 +227,10 @@ def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
     base = plain["values"][name]["median"]
     mine = values[name]["median"]
     derived["ratio"] = mine / base
+    for name in MEANS:
+        if name in values and name in plain["values"]:
+            one, other = (each["values"][name]["median"] for each in (row, plain))
+            derived[f"ratio_{name.removesuffix('_s')}"] = one / other
     if OF_ALONE in values and OF_ALONE in plain["values"]:
         derived["ratio_alone"] = values[OF_ALONE]["median"] / plain["values"][OF_ALONE]["median"]
     if row["program"] in SMALL_MESSAGES and len(row["samples"]) == len(plain["samples"]):

@@ -220,6 +220,19 @@ def one_sided(
     )
 
 
+def one_sided_origin(operation: str, directions: int) -> Case:
+    """Work as long as the wire between an operation and its flush, a node of one core each."""
+    ways = "one way" if directions == 1 else "both ways"
+    return Case(
+        f"{operation}, {ways}",
+        "rma_origin",
+        (256 * KIB, MIB, 4 * MIB),
+        {"operation": operation, "directions": str(directions)},
+        "wire",
+        timeout_s=30.0,
+    )
+
+
 #: what the machine takes below the rows of `one_sided`, with the same computation
 WAKEUP = Case(
     "woken",

@@ -42,6 +42,9 @@ RECORD_KEYS = (
     "stood_down",
 )
 
+#: programs of windows of overlap, whose answers do not depend on how much is worked
+WINDOWS = ("overlap_p2p", "overlap_coll", "rma_origin")
+
 #: a BLAS is to use the one thread the work is counted for; each reads these when it is loaded
 BLAS_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
 
@@ -369,7 +372,7 @@ class Setting:
         if not case.sizes:
             return arguments
         arguments += ["--sizes", ",".join(map(str, case.sizes))]
-        if case.program in ("overlap_p2p", "overlap_coll"):
+        if case.program in WINDOWS:
             arguments += self.iterations(case)
         if case.program == "progression":
             probe = self.plain_probe(case, ["--sizes", arguments[-1], "--steps", "1"])
@@ -394,7 +397,7 @@ class Setting:
         if case.phases:
             return bool(self.wires_s(case))
         is_known = isinstance(case.work, float) or (case.work == "wire" and self.wire_s(case))
-        return bool(is_known) and case.program in ("overlap_p2p", "overlap_coll")
+        return bool(is_known) and case.program in WINDOWS
 
     def iterations(self, case: Case) -> list[str]:
         """More windows for small sizes, where one is short and noisy. The untimed ones are as many

@@ -29,6 +29,7 @@ from headway.bench.cases import (
     one_sided,
     one_sided_cost,
     one_sided_on,
+    one_sided_origin,
     one_sided_own_core,
     p2p,
     progression,
@@ -61,9 +62,6 @@ class Suite:
 
 #: between nodes; facts about it, not about Headway
 NO_WINDOWS = {"ompi4": "MPI_Win_allocate fails between nodes, plain too"}
-
-#: with more than one rank a node
-TWO_A_NODE = {"mpich4": "two ranks a node over TCP now and then hang at the end, plain too"}
 
 FOUR_A_CORE = {
     "ompi5": "runs out of 12 s with four ranks on a core, which it never yields, plain too"
@@ -370,6 +368,16 @@ _SUITES = (
         ("ghosts", "thread", "off"),
         launches=3,
     ),
+    Suite(
+        "rma-origin",
+        "A large operation and flush beside the origin's own computation",
+        tuple(
+            with_beside(one_sided_origin(name, ways)) for name in ("put", "get") for ways in (1, 2)
+        ),
+        extra_modes=("ghosts",),
+        launches=3,
+        excluded=NO_WINDOWS,
+    ),
     one_sided_suite(
         "rma-cost",
         "Windows and one-sided synchronisation while nobody computes",
@@ -413,7 +421,7 @@ _SUITES = (
         ("default",),
         ("ghosts",),
         launches=2,
-        excluded=NO_WINDOWS | TWO_A_NODE,
+        excluded=NO_WINDOWS,
     ),
     Suite(
         "rma-users",
@@ -423,7 +431,7 @@ _SUITES = (
         ("default",),
         ("ghosts",),
         launches=2,
-        excluded=NO_WINDOWS | TWO_A_NODE | FOUR_A_CORE,
+        excluded=NO_WINDOWS | FOUR_A_CORE,
     ),
     Suite(
         "memory",

@@ -10,6 +10,7 @@
 #include "engines/rma/ghost_wait.h"
 #include "engines/rma/rma.h"
 #include "progress/poll.h"
+#include "real/ending.h"
 #include "real/software_rma.h"
 
 #include <stdlib.h>
@@ -271,7 +272,9 @@ _Noreturn void hw_rma_ghost_run(void)
     hw_rma_bells_free();
     hw_rma_quiesce();
     hw_world_end();
+    hw_real_ending_begin();
     hw_bottom.Finalize();
+    hw_real_ending_end();
     hw_rma_ghost_herald_stop();
     /* Not _exit: MPICH 5 says goodbye to its launcher in a handler of exit(3). */
     is_over = true;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engines/rma/bell.h"
 #include "progress/events.h"
+#include "real/software_rma.h"
 #include "world/world.h"
 
 #include <errno.h>
@@ -25,11 +26,13 @@
 #define CLOSE_NS (100 * HW_NS_PER_US)
 
 /* The net under events that were missed. Messages show on sockets, and user processes of the node ring the
- * bell; a nap that ends for nothing takes some 20 to 50 us from whoever has the core, its caches cold. Where
- * not all sockets are watched the naps are all there is. */
+ * bell; a nap that ends for nothing takes some 20 to 50 us from whoever has the core, its caches cold: naps
+ * of 4 ms took 0.7 % of the core for nothing. Where not all sockets are watched, or a command came that
+ * neither told of, the naps are all there is. */
 #define FIRST_NAP_NS HW_NS_PER_MS
 #define FIRST_BLIND_NAP_NS (50 * HW_NS_PER_US)
-#define MAX_NAP_NS (4 * HW_NS_PER_MS)
+#define MAX_BLIND_NAP_NS (4 * HW_NS_PER_MS)
+#define MAX_NAP_NS (32 * HW_NS_PER_MS)
 
 /* While a user process of the node spins in a flush for the ghost, nobody gains from the core but the ghost:
  * it polls this often at least. Yet it sleeps as long as it ran before, times the processes it shares with:
@@ -55,6 +58,10 @@ enum { LOST_PERCENT = 20, POLLS_PER_CLOCK = 16 };
 /* More often than it has: while a job starts, its launcher's processes are about, too. */
 enum { JUDGEMENTS_TO_SHARE = 5 };
 
+/* One that spins and has seen no sign of traffic for this long sleeps until there is one, so that a ghost of
+ * a program without windows takes no core, and the next operation takes a wake-up more. */
+#define QUIET_NS (50 * HW_NS_PER_MS)
+
 /* After this long it tries again whether it has, later twice as long each time: whoever took the core may be
  * gone, and if not, a try costs them half of JUDGED_NS. */
 #define FIRST_TRY_NS HW_NS_PER_S
@@ -62,14 +69,18 @@ enum { JUDGEMENTS_TO_SHARE = 5 };
 
 static bool is_sharing;         /* the core with others: sleep */
 static bool is_placed_to_share; /* there are more processes than cores: no use trying */
+static bool is_resting;         /* the core is its own, but there is no traffic: sleep */
 static bool has_events;
+static bool has_device;    /* which tells no socket of what it moves */
+static bool is_surprised;  /* by a command that no event told of */
+static bool was_overslept; /* the last nap ended by time alone */
 static bool has_timer;
 static timer_t timer;
 static volatile sig_atomic_t is_in_mpi;
 static bool is_announced; /* the node's user processes know that it sleeps */
 static struct hw_events events;
 static uint64_t nap_ns = FIRST_BLIND_NAP_NS;
-static uint64_t active_ns; /* when there last was traffic */
+static uint64_t active_ns; /* when there last was traffic, or while it spins a sign of it */
 
 /* Of the last messages, the share of those that another one followed closely. Those that had followed closely
  * themselves apart: of the messages of an exchange the last one is not followed. */
@@ -153,22 +164,32 @@ void hw_rma_ghost_wait_leave_mpi(void)
     set_timer(0);
 }
 
-static void sleep_prepare(void)
+static void watch_sockets(void)
 {
-    hw_agent_prompt();
     has_events = hw_events_open(&events) == HW_OK;
-    if (has_events) {
-        hw_events_refresh(&events);
-        if (hw_rma_bell_socket() >= 0)
-            hw_events_add(&events, hw_rma_bell_socket());
-    }
-    make_timer();
+    if (!has_events)
+        return;
+    hw_events_refresh(&events);
+    if (hw_rma_bell_socket() >= 0)
+        hw_events_add(&events, hw_rma_bell_socket());
 }
 
-static uint64_t first_nap_ns(void)
+static bool sees_sockets(void) { return has_events && events.socket_count < HW_EVENTS_MAX_SOCKETS; }
+
+/* Whatever there is to do is told by an event. */
+static bool sees_all(void)
 {
-    bool sees_all = has_events && events.socket_count < HW_EVENTS_MAX_SOCKETS;
-    return sees_all ? FIRST_NAP_NS : FIRST_BLIND_NAP_NS;
+    return sees_sockets() && !has_device && !is_surprised && hw_rma_bell_socket() >= 0;
+}
+
+static uint64_t first_nap_ns(void) { return sees_sockets() ? FIRST_NAP_NS : FIRST_BLIND_NAP_NS; }
+
+static uint64_t max_nap_ns(void) { return sees_all() ? MAX_NAP_NS : MAX_BLIND_NAP_NS; }
+
+static void judge_from(uint64_t now_ns)
+{
+    judged_ns = now_ns;
+    judged_lost_ns = lost_ns();
 }
 
 static void note_traffic(uint64_t now_ns)
@@ -178,25 +199,24 @@ static void note_traffic(uint64_t now_ns)
     if (is_announced)
         hw_rma_bell_tell(false);
     is_announced = false;
+    if (is_resting) {
+        hw_log_debug("this ghost has something to do: it spins");
+        judge_from(now_ns);
+    }
+    is_resting = false;
 }
 
 static void share(uint64_t now_ns)
 {
-    static bool is_prepared;
-    if (!is_prepared)
-        sleep_prepare();
-    is_prepared = true;
+    if (!has_timer) {
+        hw_agent_prompt();
+        make_timer();
+    }
     is_sharing = true;
     hw_log_debug("this ghost shares its core: it sleeps while there is nothing to do");
     active_ns = now_ns;
     next_try_ns = now_ns + try_ns;
     try_ns = try_ns * 2 < MAX_TRY_NS ? try_ns * 2 : MAX_TRY_NS;
-}
-
-static void judge_from(uint64_t now_ns)
-{
-    judged_ns = now_ns;
-    judged_lost_ns = lost_ns();
 }
 
 static void try_spinning(uint64_t now_ns)
@@ -212,6 +232,9 @@ void hw_rma_ghost_wait_begin(void)
 {
     began_cpu_ns = hw_clock_read(CLOCK_PROCESS_CPUTIME_ID);
     judge_from(hw_clock_now_ns());
+    active_ns = judged_ns;
+    has_device = hw_real_has_device();
+    watch_sockets();
     is_placed_to_share = hw_world_is_crowded(hw_world.own_node->process_count, true);
     if (is_placed_to_share)
         share(judged_ns);
@@ -230,7 +253,24 @@ static uint64_t awaited_nap_ns(void)
     return time_ns < MAX_AWAITED_NAP_NS ? time_ns : MAX_AWAITED_NAP_NS;
 }
 
-/* Spinning; now and then: is the core ours? */
+/* While it spins: the sockets' edges since the last time, or a user process that waits. */
+static bool is_traffic_seen(void)
+{
+    hw_events_refresh(&events);
+    bool has_event = hw_events_wait(&events, 0) != HW_EVENT_NONE;
+    return has_event || hw_events_is_data_waiting(&events) || hw_rma_bell_is_awaited();
+}
+
+static void rest_if_quiet(uint64_t now_ns)
+{
+    if (!sees_all() || is_traffic_seen())
+        active_ns = now_ns;
+    is_resting = now_ns - active_ns > QUIET_NS;
+    if (is_resting)
+        hw_log_debug("this ghost has nothing to do: it sleeps until there is something");
+}
+
+/* Spinning; now and then: is the core ours, and is there anything to do? */
 static void spin(void)
 {
     static unsigned polls;
@@ -246,12 +286,14 @@ static void spin(void)
     if (is_own && losses_left < JUDGEMENTS_TO_SHARE && ++losses_left == JUDGEMENTS_TO_SHARE)
         try_ns = FIRST_TRY_NS;
     judge_from(now_ns);
+    if (!is_sharing)
+        rest_if_quiet(now_ns);
 }
 
 void hw_rma_ghost_wait_traffic(void)
 {
-    if (!is_sharing)
-        return;
+    is_surprised = is_surprised || was_overslept;
+    was_overslept = false;
     was_command = true;
     note_traffic(hw_clock_now_ns());
 }
@@ -269,12 +311,16 @@ static void note_message(void)
 
 bool hw_rma_ghost_wait(void)
 {
-    if (!is_sharing) {
+    if (!is_sharing && !is_resting) {
         spin();
         return false;
     }
-    if (has_events && hw_events_is_data_waiting(&events))
+    was_overslept = false;
+    if (has_events && hw_events_is_data_waiting(&events)) {
+        if (is_resting)
+            note_traffic(hw_clock_now_ns());
         return false;
+    }
     if (has_events && hw_events_wait(&events, 0) != HW_EVENT_NONE) { /* a poll has taken it meanwhile */
         note_message();
         return true;
@@ -283,7 +329,7 @@ bool hw_rma_ghost_wait(void)
     bool is_likely = !was_command && followed_share[has_followed] >= LIKELY;
     if (is_likely && now_ns - active_ns < LINGER_NS)
         return false;
-    if (!is_placed_to_share && now_ns >= next_try_ns) {
+    if (is_sharing && !is_placed_to_share && now_ns >= next_try_ns) {
         try_spinning(now_ns);
         return false;
     }
@@ -305,7 +351,8 @@ bool hw_rma_ghost_wait(void)
         note_message();
     else if (is_awaited)
         nap_ns = first_nap_ns();
-    else if (nap_ns < MAX_NAP_NS)
+    else if (nap_ns < max_nap_ns())
         nap_ns += nap_ns / 4;
+    was_overslept = !is_woken && !is_awaited;
     return true;
 }

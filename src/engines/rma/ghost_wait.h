@@ -1,6 +1,7 @@
-/* How a ghost waits between two polls. It spins while it has a core of its own. Where it shares one (more
- * processes than cores, or it is preempted while it spins) it sleeps until a socket of the transport has
- * something, with a timer as a net, so that a computing user process keeps its core. Ghost's only thread. */
+/* How a ghost waits between two polls. It spins while it has a core of its own and there is traffic. Else, or
+ * where it shares its core (more processes than cores, or it is preempted while it spins), it sleeps until a
+ * socket of the transport has something or a user process of its node rings, with a timer as a net: a
+ * computing user process keeps its core, and a ghost without work takes none. Ghost's only thread. */
 #ifndef HW_ENGINES_RMA_GHOST_WAIT_H
 #define HW_ENGINES_RMA_GHOST_WAIT_H
 

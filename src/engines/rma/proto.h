@@ -79,7 +79,7 @@ void hw_rma_comms_free(struct hw_rma_comms *comms);
 int *hw_rma_ghosts_of(const int *members, int member_count, int *ghost_count);
 
 /* At the end, all processes of the world together: nobody still owes a peer an acknowledgement when it stops
- * making progress, in MPI_Finalize (hw_poll_quiesce in src/progress/poll.h says why). */
+ * making progress, in MPI_Finalize. */
 void hw_rma_quiesce(void);
 
 /* Hints of the program in the form in which they travel: "key\0value\0", and back. Those that would be untrue

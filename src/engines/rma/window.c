@@ -11,6 +11,7 @@
 #include "engines/rma/user.h"
 #include "engines/rma/window_dynamic.h"
 #include "engines/rma/window_plan.h"
+#include "objects/request.h"
 #include "profile/counters.h"
 #include "real/quirks.h"
 
@@ -416,7 +417,9 @@ enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_uni
     find_place(&plan);
     if (is_hint(info, "async_config", "off"))
         plan.own.consent = HW_RMA_REFUSED;
-    else if (!hw_arena_is_open || plan.own.place < 0)
+    else if (!hw_arena_is_open)
+        plan.own.consent = HW_RMA_NO_ARENA;
+    else if (plan.own.place < 0)
         plan.own.consent = HW_RMA_UNREACHABLE;
     else if (!hw_rma_plan_may_be_in_pieces())
         plan.own.consent = HW_RMA_TOO_MANY;
@@ -549,6 +552,14 @@ static int free_windows(struct hw_rma_window *window, MPI_Win *handle)
     return rc;
 }
 
+/* Of operations whose flush failed, or which the program left to MPI_Finalize. */
+static void forget_under_way(const struct hw_rma_window *window)
+{
+    unsigned count = hw_atomic_load_relaxed(&window->under_way);
+    hw_request_nameless_take(count);
+    hw_request_nameless_end(count);
+}
+
 int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
 {
     if (window->is_lock_all || window->lock_count > 0 || window->start_count >= 0 || window->post_count >= 0)
@@ -567,6 +578,7 @@ int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
     rc = free_windows(window, win);
     if (has_gate)
         hw_rma_gate_leave();
+    forget_under_way(window);
     end_window(window);
     return rc;
 }

@@ -49,6 +49,7 @@ struct hw_rma_target {
     _Atomic uint32_t access;          /* enum hw_rma_access */
     _Atomic uint32_t has_accumulates; /* that went to the ghost; while it is dirty they may be under way */
     _Atomic uint32_t dirty; /* the window's generation at its last operation; other values: flushed since */
+    _Atomic uint32_t under_way; /* large operations since its last flush (src/mpi/under_way.h) */
 };
 
 enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
@@ -94,6 +95,7 @@ struct hw_rma_window {
     _Atomic uint32_t generation;  /* counts flushes of all targets; never 0 */
     _Atomic uint32_t has_ops;     /* since the last flush of all targets */
     _Atomic uint32_t has_unready; /* since the last local flush of all targets */
+    _Atomic uint32_t under_way;   /* the sum over its targets */
     _Atomic uint64_t op_count;
 
     pthread_mutex_t mutex; /* guards what follows and changes of target->access; held over no waiting */

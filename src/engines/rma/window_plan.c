@@ -122,7 +122,9 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
         [HW_RMA_REFUSED] = "a window whose hints ask for no redirection",
         [HW_RMA_NO_MEMORY] = "a window as large as no memory is left for",
         [HW_RMA_UNREACHABLE] = "a window of MPI_Win_create with memory that no ghost can reach: "
-                               "not from MPI_Alloc_mem or MPI_Win_allocate",
+                               "not from MPI_Alloc_mem or MPI_Win_allocate, or aligned to more than a page",
+        [HW_RMA_NO_ARENA] = "a window of MPI_Win_create with memory that no ghost can reach: what "
+                            "MPI_Alloc_mem gives here is the MPI's own (doc/guide/ghosts.md says why)",
         [HW_RMA_TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
         [HW_RMA_BESIDE] = "a window that Intel MPI could take for one of others without ghosts: "
                           "set MPIR_CVAR_CH4_OFI_ENABLE_RMA=0",

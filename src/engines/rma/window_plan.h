@@ -16,6 +16,7 @@ enum hw_rma_consent {
     HW_RMA_REFUSED,
     HW_RMA_NO_MEMORY,
     HW_RMA_UNREACHABLE,
+    HW_RMA_NO_ARENA,
     HW_RMA_TOO_MANY,
     HW_RMA_BESIDE
 };

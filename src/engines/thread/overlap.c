@@ -11,6 +11,16 @@
 
 enum { BYTES_CLASS_COUNT = 48 };
 
+/* In so many windows of a class the thread looks at the wire: afterwards it is known how long a transfer takes,
+ * and whether there is a wire to look at. */
+enum { WIRE_WINDOWS = 16 };
+
+/* Handshakes are shorter. */
+enum { MOVED_BYTES = 16 * 1024 };
+
+/* Of what a window sends less than this part may be missing in the connections: then it goes by itself. */
+enum { UNQUEUED_PARTS = 4 };
+
 /* A program that always has something outstanding (double buffering) never closes its window: cut it here. */
 #define MAX_WINDOW_NS (100 * HW_NS_PER_MS)
 
@@ -25,17 +35,20 @@ enum { BYTES_CLASS_COUNT = 48 };
 #define GAP_PARTS 3
 #define UNKNOWN_GAP_NS (600 * HW_NS_PER_US)
 #define MIN_GAP_NS (100 * HW_NS_PER_US)
-#define MAX_GAP_NS (800 * HW_NS_PER_US)
+#define MAX_GAP_NS (1000 * HW_NS_PER_US)
 
 enum { MIN_GAP_PERCENT = 40, MAX_GAP_PERCENT = 170, GOOD_WINDOWS_PER_PERCENT = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 HW_SPARSE static struct hw_policy_class classes[2][HW_REQUEST_KIND_COUNT][BYTES_CLASS_COUNT];
 static clockid_t thread_clock;
-static bool has_own_core; /* the thread has a core that the program's thread does not use */
+static struct hw_policy_ledger ledger; /* under lock */
+static bool has_own_core;              /* the thread has a core that the program's thread does not use */
 static atomic_bool is_on;
 static atomic_uint_fast64_t gap_ns;
 static atomic_bool has_rounds;
+static atomic_bool wants_wire, is_first_look;
+static atomic_uint_fast64_t watch_ns; /* of a probe that has not begun */
 static bool is_paused, is_listened; /* under lock */
 
 /* The open window; NULL class while there is none. Under lock. */
@@ -49,6 +62,13 @@ static struct {
     uint64_t elsewhere_ns; /* in blocking calls that are no doors */
     uint64_t wake_ns;
     bool has_gone;       /* somebody was told to start the thread on it */
+    bool is_probe, has_begun; /* the thread comes later; it has come */
+    bool has_wire;
+    uint64_t natural_bytes;                                  /* moved before it came */
+    uint64_t watched_ns, watched_bytes;                      /* when last something had moved, and how much */
+    uint64_t sent_bytes;                                     /* of bytes, those that this process sends */
+    uint64_t looked_ns, seen_bytes;                          /* the last look; 0: none */
+    uint64_t first_moved_ns, last_moved_ns;                  /* looks between which bytes moved */
     bool is_series_over; /* the first series of posts */
     bool is_interfered;  /* the policy learns nothing from it */
     bool has_only_receives, is_for_others;
@@ -91,7 +111,7 @@ static uint64_t gap_for(const struct hw_policy_class *class)
 static void adapt_gap(struct hw_policy_class *class, const struct hw_policy_window *closed)
 {
     uint64_t transfer_ns = hw_policy_transfer_ns(class);
-    if (!closed->was_on || transfer_ns == 0)
+    if (!closed->was_on || transfer_ns == 0 || class->idle_run > 0)
         return;
     if (class->gap_percent == 0) {
         class->gap_percent = 100;
@@ -110,16 +130,38 @@ static void adapt_gap(struct hw_policy_class *class, const struct hw_policy_wind
     }
 }
 
+static void begin_probe(void)
+{
+    window.is_probe = true;
+    window.has_begun = false;
+    atomic_store_explicit(&watch_ns, hw_policy_probe_ns(window.class), memory_order_relaxed);
+}
+
+static bool decide(uint64_t now_ns)
+{
+    enum hw_policy_way way = hw_policy_begin(window.class, &ledger, now_ns);
+    if (hw_options.stand_down == HW_OPTION_STAND_DOWN_NEVER || is_listened)
+        way = HW_POLICY_WAY_ON;
+    window.is_probe = false;
+    window.has_begun = true;
+    window.natural_bytes = 0;
+    if (way == HW_POLICY_WAY_PROBE)
+        begin_probe();
+    return way != HW_POLICY_WAY_OFF;
+}
+
 static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_receive, uint64_t now_ns)
 {
     window.class = class_of(kind, bytes, is_receive);
-    window.is_on =
-        hw_policy_begin(window.class, now_ns) || hw_options.stand_down == HW_OPTION_STAND_DOWN_NEVER;
-    window.is_on |= is_listened;
+    window.is_on = decide(now_ns);
     window.is_interfered = is_paused || is_listened;
     window.opened_ns = now_ns;
     window.blocked_ns = window.elsewhere_ns = 0;
-    window.bytes = 0;
+    window.bytes = window.sent_bytes = 0;
+    window.has_wire = false;
+    window.looked_ns = window.first_moved_ns = window.last_moved_ns = 0;
+    atomic_store_explicit(&is_first_look, window.is_on, memory_order_relaxed);
+    atomic_store_explicit(&wants_wire, window.class->window_count <= WIRE_WINDOWS, memory_order_relaxed);
     atomic_store_explicit(&gap_ns, gap_for(window.class), memory_order_relaxed);
     atomic_store_explicit(&has_rounds, false, memory_order_relaxed);
     window.has_gone = window.is_series_over = false;
@@ -155,9 +197,22 @@ static void count_window(const struct hw_policy_class *class, const struct hw_po
     HW_COUNT_ADD(judged_off_ns, off_cost_ns);
 }
 
+static void log_window(const struct hw_policy_class *class, const struct hw_policy_window *closed)
+{
+    const char *way = closed->was_probe ? "after a probe" : closed->was_on ? "with the thread" : "without";
+    hw_log_debug("window of %llu bytes %s%s: %llu us, of them %llu waited, %llu in other calls, %llu for the "
+                 "thread; without it some %llu",
+                 (unsigned long long)closed->bytes, way, class->stands_down ? ", standing down" : "",
+                 (unsigned long long)closed->duration_ns / HW_NS_PER_US,
+                 (unsigned long long)closed->blocked_ns / HW_NS_PER_US,
+                 (unsigned long long)closed->elsewhere_ns / HW_NS_PER_US,
+                 (unsigned long long)closed->overhead_ns / HW_NS_PER_US,
+                 (unsigned long long)hw_policy_off_cost_ns(class) / HW_NS_PER_US);
+}
+
 static void learn(struct hw_policy_class *class, const struct hw_policy_window *closed)
 {
-    if (hw_policy_end(class, closed) && class->stands_down) {
+    if (hw_policy_end(class, &ledger, closed) && class->stands_down) {
         HW_COUNT(stand_downs);
         hw_log_debug("progress brings nothing for operations of this size here; standing down");
     }
@@ -168,21 +223,30 @@ static void close_window(uint64_t now_ns)
 {
     end_series();
     struct hw_policy_window closed = {
-        .was_on = window.is_on,
+        .was_on = window.is_on && window.has_begun,
+        .was_probe = window.is_probe && window.has_begun,
+        .went_by_itself = window.is_on && window.is_probe && !window.has_begun && window.looked_ns != 0,
         .is_for_others = window.is_for_others,
+        .has_wire = window.has_wire,
+        .natural_bytes = window.natural_bytes,
+        .bytes = window.bytes,
         .opened_ns = window.opened_ns,
         .blocked_ns = window.blocked_ns,
         .elsewhere_ns = window.elsewhere_ns,
         .overhead_ns = window.wake_ns,
         .duration_ns = now_ns - window.opened_ns,
+        .moving_ns = window.last_moved_ns - window.first_moved_ns,
     };
-    if (window.is_on && !has_own_core)
+    if (closed.was_on && !has_own_core)
         closed.overhead_ns += hw_clock_read(thread_clock) - window.thread_cpu_ns;
     count_window(window.class, &closed);
+    if (hw_options.log_level == HW_LOG_DEBUG)
+        log_window(window.class, &closed);
     if (!window.is_interfered)
         learn(window.class, &closed);
     window.class->bytes = window.bytes;
     window.class = NULL;
+    atomic_store_explicit(&watch_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&is_on, false, memory_order_relaxed);
     hw_inside_time(false);
 }
@@ -209,6 +273,7 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
     if (!window.class)
         open_window(kind, bytes, is_receive, now_ns);
     window.bytes += bytes;
+    window.sent_bytes += is_receive ? 0 : bytes;
     if (kind == HW_REQUEST_COLLECTIVE)
         atomic_store_explicit(&has_rounds, true, memory_order_relaxed);
     window.has_only_receives &= is_receive;
@@ -267,6 +332,73 @@ void hw_overlap_interfere(bool wants_pause, bool wants_listening)
         atomic_store_explicit(&is_on, true, memory_order_relaxed);
     }
     pthread_mutex_unlock(&lock);
+}
+
+static void note_movement(const struct hw_overlap_wire *wire, uint64_t now_ns)
+{
+    window.has_wire = wire->has_wire;
+    bool has_moved = window.looked_ns && wire->moved_bytes >= window.seen_bytes + MOVED_BYTES;
+    if (has_moved && window.first_moved_ns == 0)
+        window.first_moved_ns = window.looked_ns;
+    if (has_moved)
+        window.last_moved_ns = now_ns;
+    window.looked_ns = now_ns;
+    window.seen_bytes = wire->moved_bytes;
+}
+
+void hw_overlap_looked(const struct hw_overlap_wire *wire, uint64_t now_ns)
+{
+    pthread_mutex_lock(&lock);
+    if (window.class)
+        note_movement(wire, now_ns);
+    pthread_mutex_unlock(&lock);
+}
+
+void hw_overlap_looked_first(const struct hw_overlap_wire *wire, uint64_t now_ns)
+{
+    pthread_mutex_lock(&lock);
+    if (window.class && window.is_on) {
+        note_movement(wire, now_ns);
+        window.watched_ns = now_ns;
+        window.watched_bytes = wire->moved_bytes;
+        bool may_probe = hw_options.stand_down != HW_OPTION_STAND_DOWN_NEVER && !is_listened;
+        bool is_sent = window.sent_bytes &&
+                       wire->queued_bytes >= window.sent_bytes - window.sent_bytes / UNQUEUED_PARTS;
+        if (may_probe && wire->has_wire && is_sent)
+            begin_probe();
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+bool hw_overlap_is_first_look(void)
+{
+    return atomic_load_explicit(&is_first_look, memory_order_relaxed) && atomic_exchange(&is_first_look, false);
+}
+
+bool hw_overlap_wants_wire(void) { return atomic_load_explicit(&wants_wire, memory_order_relaxed); }
+
+uint64_t hw_overlap_watch_ns(void) { return atomic_load_explicit(&watch_ns, memory_order_relaxed); }
+
+/* Data come in bursts: a moment without any is not the end. */
+bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_ns)
+{
+    pthread_mutex_lock(&lock);
+    bool is_watching = window.class && window.is_probe && !window.has_begun;
+    bool has_moved = wire->moved_bytes >= window.watched_bytes + MOVED_BYTES;
+    if (is_watching && has_moved) {
+        window.natural_bytes += wire->moved_bytes - window.watched_bytes;
+        window.watched_bytes = wire->moved_bytes;
+        window.watched_ns = now_ns;
+    }
+    bool result = is_watching && wire->has_wire &&
+                  (wire->queued_bytes >= MOVED_BYTES ||
+                   now_ns - window.watched_ns < hw_policy_probe_ns(window.class));
+    if (is_watching && !result) {
+        window.has_begun = true;
+        atomic_store_explicit(&watch_ns, 0, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 uint64_t hw_overlap_gap_ns(void) { return atomic_load_explicit(&gap_ns, memory_order_relaxed); }

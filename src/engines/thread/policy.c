@@ -3,43 +3,54 @@
 #include <string.h>
 
 enum {
-    /* Windows 3 and 4 are the first control: few, because a control of one process spoils the window of its
-     * partner too, and late, because the first use of a connection is unlike the rest. */
-    FIRST_CONTROL = 3,
-    LEARNING_WINDOWS = 8,
-    FIRST_CONTROL_INTERVAL = 32,
-    MAX_CONTROL_INTERVAL = 1024,
-    OFF_CONTROL_RUN = 2,
-    ON_CONTROL_RUN = 4,
+    FIRST_CONTROL = 2,
+    SECOND_CONTROL = 4,
+    FIRST_TRIAL_INTERVAL = 8,
+    MAX_INTERVAL = 1024,
+    CONTROL_RUN = 1,
+    DOUBT_RUN = 2,
+    TRIAL_RUN = 2,
+    PERIODS_RUN = 3,   /* of either, where only the time between windows tells */
+    NATURAL_RUN = 2, /* windows in a row that needed no thread */
+    LATELY = 64,       /* windows */
     LEAST_PERIODS = 2, /* with the thread and without, before they say anything */
-    LEAST_ON_RUN = 2,  /* an "on" control ends after as many if each was worse than doing without */
+    JUDGED_RUN = 2,    /* windows in a row that stop the thread */
+    REVISED_RUN = 3,   /* and that start it again without a trial */
 };
 
 /* What the thread must cost, in percent of doing without it, to be stopped, and then to be started again.
  * Where both ways cost the same the decision must not wander, least of all in one of two partners. */
 enum { STOP_PERCENT = 106, START_PERCENT = 95 };
 
+/* Below this share of what doing without it is thought to cost, the thread is surely worth it: the estimate
+ * cannot be wrong by so much, but for what probes tell. */
+enum { SURE_PERCENT = 50 };
+
+/* What learning may cost, as a part of what was saved. */
+enum { BUDGET_PARTS = 50 };
+
+/* A probe comes late by this part of the transfer, or as long as the kernel's bursts are apart: 64 KiB at
+ * 1 Gbit/s. */
+enum { PROBE_PARTS = 10, MAX_PROBE_PARTS = 3 };
+#define BURST_NS UINT64_C(600000)
+#define MIN_PROBE_NS UINT64_C(150000)
+#define MAX_PROBE_NS UINT64_C(2000000)
+
 /* In how many percent of the time windows that may be for others must follow one another to be worth more
  * cost here. */
 enum { PERIOD_PERCENT = 90 };
 
-/* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us. */
+/* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us, and is more
+ * than posting takes; and as a part of the wait. */
 #define MIN_GAIN_NS UINT64_C(60000)
+enum { GAIN_PARTS = 16 };
+
+/* Where windows wait at once the thread is told of the next one nevertheless, if that is less than a
+ * hundredth of it: the program may begin to compute at any time. */
+#define LEAST_READY_NS UINT64_C(500000)
 
 /* Longer windows are never run without the thread just to learn. */
 #define SLOW_WINDOW_NS UINT64_C(100000000)
-
-static uint32_t control_run(const struct hw_policy_class *class)
-{
-    return class->stands_down ? ON_CONTROL_RUN : OFF_CONTROL_RUN;
-}
-
-static void schedule_control(struct hw_policy_class *class, uint32_t number)
-{
-    class->next_control = number + class->control_interval;
-    if (class->control_interval < MAX_CONTROL_INTERVAL)
-        class->control_interval *= 2;
-}
 
 static void add_sample(struct hw_policy_samples *samples, uint64_t cost_ns)
 {
@@ -60,30 +71,6 @@ static bool is_less(uint64_t ns, uint64_t percent, uint64_t other_ns)
 static bool is_more(uint64_t ns, uint64_t percent, uint64_t other_ns)
 {
     return 100 * ns > percent * other_ns;
-}
-
-bool hw_policy_begin(struct hw_policy_class *class, uint64_t now_ns)
-{
-    if (class->opened_ns)
-        add_sample(class->was_on ? &class->on_period : &class->off_period, now_ns - class->opened_ns);
-    class->opened_ns = 0;
-    if (class->idle_run == HW_POLICY_IDLE_RUN)
-        return false;
-    uint32_t number = class->window_count++;
-    if (number == 0) {
-        class->next_control = FIRST_CONTROL;
-        class->control_interval = FIRST_CONTROL_INTERVAL;
-    }
-    if (number < class->next_control || (class->is_slow && !class->stands_down))
-        return !class->stands_down;
-    /* The other way is judged by what it brings now, not long ago. */
-    if (number == class->next_control && class->stands_down)
-        forget(&class->on, &class->on_period);
-    else if (number == class->next_control)
-        forget(&class->off, &class->off_period);
-    if (number + 1 >= class->next_control + control_run(class))
-        schedule_control(class, number);
-    return class->stands_down;
 }
 
 struct sorted {
@@ -111,48 +98,54 @@ static struct sorted sort(const struct hw_policy_samples *samples)
 static uint64_t median(const struct hw_policy_samples *samples)
 {
     struct sorted sorted = sort(samples);
-    return sorted.cost_ns[(sorted.count - 1) / 2];
-}
-
-/* The cheapest of some windows with the thread; there is one. */
-static uint64_t least(const struct hw_policy_samples *samples) { return sort(samples).cost_ns[0]; }
-
-static uint64_t most(const struct hw_policy_samples *samples)
-{
-    struct sorted sorted = sort(samples);
-    return sorted.cost_ns[sorted.count - 1];
-}
-
-uint64_t hw_policy_transfer_ns(const struct hw_policy_class *class)
-{
-    return class->off.count ? median(&class->off) : 0;
-}
-
-uint64_t hw_policy_off_cost_ns(const struct hw_policy_class *class)
-{
-    return class->off.count >= OFF_CONTROL_RUN ? median(&class->off) : 0;
-}
-
-/* True if the window had nothing to gain, and so says nothing about the thread. */
-static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window *window)
-{
-    if (window->duration_ns >= window->blocked_ns + window->elsewhere_ns + MIN_GAIN_NS) {
-        class->idle_run = 0;
-        return false;
-    }
-    if (class->idle_run < HW_POLICY_IDLE_RUN) {
-        class->idle_run++;
-        class->window_count--; /* controls count windows that matter */
-    }
-    return true;
+    return sorted.count ? sorted.cost_ns[(sorted.count - 1) / 2] : 0;
 }
 
 /* Of an even number the upper one. */
 static uint64_t upper_median(const struct hw_policy_samples *samples)
 {
     struct sorted sorted = sort(samples);
-    return sorted.cost_ns[sorted.count / 2];
+    return sorted.count ? sorted.cost_ns[sorted.count / 2] : 0;
 }
+
+/* The cheapest of the last `run`; UINT64_MAX if there are not so many. */
+static uint64_t least_of_last(const struct hw_policy_samples *samples, uint32_t run)
+{
+    uint64_t least = UINT64_MAX;
+    if (samples->count < run)
+        return 0;
+    for (uint32_t i = 1; i <= run; i++) {
+        uint64_t cost_ns = samples->cost_ns[(samples->count - i) % HW_POLICY_SAMPLE_COUNT];
+        least = cost_ns < least ? cost_ns : least;
+    }
+    return least;
+}
+
+uint64_t hw_policy_transfer_ns(const struct hw_policy_class *class)
+{
+    return median(class->alone.count ? &class->alone : class->moving.count ? &class->moving : &class->off);
+}
+
+uint64_t hw_policy_off_cost_ns(const struct hw_policy_class *class)
+{
+    if (class->off.count)
+        return median(&class->off);
+    uint64_t transfer_ns = hw_policy_transfer_ns(class);
+    return transfer_ns - transfer_ns * class->natural_percent / 100;
+}
+
+uint64_t hw_policy_probe_ns(const struct hw_policy_class *class)
+{
+    uint64_t transfer_ns = hw_policy_transfer_ns(class);
+    transfer_ns = transfer_ns ? transfer_ns : class->duration_ns;
+    uint64_t probe_ns = transfer_ns / PROBE_PARTS;
+    if (probe_ns > BURST_NS)
+        return probe_ns < MAX_PROBE_NS ? probe_ns : MAX_PROBE_NS;
+    probe_ns = transfer_ns / MAX_PROBE_PARTS < BURST_NS ? transfer_ns / MAX_PROBE_PARTS : BURST_NS;
+    return probe_ns < MIN_PROBE_NS ? MIN_PROBE_NS : probe_ns;
+}
+
+/* ---- what is known -------------------------------------------------------------------------------------- */
 
 static bool has_periods(const struct hw_policy_class *class)
 {
@@ -170,52 +163,233 @@ static bool helps_others(const struct hw_policy_class *class)
 /* Or it is not known yet. */
 static bool may_help_receivers(const struct hw_policy_class *class)
 {
-    return helps_others(class) || (class->opened_ns && !has_periods(class));
+    return helps_others(class) || (class->is_for_others && !has_periods(class));
 }
 
-/* Undecided while a control is under way. */
-static bool should_stand_down(const struct hw_policy_class *class)
+/* The thread took more processor time, in each of the last windows, than doing without it costs at all. */
+static bool is_dear(const struct hw_policy_class *class)
 {
-    uint64_t on = median(&class->on), off = median(&class->off);
+    uint64_t off = hw_policy_off_cost_ns(class);
+    return off && is_more(least_of_last(&class->overhead, JUDGED_RUN), STOP_PERCENT, off);
+}
+
+/* Or windows with it cost more one with another. A few of them say little: partners that come late, and
+ * directions that wait for one another, cost more than the thread ever does. */
+static bool seems_harmful(const struct hw_policy_class *class)
+{
+    uint64_t off = hw_policy_off_cost_ns(class);
+    bool is_many = class->on.count >= HW_POLICY_SAMPLE_COUNT;
+    return is_dear(class) || (off && is_many && is_more(median(&class->on), STOP_PERCENT, off));
+}
+
+/* What a partner that comes late costs is in both ways, and not in windows that wait at once; and what was
+ * measured long ago may have been another phase of the program. */
+static bool is_measured_lately(const struct hw_policy_class *class)
+{
+    uint32_t least = is_dear(class) ? CONTROL_RUN : DOUBT_RUN;
+    return class->off.count >= least && class->window_count - class->off_window <= LATELY;
+}
+
+static bool is_in_doubt(const struct hw_policy_class *class)
+{
+    uint64_t off = hw_policy_off_cost_ns(class);
+    return off == 0 || is_more(median(&class->on), SURE_PERCENT, off);
+}
+
+/* ---- probes, controls and trials ------------------------------------------------------------------------- */
+
+static void schedule_control(struct hw_policy_class *class, uint32_t number)
+{
+    uint32_t next = number < SECOND_CONTROL ? SECOND_CONTROL : 2 * number;
+    class->next_control = next > number + MAX_INTERVAL ? number + MAX_INTERVAL : next;
+}
+
+/* At numbers that are alike in processes that stood down at different windows. */
+static void schedule_trial(struct hw_policy_class *class, uint32_t number)
+{
+    uint32_t interval = FIRST_TRIAL_INTERVAL;
+    while (interval < MAX_INTERVAL && interval <= number / 2)
+        interval *= 2;
+    class->next_control = (number / interval + 1) * interval;
+}
+
+/* Windows of a control or trial. */
+static uint32_t run_length(const struct hw_policy_class *class, uint32_t usual)
+{
+    return class->is_for_others ? PERIODS_RUN : usual;
+}
+
+static enum hw_policy_way begin_control(struct hw_policy_class *class, const struct hw_policy_ledger *ledger)
+{
+    bool is_suspect = seems_harmful(class);
+    bool is_probe = class->has_wire && !is_suspect && class->off.count == 0;
+    uint64_t off = hw_policy_off_cost_ns(class), on = median(&class->on);
+    uint64_t price_ns = is_probe ? hw_policy_probe_ns(class) : off > on ? off - on : 0;
+    bool is_due = is_suspect || off == 0 || (is_in_doubt(class) && !class->was_probed);
+    if (!is_due && ledger->spent_ns + price_ns > ledger->saved_ns / BUDGET_PARTS)
+        return HW_POLICY_WAY_ON;
+    if (is_probe)
+        return HW_POLICY_WAY_PROBE;
+    forget(&class->off, &class->off_period);
+    class->control_run = run_length(class, is_suspect && !is_dear(class) ? DOUBT_RUN : CONTROL_RUN) - 1;
+    return HW_POLICY_WAY_OFF;
+}
+
+static enum hw_policy_way begin_trial(struct hw_policy_class *class)
+{
+    /* The other way is judged by what it brings now, not long ago. */
+    forget(&class->on, &class->on_period);
+    class->control_run = run_length(class, TRIAL_RUN) - 1;
+    return HW_POLICY_WAY_ON;
+}
+
+/* The numbered window of a class in which there is something to gain. */
+static enum hw_policy_way choose(struct hw_policy_class *class, const struct hw_policy_ledger *ledger,
+                                 uint32_t number)
+{
+    bool is_usual_on = !class->stands_down;
+    if (class->control_run > 0) {
+        class->control_run--;
+        return is_usual_on ? HW_POLICY_WAY_OFF : HW_POLICY_WAY_ON;
+    }
+    if (number < class->next_control || (class->is_slow && is_usual_on && !seems_harmful(class)))
+        return is_usual_on ? HW_POLICY_WAY_ON : HW_POLICY_WAY_OFF;
+    if (is_usual_on) {
+        schedule_control(class, number);
+        return begin_control(class, ledger);
+    }
+    schedule_trial(class, number);
+    return begin_trial(class);
+}
+
+enum hw_policy_way hw_policy_begin(struct hw_policy_class *class, const struct hw_policy_ledger *ledger,
+                                   uint64_t now_ns)
+{
+    if (class->opened_ns)
+        add_sample(class->was_on ? &class->on_period : &class->off_period, now_ns - class->opened_ns);
+    class->opened_ns = 0;
+    if (class->idle_run == HW_POLICY_IDLE_RUN)
+        return !class->stands_down && hw_policy_transfer_ns(class) >= LEAST_READY_NS ? HW_POLICY_WAY_ON
+                                                                                      : HW_POLICY_WAY_OFF;
+    uint32_t number = class->window_count++;
+    if (number == 0)
+        class->next_control = FIRST_CONTROL;
+    return choose(class, ledger, number);
+}
+
+/* ---- the end of a window --------------------------------------------------------------------------------- */
+
+/* True if the window had nothing to gain, and so says nothing about the thread. */
+static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window *window)
+{
+    uint64_t waited_ns = window->blocked_ns + window->elsewhere_ns;
+    uint64_t least_ns = MIN_GAIN_NS + waited_ns / GAIN_PARTS;
+    if (window->duration_ns >= waited_ns + least_ns) {
+        class->idle_run = 0;
+        return false;
+    }
+    add_sample(&class->alone, window->blocked_ns);
+    if (class->idle_run < HW_POLICY_IDLE_RUN) {
+        class->idle_run++;
+        class->window_count--; /* controls count windows that matter */
+    }
+    return true;
+}
+
+static void settle_accounts(const struct hw_policy_class *class, struct hw_policy_ledger *ledger,
+                            const struct hw_policy_window *window)
+{
+    uint64_t cost_ns = hw_policy_cost_ns(window), off = hw_policy_off_cost_ns(class), on = median(&class->on);
+    if (window->was_on && off > cost_ns)
+        ledger->saved_ns += off - cost_ns;
+    if (window->was_probe)
+        ledger->spent_ns += hw_policy_probe_ns(class);
+    if (!window->was_on && !class->stands_down && class->on.count && cost_ns > on)
+        ledger->spent_ns += cost_ns - on;
+}
+
+static void learn_of_probe(struct hw_policy_class *class, const struct hw_policy_window *window)
+{
+    class->was_probed = true;
+    class->natural_percent = 0;
+    if (window->bytes)
+        class->natural_percent = (uint32_t)(100 * window->natural_bytes / window->bytes);
+    if (class->natural_percent > 100)
+        class->natural_percent = 100;
+}
+
+/* Whether to stop. What is not measured is measured first, in the next window, which is then one without the
+ * thread already. */
+static void decide_to_stop(struct hw_policy_class *class)
+{
+    if (class->natural_run == NATURAL_RUN) {
+        class->stands_down = true;
+        schedule_trial(class, class->window_count);
+        return;
+    }
+    if (!seems_harmful(class) || class->control_run > 0)
+        return;
+    if (!is_measured_lately(class) || (class->is_for_others && !has_periods(class)))
+        class->next_control = class->window_count;
+    else
+        class->stands_down = !helps_others(class);
     if (class->stands_down)
-        return class->next_control < class->window_count ||
-               (!is_less(on, START_PERCENT, off) && !helps_others(class));
-    return class->off.count >= OFF_CONTROL_RUN && is_more(on, STOP_PERCENT, off) &&
-           !may_help_receivers(class);
+        schedule_trial(class, class->window_count);
 }
 
-/* After the first control: even the best window with the thread was worse than the worst without it. A short
- * run should not pay for more windows to learn what is plain. */
-static bool is_plainly_useless(const struct hw_policy_class *class)
+/* Whether to go on again: after a trial, or because windows without the thread have come to cost more than
+ * those with it did. A trial that costs more is not run to its end. */
+static void decide_to_start(struct hw_policy_class *class)
 {
-    return class->off.count >= OFF_CONTROL_RUN && !may_help_receivers(class) &&
-           is_more(least(&class->on), STOP_PERCENT, most(&class->off));
+    uint64_t on = median(&class->on);
+    bool is_cheaper = is_less(on, START_PERCENT, median(&class->off)) &&
+                      is_less(on, START_PERCENT, least_of_last(&class->off, REVISED_RUN));
+    if (class->on.count == 0)
+        return;
+    if (class->control_run > 0) {
+        if (!is_cheaper && !may_help_receivers(class))
+            class->control_run = 0;
+        return;
+    }
+    class->stands_down = !is_cheaper && !helps_others(class);
+    if (!class->stands_down)
+        schedule_control(class, class->window_count);
 }
 
-/* Likewise an "on" control that gets worse windows than those without the thread is not run to its end. */
-static void cut_control(struct hw_policy_class *class)
+static void take_sample(struct hw_policy_class *class, const struct hw_policy_window *window)
 {
-    bool is_under_way = class->stands_down && class->next_control < class->window_count;
-    if (is_under_way && class->on.count >= LEAST_ON_RUN && least(&class->on) > median(&class->off) &&
-        !may_help_receivers(class))
-        schedule_control(class, class->window_count - 1);
+    class->natural_run = window->went_by_itself ? class->natural_run + 1 : 0;
+    if (window->moving_ns)
+        add_sample(&class->moving, window->moving_ns);
+    if (window->was_probe) {
+        learn_of_probe(class, window);
+        return;
+    }
+    add_sample(window->was_on ? &class->on : &class->off, hw_policy_cost_ns(window));
+    if (window->was_on)
+        add_sample(&class->overhead, window->overhead_ns);
+    if (!window->was_on)
+        class->off_window = class->window_count;
 }
 
-bool hw_policy_end(struct hw_policy_class *class, const struct hw_policy_window *window)
+bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledger,
+                   const struct hw_policy_window *window)
 {
+    class->has_wire = window->has_wire;
+    class->duration_ns = window->duration_ns;
     if (is_idle(class, window))
         return false;
     class->is_slow = window->duration_ns > SLOW_WINDOW_NS;
-    add_sample(window->was_on ? &class->on : &class->off, hw_policy_cost_ns(window));
+    settle_accounts(class, ledger, window);
+    take_sample(class, window);
+    class->is_for_others = window->is_for_others;
     class->opened_ns = window->is_for_others ? window->opened_ns : 0;
     class->was_on = window->was_on;
-    if (class->on.count == 0 || class->off.count == 0)
-        return false;
-    if (class->window_count < LEARNING_WINDOWS && !is_plainly_useless(class))
-        return false;
-    cut_control(class);
     bool stood_down = class->stands_down;
-    class->stands_down = should_stand_down(class);
+    if (stood_down)
+        decide_to_start(class);
+    else
+        decide_to_stop(class);
     return class->stands_down != stood_down;
 }
 

@@ -1,32 +1,43 @@
 /* When the progress thread is worth it: decided from what was measured in this run, for each class of
  * operations by itself.
  *
- * A class is a kind of operation, a power of two of its bytes, and whether it sends or receives. Two
- * questions, in this order:
+ * A class is a kind of operation, a power of two of its bytes, and whether it sends or receives. The cost of a
+ * window of overlap is what the program lost in it: time blocked in completion and in other blocking calls,
+ * time spent waking the thread, and the thread's CPU time where it takes the program's core.
  *
- * Does the program compute while something is pending? If its last windows of overlap had no time between the
- * post and the wait but that in other blocking calls, there is nothing to gain and the thread is not woken.
- * One window with time in it, and the next one gets the thread.
+ * The thread takes part from the first window that computes on. What a window would cost without it is
+ * estimated from what costs nothing to learn: how long windows take that wait at once, when the thread saw
+ * bytes move, and whether bytes moved before it looked first. A window is run otherwise than is thought best
+ * only to learn, in one of three ways:
  *
- * Does the thread help? Windows are mostly run with the thread ("on"), now and then without ("off", a
- * control). The cost of a window is what the program lost in it: time blocked in completion and in other
- * blocking calls, time spent waking the thread, and the thread's CPU time where it takes the program's core.
- * The way whose median cost is lower is used until the next control. So a transport that progresses by itself
- * and messages too small to matter make the engine stand down, without anybody having to recognise them.
- * Where the first control shows a loss in every window the thread stops at once, and a control with it is cut
- * short likewise: short runs pay for learning, too.
+ *   PROBE    the thread comes later by a part of the transfer, and watches the transport's byte counters
+ *            meanwhile. As long as bytes move by themselves it goes on watching: then the kernel or the
+ *            network does it all, and the window was one without the thread. Else it begins.
+ *   control  a window without the thread, where there is nothing to watch, or where what is known of the
+ *            costs with and without it is too much alike.
+ *   trial    a window with the thread, while it stands down.
+ *
+ * What probes and controls of all classes cost together is kept below a fiftieth of what the thread has saved
+ * (struct hw_policy_ledger), but for the first one of a class about which nothing else is known. Where the
+ * thread itself takes more than doing without it costs, in two windows in a row, it stops. Where windows only
+ * take longer with it, that is believed after some more: partners wait for one another for many reasons, and
+ * one that stops is no help to the other.
+ *
+ * A program may wait at once for long and then begin to compute, or stop computing: windows without time
+ * between post and wait are counted apart, and decide nothing.
  *
  * What a window of sends alone gains is its receivers': the data that leave while this process computes would
  * else leave in its wait, at little cost here and late there. So it is with collectives, in which one process
  * often only sends. It shows in how soon the next window of the class opens. Where that is sooner with the
  * thread, the thread may cost this process more.
  *
- * And a third: when have all operations of a window been posted? Programs post in series and repeat
+ * And another question: when have all operations of a window been posted? Programs post in series and repeat
  * themselves; once the length of the series is sure, the thread is woken at its end instead of at its
  * beginning.
  *
- * The sequence of controls depends on the number of the window alone, so that the processes of a regular
- * program try the same at the same time. Pure: no clock, no MPI, no lock; the caller serialises. */
+ * Probes, controls and trials come at certain numbers of windows, so that the processes of a regular program
+ * try the same at the same time: two that decide differently would each wait for the other's progress. Pure:
+ * no clock, no MPI, no lock; the caller serialises. */
 #ifndef HW_ENGINES_THREAD_POLICY_H
 #define HW_ENGINES_THREAD_POLICY_H
 
@@ -34,6 +45,13 @@
 #include <stdint.h>
 
 enum { HW_POLICY_SAMPLE_COUNT = 7, HW_POLICY_IDLE_RUN = 4, HW_POLICY_SURE_RUN = 8 };
+
+/* How a window is run. */
+enum hw_policy_way {
+    HW_POLICY_WAY_OFF,   /* the thread takes no part */
+    HW_POLICY_WAY_ON,    /* it does */
+    HW_POLICY_WAY_PROBE, /* it does as soon as the transfer does not go on by itself */
+};
 
 /* What a post means for the thread. */
 enum hw_policy_post {
@@ -49,12 +67,22 @@ struct hw_policy_samples {
     uint32_t count; /* ever taken; the last HW_POLICY_SAMPLE_COUNT are kept */
 };
 
+/* Of the whole run: what the thread has saved by the best estimate, and what was spent to learn. */
+struct hw_policy_ledger {
+    uint64_t saved_ns, spent_ns;
+};
+
 struct hw_policy_class {
     uint32_t window_count; /* of windows with time to gain, the one that is open included */
     uint32_t idle_run;     /* windows in a row without time to gain, up to HW_POLICY_IDLE_RUN */
     uint32_t next_control; /* number of the window at which the other way is tried again */
-    uint32_t control_interval;
+    uint32_t control_run;  /* windows of the control or trial under way that are still to come */
     bool stands_down;
+    bool has_wire;            /* bytes can be counted: the last window said so */
+    uint32_t natural_percent; /* of the bytes that moved before a probe ended, by the last one */
+    bool was_probed;
+    uint32_t natural_run; /* windows in a row that went by themselves */
+    uint32_t off_window; /* number of the last one without the thread */
     /* Kept here for the caller (overlap.c): bytes of all operations of the last window, and how much longer
      * or shorter the gap between two looks is than the transfer suggests. */
     uint64_t bytes;
@@ -62,27 +90,43 @@ struct hw_policy_class {
     uint32_t series_length; /* posts of the last window's first series */
     uint32_t series_run;    /* windows in a row with that many */
     bool is_slow;           /* its windows are so long that a control would cost too much */
-    struct hw_policy_samples on;
-    struct hw_policy_samples off;
+    uint64_t duration_ns;   /* of the last window */
+    struct hw_policy_samples on, off;
+    struct hw_policy_samples overhead;  /* of windows with the thread: what it took itself */
+    struct hw_policy_samples alone;     /* the transfer with nothing to overlap it: windows that waited at once */
+    struct hw_policy_samples moving;    /* how long the thread saw bytes move */
+    bool is_for_others;                 /* the last window was */
     uint64_t opened_ns;                 /* the window before; 0: it says nothing of periods */
     bool was_on;                        /* that window */
     struct hw_policy_samples on_period; /* from one window's opening to the next one's, is_for_others alone */
     struct hw_policy_samples off_period;
 };
 
-/* Begins a window of this class: true if the thread should take part. */
-bool hw_policy_begin(struct hw_policy_class *class, uint64_t now_ns);
+/* Begins a window of this class. */
+enum hw_policy_way hw_policy_begin(struct hw_policy_class *class, const struct hw_policy_ledger *ledger,
+                                   uint64_t now_ns);
+
+/* For how long a probe watches before it asks whether bytes have moved. None in so long, and none under way,
+ * means that the transfer does not go on by itself; so it is the price of a probe, too. */
+uint64_t hw_policy_probe_ns(const struct hw_policy_class *class);
 
 /* One window as it went. Programs often call MPI_Allreduce or MPI_Recv before they complete what they posted:
  * then what is left of the transfer passes there, and so does what the thread saves. */
 struct hw_policy_window {
-    bool was_on;
-    bool is_for_others; /* what it gains may be its partners': sends alone, or collectives */
+    bool was_on;            /* the thread took part, if only in the end */
+    bool was_probe;         /* it came late, and took part in the end */
+    bool went_by_itself;    /* it watched only */
+    bool is_for_others;     /* what it gains may be its partners': sends alone, or collectives */
+    bool has_wire;          /* bytes can be counted */
+    uint64_t natural_bytes; /* of a probe: that moved before the thread took part */
+    uint64_t bytes;         /* of all operations */
     uint64_t opened_ns;
     uint64_t blocked_ns;   /* in completion */
     uint64_t elsewhere_ns; /* in blocking calls that complete none of the window's operations */
     uint64_t overhead_ns;  /* waking the thread, and its CPU time where it takes the program's core */
     uint64_t duration_ns;  /* from the first post until nothing was outstanding */
+    uint64_t moving_ns;    /* from the first to the last look of the thread between which bytes moved; 0: not
+                              known */
 };
 
 /* What the program lost in it. */
@@ -99,11 +143,11 @@ void hw_policy_series_end(struct hw_policy_class *class, uint32_t count);
 /* How long the transfer of a window of this class takes when nothing overlaps it; 0 while unknown. */
 uint64_t hw_policy_transfer_ns(const struct hw_policy_class *class);
 
-/* What a window run without the thread costs in this class: the median of the controls, or 0 if there are too
- * few to compare with. */
+/* What a window run without the thread costs in this class, as far as is known; 0 while it is not. */
 uint64_t hw_policy_off_cost_ns(const struct hw_policy_class *class);
 
 /* Ends it. Returns true if this changed the decision for the class. */
-bool hw_policy_end(struct hw_policy_class *class, const struct hw_policy_window *window);
+bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledger,
+                   const struct hw_policy_window *window);
 
 #endif

@@ -10,10 +10,12 @@
 #include "engines/thread/burst.h"
 #include "engines/thread/overlap.h"
 #include "profile/counters.h"
+#include "progress/alarm.h"
 #include "progress/inside.h"
 #include "progress/listeners.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
+#include "progress/wire.h"
 #include "real/constants.h"
 #include "real/real.h"
 #include "shm/futex.h"
@@ -41,6 +43,8 @@ enum {
 
 /* Longer than the time between two posts of one series. */
 #define SETTLE_NS (50 * HW_NS_PER_US)
+/* From the first post until the thread comes, where it is not known which post is the last. */
+#define ALARM_NS (60 * HW_NS_PER_US)
 /* Longer than any MPI takes to make a window. */
 #define WINDOW_SERIES_NS (10 * HW_NS_PER_MS)
 
@@ -56,18 +60,27 @@ static atomic_bool is_polling; /* with is_paused, seq_cst: either sees the other
 
 /* How the thread sleeps when it does not wait for the transport; seq_cst with the tracker's counters, so that
  * either the thread sees new work or the one who made it sees the thread asleep. */
-enum { AWAKE, NAPPING, PARKED };
+enum {
+    AWAKE,
+    ARMED,   /* sleeps on the alarm, which is set */
+    NAPPING, /* sleeps for a moment */
+    PARKED,  /* sleeps until there is work */
+    PARKED_ON_ALARM,
+};
 static _Atomic uint32_t sleep_state;
+static struct hw_alarm wake_up;
 static atomic_int exposure_count;
 static _Atomic uint64_t window_freed_ns; /* when the last exposed one was */
 static atomic_bool has_new_window;
 static atomic_uint post_count; /* operations posted; tells the thread whether the program is still posting */
+static atomic_uint_fast64_t last_post_ns;
 static atomic_bool is_series_complete;     /* the last post was the last of its series, as far as is known */
 static atomic_bool is_paused, is_listened; /* by the program; is_paused with is_polling, seq_cst */
 static atomic_bool has_sockets;            /* the waiter's trigger is events; written by the thread */
 static atomic_uint_fast64_t arithmetic;    /* of the program's thread that posted last; 0 at first */
 static atomic_uint exceptions;             /* seen by the thread and not yet by the program */
 static struct hw_waiter waiter;
+static struct hw_wire wire; /* the thread's own */
 
 /* An exposed window needs the thread only when somebody's message arrives, so it is watched while sockets
  * tell, and never worth a timer. */
@@ -148,8 +161,13 @@ static int drain(bool *is_cut)
 /* Sleeps until a hook wakes it, at most timeout_ns. */
 static void rest(uint32_t state, uint64_t timeout_ns)
 {
+    if (state == PARKED && hw_alarm_is_there(&wake_up))
+        state = PARKED_ON_ALARM;
     atomic_store(&sleep_state, state);
-    if (!atomic_load(&is_stopping) && !(state == PARKED && has_work()))
+    bool is_to_go_on = atomic_load(&is_stopping) || (state >= PARKED && has_work());
+    if (!is_to_go_on && state == PARKED_ON_ALARM)
+        hw_alarm_sleep(&wake_up, timeout_ns);
+    else if (!is_to_go_on)
         hw_futex_wait(&sleep_state, state, timeout_ns);
     atomic_store(&sleep_state, AWAKE);
 }
@@ -165,11 +183,14 @@ static void settle(void)
     if (atomic_exchange(&is_series_complete, false))
         seen = posted;
     for (int naps = 0; posted != seen && naps < MAX_SETTLE_NAPS; naps++) {
+        uint64_t since_ns = hw_clock_now_ns() - atomic_load_explicit(&last_post_ns, memory_order_relaxed);
+        if (since_ns >= SETTLE_NS)
+            break;
         seen = posted;
-        hw_waiter_nap(&waiter, SETTLE_NS);
+        hw_waiter_nap(&waiter, SETTLE_NS - since_ns);
         posted = atomic_load(&post_count);
     }
-    seen = posted;
+    seen = atomic_load(&post_count);
 }
 
 /* Windows that come and go in quick succession: parking after each would cost the program a wake-up for the
@@ -206,6 +227,39 @@ static uint64_t idle_nap_ns(int *idle_looks)
     return is_barred ? MAX_INSIDE_NAP_NS : IDLE_NAP_NS;
 }
 
+static struct hw_overlap_wire read_wire(bool is_first)
+{
+    struct hw_profile_wire sums = {0};
+    bool has_wire = hw_wire_look(&wire, &sums, is_first);
+    return (struct hw_overlap_wire){has_wire, sums.sent_bytes + sums.received_bytes, hw_wire_queued(&wire)};
+}
+
+/* For the policy, which learns from it how long a transfer takes, and whether it needs help at all. */
+static void look_at_wire(void)
+{
+    bool is_first = hw_overlap_is_first_look();
+    if (!is_first && !hw_overlap_wants_wire())
+        return;
+    struct hw_overlap_wire seen = read_wire(is_first);
+    if (is_first)
+        hw_overlap_looked_first(&seen, hw_clock_now_ns());
+    else
+        hw_overlap_looked(&seen, hw_clock_now_ns());
+}
+
+/* In a probe: watches as long as the transfer goes on by itself, that is mostly not at all or until the window
+ * is over. */
+static void watch(void)
+{
+    uint64_t watch_ns;
+    while ((watch_ns = hw_overlap_watch_ns()) > 0 && has_work() && !atomic_load(&is_stopping)) {
+        hw_waiter_nap(&waiter, watch_ns);
+        struct hw_overlap_wire seen = read_wire(false);
+        if (!hw_overlap_goes_by_itself(&seen, hw_clock_now_ns()))
+            break;
+    }
+}
+
 /* One busy period: from the first pending operation to none. */
 static void work(void)
 {
@@ -238,11 +292,18 @@ static void work(void)
             reason = HW_REASON_TICK;
             continue;
         }
+        look_at_wire();
+        if (hw_overlap_watch_ns() > 0) {
+            hw_gate_open();
+            watch();
+            continue;
+        }
         /* A program that came by before the turn began does so often: it is not to wait often. */
         bool is_cut = false, was_awaited = hw_inside_any();
         if (!was_awaited)
             inside_nap_ns = FIRST_INSIDE_NAP_NS;
         hw_waiter_polled(&waiter, reason, drain(&is_cut));
+        look_at_wire();
         if (is_cut) { /* what is still to be read tells nobody again */
             rest(NAPPING, inside_nap_ns);
             if (was_awaited && inside_nap_ns < MAX_INSIDE_NAP_NS)
@@ -285,25 +346,50 @@ static void *run(void *unused)
     return NULL;
 }
 
-/* True if the thread sleeps at least as deeply as `state`, and is now to be woken by the caller. */
-static bool is_to_wake(uint32_t state)
+/* Takes the thread's sleep away if it is at least as deep as `state`: true if the caller is now to end it, as
+ * it was found. */
+static bool is_to_wake(uint32_t state, uint32_t *found)
 {
-    uint32_t found = atomic_load(&sleep_state);
-    return found >= state && atomic_compare_exchange_strong(&sleep_state, &found, AWAKE);
+    *found = atomic_load(&sleep_state);
+    return (*found >= state || *found == ARMED) &&
+           atomic_compare_exchange_strong(&sleep_state, found, AWAKE);
+}
+
+static void end_sleep(uint32_t state)
+{
+    if (state == ARMED || state == PARKED_ON_ALARM)
+        hw_alarm_set(&wake_up, 0);
+    else
+        hw_futex_wake(&sleep_state, 1);
 }
 
 /* Wakes the thread if it sleeps at least as deeply as `state`. The caller is inside a hook but no longer
  * inside the real MPI: the woken thread may get the caller's core at once, and must not take it to be. */
 static void wake(uint32_t state)
 {
-    if (!is_to_wake(state))
+    uint32_t found;
+    if (!is_to_wake(state, &found))
         return;
     HW_COUNT(wakes);
     uint64_t before_ns = hw_clock_now_ns();
     hw_inside_leave(&hw_inside);
-    hw_futex_wake(&sleep_state, 1);
+    end_sleep(found);
     hw_inside_enter(&hw_inside);
     hw_overlap_add_wake(hw_clock_now_ns() - before_ns);
+}
+
+/* The same a moment later, when the series of posts is over, where the thread can be told so. */
+static void wake_soon(uint32_t state)
+{
+    uint32_t parked = PARKED_ON_ALARM;
+    if (atomic_load(&sleep_state) == ARMED)
+        return;
+    if (!atomic_compare_exchange_strong(&sleep_state, &parked, ARMED)) {
+        wake(state);
+        return;
+    }
+    HW_COUNT(wakes);
+    hw_alarm_set(&wake_up, ALARM_NS);
 }
 
 /* A new window of overlap begins while the thread still waits on the last one's transport: what it believes
@@ -342,14 +428,18 @@ static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
     if (atomic_load_explicit(&is_retired, memory_order_relaxed) || !is_created())
         return;
     atomic_store_explicit(&arithmetic, hw_arithmetic_get(), memory_order_relaxed);
+    atomic_store_explicit(&last_post_ns, hw_clock_now_ns(), memory_order_relaxed);
     atomic_fetch_add_explicit(&post_count, 1, memory_order_relaxed);
     enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);
     if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || atomic_load(&is_paused))
         return;
+    bool is_asleep = atomic_load(&sleep_state) != AWAKE;
     if (post == HW_POLICY_POST_COMPLETE)
         atomic_store(&is_series_complete, true);
-    if (atomic_load(&sleep_state) != AWAKE)
+    if (is_asleep && post == HW_POLICY_POST_COMPLETE)
         wake(NAPPING);
+    else if (is_asleep)
+        wake_soon(NAPPING);
     else if (is_new)
         begin_anew();
 }
@@ -377,8 +467,9 @@ static void retire(void) { atomic_store(&is_retired, true); }
 /* The program changed its mind about what the thread may do; outside MPI, so nothing has to be hidden. */
 static void take_up(void)
 {
-    if (has_work() && is_to_wake(NAPPING))
-        hw_futex_wake(&sleep_state, 1);
+    uint32_t found;
+    if (has_work() && is_to_wake(NAPPING, &found))
+        end_sleep(found);
 }
 
 static void set_paused(bool wants_pause)
@@ -415,6 +506,7 @@ static enum hw_status start(bool has_world)
         hw_log_warn("no private communicator to poll on: only operations with a request are progressed");
     if (hw_waiter_open(&waiter) != HW_OK)
         return HW_NOMEM;
+    hw_alarm_open(&wake_up);
     if (sched_getaffinity(0, sizeof allowed_cores, &allowed_cores) != 0)
         memset(&allowed_cores, 0xff, sizeof allowed_cores);
     atomic_store(&is_stopping, false);
@@ -443,6 +535,7 @@ static void ask_to_stop(void)
     atomic_store(&is_stopping, true);
     atomic_store(&sleep_state, AWAKE);
     hw_futex_wake(&sleep_state, 1);
+    hw_alarm_set(&wake_up, 0);
     hw_waiter_interrupt(&waiter);
 }
 
@@ -469,6 +562,7 @@ static void stop(void)
         pthread_join(thread, NULL);
     }
     hw_waiter_close(&waiter);
+    hw_alarm_close(&wake_up);
     hw_poll_close();
 }
 

@@ -1,0 +1,83 @@
+"""Jobs leave MPI_Finalize, and what was sent right before it arrives.
+
+With two processes a node on two nodes plain MPICH 4.0 over UCX often hangs (bench/finalize.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import support
+from headway.cluster import Cluster
+from headway.mpis import Mpi
+
+NODES = 2
+USERS = 2  # a node
+WAYS = ("eager", "buffered", "large", "freed", "callback")
+
+#: options -> ghosts a node
+MODES = {"thread": ({}, 0), "off": ({"HEADWAY_ENGINE": "off"}, 0), "ghosts": ({}, 1)}
+
+#: Said by HEADWAY_VERBOSE where a process answered others while it waited in MPI_Finalize.
+LOOKED = "at the network while MPI_Finalize waited for the other processes"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster(NODES, rate="1gbit", pin="none") as made:
+        yield made
+
+
+def has_answers(mpi: Mpi) -> bool:
+    """Elsewhere nobody waits in MPI_Finalize without making progress."""
+    return mpi.name == "mpich4"
+
+
+def run(cluster: Cluster, mpi: Mpi, way: str, mode: str, **more: str) -> tuple[list[str], str]:
+    program = support.compile_program(mpi, "last_messages", [support.PROGRAMS / "last_messages.c"])
+    options, ghosts = MODES[mode]
+    environment = {"LD_PRELOAD": str(support.library(mpi)), "HEADWAY_VERBOSE": "yes"}
+    if ghosts:
+        environment["HEADWAY_GHOSTS"] = str(ghosts)
+    done = cluster.run(
+        mpi,
+        [str(program), way],
+        env={**environment, **options, **more},
+        ranks_per_node=USERS + ghosts,
+        netmod=support.netmod(mpi),
+        launcher_args=support.launcher_extra(mpi),
+        timeout=40,
+    )
+    assert done.is_ok, f"hung: {done.timed_out}; {done.stdout}{done.stderr[-2000:]}"
+    return sorted(done.stdout.splitlines()), done.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("mode", MODES)
+def test_all_arrives_and_all_end(
+    cluster: Cluster, mpi: Mpi, way: str, mode: str, is_full: bool
+) -> None:
+    if mode == "ghosts" and mpi.name == "ompi4":
+        pytest.skip("cannot make windows between nodes, plain too")
+    if not has_answers(mpi) and not (is_full or (way == "freed" and mode == "thread")):
+        pytest.skip("only with --full")
+    lines, told = run(cluster, mpi, way, mode)
+    size = NODES * USERS
+    assert lines == [f"rank {rank} of {size} has all" for rank in range(size)]
+    assert has_answers(mpi) or LOOKED not in told
+
+
+def test_who_waits_looks(cluster: Cluster, mpi: Mpi) -> None:
+    """Rank 0, which alone says so, is there long before odd ranks, which receive late."""
+    _, told = run(cluster, mpi, "eager", "off")
+    assert (LOOKED in told) == has_answers(mpi), told
+
+
+@pytest.mark.parametrize("word", ["auto", "mpi"])
+def test_left_to_the_mpi(mpi: Mpi, word: str) -> None:
+    """Within a node, where plain MPICH 4.0 ends as well."""
+    program = support.compile_program(mpi, "last_messages", [support.PROGRAMS / "last_messages.c"])
+    options = {"HEADWAY_VERBOSE": "yes", "HEADWAY_ENGINE": "off", "HEADWAY_FINALIZE": word}
+    done = support.run_mpi(mpi, [program, "eager"], ranks=2, options=options)
+    assert done.status == 0 and len(done.lines) == 2, done.explain()
+    assert (LOOKED in done.stderr) == (word == "auto" and has_answers(mpi)), done.stderr
