@@ -49,7 +49,8 @@ static int phases_parse(const struct bench *bench, struct phase *phases)
     int count = 0;
     for (char *one; (one = strsep(&rest, ",")) != NULL; count++)
         if (count == PHASES_MAX || !phase_parse(one, &phases[count]))
-            bench_refuse(bench, "--phases is KIND:BYTES:UNITS:WINDOWS, up to %d of them with commas; KIND is %s",
+            bench_refuse(bench,
+                         "--phases is KIND:BYTES:UNITS:WINDOWS, up to %d of them with commas; KIND is %s",
                          PHASES_MAX, bench_transfer_names);
     free(text);
     return count;
@@ -70,8 +71,8 @@ static void window_run(const struct phase *phase, struct bench_transfer *transfe
 {
     MPI_Request requests[BENCH_REQUESTS_MAX];
     MPI_Barrier(MPI_COMM_WORLD);
-    if (options.is_beside && phase->work_units > 0)
-        samples->alone_s[i] = bench_alone_now(work_run, (void *)phase);
+    bool is_beside = options.is_beside && phase->work_units > 0;
+    samples->alone_s[i] = is_beside ? bench_alone_now(work_run, (void *)phase) : 0;
     double start_s = bench_now_s();
     int count = phase->kind->post(transfer, requests);
     bench_work(phase->work_units);
@@ -94,8 +95,7 @@ static void samples_write(struct bench_json *json, const char *name, double *sam
     free(slowest);
 }
 
-static void phase_run(const struct bench *bench, struct phase *phase, double *wall_s,
-                      struct bench_json *json)
+static void phase_run(const struct bench *bench, struct phase *phase, double *wall_s, struct bench_json *json)
 {
     struct bench_transfer transfer = bench_transfer_make(bench, phase->bytes);
     size_t bytes = (size_t)phase->windows * sizeof(double);

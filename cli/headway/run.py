@@ -330,6 +330,7 @@ def launch_and_tell(
             return status
         if folder:
             tell(records.read(folder) if found else [])
+            tell_of_transport(plan)
             if count := records.spawned_count(folder):
                 console.say(
                     f"{records.plural(count, 'rank')} it spawned not counted: with --record "
@@ -403,6 +404,15 @@ def tell_of_ghosts(arguments: argparse.Namespace, plan: Plan) -> None:
         console.say(
             f"{arguments.settings} sets {name}={plan.ranks_env[name]}: so many of the processes "
             "started on each node are not the program's; start as many more"
+        )
+
+
+def tell_of_transport(plan: Plan) -> None:
+    """What a run gains over a plain one is not the library's alone where the MPI was told more."""
+    for name, value in plan.transport_env.items():
+        console.say(
+            f"{name}={value} was set for the whole job: a part of a gain over plain MPI may come "
+            "from it (plain with it, or --transport keep, tells)"
         )
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from headway import transport
+from headway.cluster import Cluster
 from headway.mpis import Mpi
 
 WITHOUT_PUT = {"OMPI_MCA_btl_tcp_flags": "313"}
 ONE_AT_A_TIME = {"FI_TCP_PREFETCH_RBUF_SIZE": "48"}
 GBIT = 1e9
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def make_interface(
@@ -52,6 +56,16 @@ def test_unknown_speed_is_not_slow(tmp_path: Path, speed: str) -> None:
 def test_virtual_interface_makes_its_speed_up(tmp_path: Path) -> None:
     make_interface(tmp_path, "veth0", "10000", is_virtual=True)
     assert transport.link_bits_per_s(tmp_path) is None
+
+
+@pytest.mark.parametrize("rate", ["1gbit", "10gbit", "none"])
+def test_test_cluster_knows_its_rate(rate: str) -> None:
+    """As its maker does, who hands it to what it runs: `headway run` there decides the same."""
+    program = "from headway import transport; print(transport.link_bits_per_s())"
+    with Cluster(2, rate=rate) as cluster:
+        env = {**os.environ, "PYTHONPATH": str(ROOT / "cli")}
+        done = cluster.execute([sys.executable, "-c", program], env=env, timeout=30)
+        assert done.stdout.strip() == str(cluster.bits_per_s and float(cluster.bits_per_s))
 
 
 @pytest.mark.parametrize(
@@ -117,3 +131,4 @@ def test_large_messages(mpi: Mpi, hello: Path, headway: Headway) -> None:
     done = headway("run", "--transport", "duplex", *words, **mpi.environment())
     assert done.returncode == 0, done.stderr
     assert "=".join(wanted) in done.stderr
+    assert f"{'='.join(wanted)} was set for the whole job" in done.stderr

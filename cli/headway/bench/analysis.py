@@ -262,10 +262,29 @@ def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
     return derived
 
 
+#: what a row is of, but for its mode
+POINT = ("mpi", "rate", "sockbuf", "case", "program", "bytes")
+#: plain, and plain with what `headway run` tells the transport
+BASELINES = ("plain", "plain-transport")
+
+
+def baseline_of(rows: dict[tuple, dict], point: tuple) -> tuple[str | None, dict | None]:
+    """The better one of plain and its control: what a mode is compared with."""
+    found = [rows[*point, mode] for mode in BASELINES if (*point, mode) in rows]
+    known = [row for row in found if main_value(row["values"])]
+    if not known:
+        plain = rows.get((*point, "plain"))
+        return ("plain" if plain else None), plain
+    best = min(known, key=lambda row: row["values"][main_value(row["values"])]["median"])
+    return best["mode"], best
+
+
 def rows_make(launches: list[dict]) -> list[dict]:
     """One row for each setting, case, size and mode, with how many launches failed."""
     rows: dict[tuple, dict] = {}
     for launch in launches:
+        if launch["program"] == "phases":
+            continue  # windows.rows_make
         setting = {key: launch[key] for key in ("mpi", "rate", "sockbuf", "case", "program")}
         found = (
             list(points(launch["result"]))
@@ -289,6 +308,7 @@ def rows_make(launches: list[dict]) -> list[dict]:
                     "launches": 0,
                     "failed": 0,
                     "hung": 0,
+                    "reason": "",
                     "wire_s": launch["wire_s"].get(str(size)),
                     "ranks_per_node": launch.get("ranks_per_node"),
                     "samples": {},
@@ -297,6 +317,7 @@ def rows_make(launches: list[dict]) -> list[dict]:
             )
             row["launches"] += 1
             row["failed"] += not values
+            row["reason"] = row["reason"] or launch["failure"]
             row["hung"] += bool(values and launch["failure"])
             if digest and digest not in row["digests"]:
                 row["digests"].append(digest)
@@ -309,14 +330,15 @@ def rows_make(launches: list[dict]) -> list[dict]:
         row["transfers"] = row["samples"].get("transfer_alone_s", [])
         row["samples"] = row["samples"].get(main, []) if main else []
     for row in made:
-        plain = rows.get(
-            (
-                *(row[k] for k in ("mpi", "rate", "sockbuf", "case", "program")),
-                row["bytes"],
-                "plain",
-            )
-        )
-        row["derived"] = derive(row, plain)
+        point = tuple(row[k] for k in POINT)
+        plain = rows.get((*point, "plain"))
+        row["baseline"], base = baseline_of(rows, point)
+        row["derived"] = derive(row, base)
+        if base is not plain and plain is not None:
+            whole = derive(row, plain)
+            row["derived"] |= {
+                f"{name}_of_plain": whole[name] for name in ("ratio", "recovered") if name in whole
+            }
         row["is_same_answer"] = (
             plain is None or not row["digests"] or row["digests"] == plain["digests"]
         )
@@ -349,7 +371,7 @@ def losses(rows: list[dict], limit: float = 1.02, peers_from: int = 256 * 1024) 
     found = []
     by_point: dict[tuple, dict[str, dict]] = {}
     for row in rows:
-        point = tuple(row[k] for k in ("mpi", "rate", "sockbuf", "case", "program", "bytes"))
+        point = tuple(row[k] for k in POINT)
         by_point.setdefault(point, {})[row["mode"]] = row
     for point, modes in by_point.items():
         mine = modes.get("headway")

@@ -12,6 +12,27 @@ FRAMING = 1514 / 1448
 
 
 @dataclass(frozen=True)
+class Phase:
+    """Windows of one transfer, in a run of `phases`. Without work a window waits at once."""
+
+    kind: str  #: as in bench/common/transfer.h
+    bytes: int
+    windows: int
+    work: float = 0.0  #: as a multiple of the wire's time
+    work_s: float = 0.0  #: in seconds, where it has nothing to do with the wire
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}:{self.bytes}"
+
+    @property
+    def wire_bytes(self) -> float:
+        """Over the busier direction of a link, between two processes: each keeps its half of what
+        is reduced and scattered."""
+        return self.bytes * (0.5 if self.kind == "ireduce_scatter" else 1.0)
+
+
+@dataclass(frozen=True)
 class Case:
     """One program with its options.
 
@@ -35,6 +56,10 @@ class Case:
     windows_s: float = 0.25
     #: payload bytes over the busiest direction of a link, per byte of message size
     traffic: float = 1.0
+    #: of the program `phases`
+    phases: tuple[Phase, ...] = ()
+    #: so many windows of a phase that computes have a row of their own; 0: a row for each phase
+    first: int = 0
 
 
 ALL_SIZES = tuple(KIB << i for i in range(14))
@@ -49,6 +74,59 @@ COLLECTIVES = (
     "ibcast",
     "iallgather",
     "ialltoall",
+)
+
+
+#: windows in which a program is new to the library; published apart from those after them
+FIRST_WINDOWS = 12
+
+
+def from_first(kind: str, size: int, idle: int, windows: int) -> Case:
+    """IDLE windows that wait at once, as a program that exchanges and then starts to compute has;
+    then WINDOWS with computation as long as the wire. All are counted."""
+    return Case(
+        f"{kind} of {size // KIB} KiB",
+        "phases",
+        options={"beside": ""},
+        work="wire",
+        phases=(Phase(kind, size, idle), Phase(kind, size, windows, 1.0)),
+        first=FIRST_WINDOWS,
+    )
+
+
+#: a program that changes what it does: exchanges and waits, computes with something pending, small
+#: messages, other sizes, collectives, and back again
+CHANGING = Case(
+    "changing",
+    "phases",
+    options={"beside": ""},
+    work="wire",
+    phases=(
+        Phase("exchange", MIB, 16),
+        Phase("exchange", MIB, 24, 1.0),
+        Phase("exchange", 8 * KIB, 200, work_s=2e-4),
+        Phase("exchange", 256 * KIB, 48, 1.0),
+        Phase("iallreduce", MIB, 16, 1.0),
+        Phase("ialltoallv", MIB, 16),
+        Phase("ialltoallv", MIB, 16, 1.0),
+        Phase("exchange", MIB, 16),
+        Phase("exchange", MIB, 24, 1.0),
+        Phase("exchange", 4 * MIB, 8, 0.5),
+    ),
+)
+
+#: a program with nothing to gain; nothing but its windows and their barriers is in its wall time
+NOTHING = Case(
+    "nothing to gain",
+    "phases",
+    work="wire",
+    phases=(
+        Phase("exchange", MIB, 32),
+        Phase("exchange", 8 * KIB, 400, work_s=2e-4),
+        Phase("exchange", KIB, 2000),
+        Phase("ialltoallv", 256 * KIB, 64),
+        Phase("exchange", MIB, 32),
+    ),
 )
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from headway.bench import analysis, build, launches, machine, places, report, suites
+from headway.bench import analysis, build, launches, machine, places, report, suites, windows
 from headway.bench.programs import page as programs_page
 from headway.bench.programs import suite as programs_suite
 from headway.console import make_console
@@ -193,18 +193,15 @@ def suite_run(
         ]
         mpis = [mpi for mpi in mpis if mpi.name not in suite.excluded]
         for mpi in mpis:
-            modes = launches.modes_make(mpi, suite, wanted, variants)
-            progress.expect(
-                len(modes)
-                * suite.launches
-                * len(suite.cases)
-                * len(suite.rates)
-                * len(suite.sockbufs)
-            )
+            for rate in suite.rates:
+                modes = launches.modes_make(mpi, replace(suite, rates=(rate,)), wanted, variants)
+                count = suite.launches * len(suite.cases) * len(suite.sockbufs)
+                progress.expect(len(modes) * count)
         for rate in suite.rates:
             for sockbuf in suite.sockbufs:
                 for mpi in mpis:
-                    modes = launches.modes_make(mpi, suite, wanted, variants)
+                    here = replace(suite, rates=(rate,))
+                    modes = launches.modes_make(mpi, here, wanted, variants)
                     setting_run(
                         suite, mpi, rate, sockbuf, modes, options.out, progress, done, notes
                     )
@@ -260,6 +257,8 @@ def abridged(document: dict) -> dict:
         kept["failure"] = re.sub(r"/\S*/", "", kept["failure"])
         brief.append(kept)
     failed = [launch for launch in brief if launch["failure"]]
+    for row in document.get("rows", []):
+        row["reason"] = re.sub(r"/\S*/", "", row.get("reason", ""))
     return {
         **{key: value for key, value in document.items() if key != "launches"},
         "launches_total": len(brief),
@@ -296,6 +295,10 @@ def draw(document: dict, folder: Path, console: Console) -> list[Path]:
     return plots.draw(document, folder)
 
 
+def rows_make(done: list[dict]) -> list[dict]:
+    return analysis.rows_make(done) + windows.rows_make(done)
+
+
 def measure(options: argparse.Namespace, console: Console) -> dict:
     suite = suite_choose(options)
     mpis = mpis_choose(options.mpi)
@@ -321,7 +324,7 @@ def measure(options: argparse.Namespace, console: Console) -> dict:
         },
         "mpis": {mpi.name: mpi.title for mpi in mpis},
         "launches": done,
-        "rows": analysis.rows_make(done),
+        "rows": rows_make(done),
     }
 
 
@@ -367,7 +370,7 @@ def bench(options: argparse.Namespace) -> int:
         if document["suite"] == programs_suite.NAME:
             return programs_render(document, options, console)
         if "launches" in document:
-            document["rows"] = analysis.rows_make(document["launches"])
+            document["rows"] = rows_make(document["launches"])
     elif options.suite == programs_suite.NAME:
         return programs_suite.run(options, mpis_choose(options.mpi), console)
     else:

@@ -6,14 +6,15 @@ import itertools
 import json
 import os
 import shutil
+import statistics
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from headway import ghosts, preload, records, transport
 from headway.bench import machine, places
-from headway.bench.cases import FRAMING, Case
+from headway.bench.cases import FRAMING, Case, Phase
 from headway.bench.suites import Suite
 from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.cluster.options import parse_rate
@@ -87,13 +88,41 @@ def variant_mode(name: str, env: dict[str, str]) -> Mode:
     return Mode(f"headway:{name}", env, ghosts=more, transport="auto")
 
 
+def has_setting(mpi: Mpi, suite: Suite) -> bool:
+    """Does `headway run` tell this MPI's transport something on the suite's links, or does the
+    suite ask what that would do there?"""
+    if mpi.vendor not in transport.SETTINGS:
+        return False
+    rates = [parse_rate(rate) or None for rate in suite.rates]
+    return "transport" in suite.extra_modes or any(map(transport.is_slow, rates))
+
+
+def peer_modes(mpi: Mpi, suite: Suite) -> list[Mode]:
+    """The asynchronous mode this MPI brings along, and with our setting of its transport, where
+    there is one: what the setting wins is not the thread's."""
+    if not suite.has_peers:
+        return []
+    peer = peer_mode(mpi)
+    told = replace(peer, name=f"{peer.name}-transport", transport="duplex")
+    return [peer, told] if has_setting(mpi, suite) else [peer]
+
+
+def fixed_modes(preloaded: dict[str, str]) -> list[Mode]:
+    """One choice for the whole run. Both with the setting: they differ by the thread alone."""
+    return [
+        Mode("headway-never", {**preloaded, "HEADWAY_STAND_DOWN": "never"}, transport="auto"),
+        Mode("headway-off", {**preloaded, "HEADWAY_ENGINE": "off"}, transport="auto"),
+    ]
+
+
 def modes_make(
     mpi: Mpi,
     suite: Suite,
     wanted: list[str] | None,
     variants: dict[str, dict[str, str]],
 ) -> list[Mode]:
-    """Plain first, then Headway where its library is built, then the peer and the extras."""
+    """Plain first, then Headway where its library is built, then the peer and the extras. Where
+    there is a setting of the transport, plain and the peer are there with and without it."""
     library = library_of(mpi)
     preloaded = {"LD_PRELOAD": str(library)}
     modes = [Mode("plain")]
@@ -105,9 +134,10 @@ def modes_make(
             forced = {**preloaded, "HEADWAY_ENGINE": "thread"}
             modes.append(Mode("headway-thread", forced, transport="auto"))
         modes += [variant_mode(name, {**preloaded, **env}) for name, env in variants.items()]
-        if "transport" in suite.extra_modes and mpi.vendor in transport.SETTINGS:
+        if {"transport", "keep"} & set(suite.extra_modes) and has_setting(mpi, suite):
             modes.append(Mode("headway-keep", preloaded))
-            modes.append(Mode("plain-transport", transport="duplex"))
+        if "fixed" in suite.extra_modes:
+            modes += fixed_modes(preloaded)
         if "off" in suite.extra_modes:
             modes.append(Mode("headway-off", {**preloaded, "HEADWAY_ENGINE": "off"}))
         if "profile" in suite.extra_modes:
@@ -115,7 +145,9 @@ def modes_make(
             modes.append(Mode("headway-profile", {**preloaded, **watching}))
         if "ghosts" in suite.extra_modes:
             modes.append(Mode("headway-ghosts", {**preloaded, "HEADWAY_GHOSTS": "1"}, ghosts=1))
-    modes.append(peer_mode(mpi))
+    if has_setting(mpi, suite):
+        modes.append(Mode("plain-transport", transport="duplex"))
+    modes += peer_modes(mpi, suite)
     if "multiple" in suite.extra_modes:
         modes.append(Mode("plain-multiple", arguments=("--thread-level", "multiple")))
     if wanted is None:
@@ -283,6 +315,31 @@ class Setting:
         trips = 2 if case.program == "multipair" else 1
         return {size: trips * case.traffic * size * FRAMING * 8 / bits_per_s for size in case.sizes}
 
+    def wires_s(self, case: Case) -> dict[str, float]:
+        """The same by what results name it by: the size, or the transfer of a phase."""
+        if not case.phases:
+            return {str(size): seconds for size, seconds in self.wire_s(case).items()}
+        bits_per_s = parse_rate(self.rate)
+        assert self.cluster is not None
+        if not bits_per_s or not self.cluster.is_wire:
+            return {}
+        return {one.key: one.wire_bytes * FRAMING * 8 / bits_per_s for one in case.phases}
+
+    def phases_make(self, case: Case) -> str:
+        """KIND:BYTES:UNITS:WINDOWS for each phase. On a link without a rate plain windows that wait
+        at once say how long the wire is."""
+        wires_s = dict(self.wires_s(case))
+        for phase in case.phases:
+            if phase.work and phase.key not in wires_s:
+                probe = self.plain_probe(case, ["--phases", f"{phase.key}:0:20"])
+                wires_s[phase.key] = statistics.median(probe["phases"][0]["total_s"])
+
+        def units(phase: Phase) -> int:
+            work_s = phase.work_s or (phase.work and phase.work * wires_s[phase.key])
+            return max(1, round(work_s * self.units_per_s)) if work_s else 0
+
+        return ",".join(f"{one.key}:{units(one)}:{one.windows}" for one in case.phases)
+
     def plain_probe(self, case: Case, arguments: list[str]) -> dict:
         """One plain launch whose times fix the work of all modes."""
         done = self.launch(case, Mode("plain"), arguments, case.timeout_s)
@@ -299,6 +356,8 @@ class Setting:
         ]
         if case.program == "get_compute_update":
             return arguments
+        if case.phases:
+            return [*arguments, "--phases", self.phases_make(case)]
         if case.program == "halo":
             return arguments + ["--rows", str(self.halo_rows(case, arguments))]
         if case.program == "cpuburn":
@@ -335,6 +394,8 @@ class Setting:
     def has_nominal_work(self, case: Case) -> bool:
         """Is the work so long in seconds, and the answer the same whatever is worked? Then it is
         fixed for each repetition: machines that others share change their speed meanwhile."""
+        if case.phases:
+            return bool(self.wires_s(case))
         is_known = isinstance(case.work, float) or (case.work == "wire" and self.wire_s(case))
         return bool(is_known) and case.program in WINDOWS
 
@@ -406,6 +467,7 @@ def case_run(
         "program": case.program,
         "sizes": list(case.sizes),
         "ranks_per_node": case.ranks_per_node,
+        "first": case.first,
     }
     try:
         if case.work != "none" or case.program in ("cpuburn", "progression"):
@@ -427,7 +489,7 @@ def case_run(
         tell(row)
         yield row
         return
-    wire_s = {str(size): seconds for size, seconds in setting.wire_s(case).items()}
+    wire_s = setting.wires_s(case)
     limit_s = case.timeout_s
     given_up: set[str] = set()
     for repetition in range(launches):

@@ -270,6 +270,8 @@ def families(rows: list[dict]) -> dict[tuple, list[dict]]:
 def figures_choose(suite: str, rows: list[dict]) -> dict[str, list]:
     """Names of figures and the panels they are made of, by what the rows hold."""
     held = {name for row in rows for name in row["values"]}
+    if any(row["program"] == "phases" for row in rows):
+        return {}  # of one size each: tables say more
     if not any(row["bytes"] for row in rows):
         return {}  # nothing to draw over
     if suite == "casper2-fig3":

@@ -13,6 +13,8 @@ from headway.console import make_console
 #: value -> heading; what a table shows when its rows have it
 COLUMNS = {
     "total_s": "total",
+    "wall_s": "wall",
+    "lost_s": "lost",
     "mean_s": "mean",
     "first_mean_s": "mean, first",
     "mean_of_alone": "mean x computing alone",
@@ -53,6 +55,8 @@ COLUMNS = {
 }
 DERIVED = {
     "ratio": "x plain",
+    "ratio_of_plain": "x mere plain",
+    "ratio_wall": "wall, x plain",
     "ratio_mean": "x plain, means",
     "ratio_first_mean": "x plain, first means",
     "ratio_mean_of_alone": "x plain, means of computing alone",
@@ -60,6 +64,10 @@ DERIVED = {
     "ratio_paired": "x plain, launch by launch",
     "ratio_alone": "x plain, of computing alone",
     "recovered": "recovered",
+    "recovered_median": "of medians",
+    "recovered_worst": "worst launch",
+    "recovered_of_plain": "of mere plain's loss",
+    "of_fixed": "of the right choice's gain",
     "predicted": "predicted",
     "predicted_ghosts": "x plain, predicted of ghosts",
     "predicted_thread": "of the thread",
@@ -159,6 +167,11 @@ def groups(rows: list[dict]) -> dict[tuple, list[dict]]:
     return grouped
 
 
+def heading_of(name: str, has_control: bool) -> str:
+    """Of what is derived; with a control the baseline is the better one of it and plain."""
+    return DERIVED[name].replace("x plain", "x baseline") if has_control else DERIVED[name]
+
+
 def table_make(key: tuple, rows: list[dict]) -> Table:
     program, case, rate, sockbuf = key
     table = Table(
@@ -166,7 +179,8 @@ def table_make(key: tuple, rows: list[dict]) -> Table:
         title_justify="left",
         header_style="bold",
     )
-    for heading in ("MPI", "size", "mode"):
+    has_control = any(row["mode"] == "plain-transport" for row in rows)
+    for heading in ("MPI", "size", "mode, * baseline" if has_control else "mode"):
         table.add_column(heading)
     present = [name for name in COLUMNS if any(name in row["values"] for row in rows)]
     calls = list(dict.fromkeys(n for row in rows for n in row["values"] if n.endswith("_ns")))
@@ -178,16 +192,18 @@ def table_make(key: tuple, rows: list[dict]) -> Table:
         *(COLUMNS.get(n) or f"busy {n[len(analysis.BUSY) : -2]} units" for n in present),
         *named,
         "spread %",
-        *(DERIVED[n] for n in derived),
+        *(heading_of(name, has_control) for name in derived),
         "launches",
     ]:
         table.add_column(heading, justify="right")
     order = {name: place for place, name in enumerate(dict.fromkeys(r["mode"] for r in rows))}
     for row in sorted(rows, key=lambda r: (r["mpi"], r["bytes"], order[r["mode"]])):
-        cells = [row["mpi"], size_text(row["bytes"]), row["mode"]]
+        mark = " *" if has_control and row.get("baseline") == row["mode"] else ""
+        cells = [row["mpi"], size_text(row["bytes"]), row["mode"] + mark]
         for name in [*present, *calls]:
             summary = row["values"].get(name)
-            cells.append(value_text(name, summary["median"]) if summary else "-")
+            middle = summary.get("mean", summary["median"]) if summary else None
+            cells.append("-" if middle is None else value_text(name, middle))
         cells.append(spread_text(row))
         for name in derived:
             value = row["derived"].get(name)
@@ -196,6 +212,18 @@ def table_make(key: tuple, rows: list[dict]) -> Table:
         is_mine = row["mode"].startswith("headway")
         table.add_row(*cells, style="bold" if is_mine else "")
     return table
+
+
+def failures(rows: list[dict]) -> list[str]:
+    """Modes that failed, peers too, each with the first reason: once for a case of an MPI."""
+    found: dict[tuple, str] = {}
+    for row in rows:
+        if row.get("reason"):
+            key = tuple(row[name] for name in ("mpi", "rate", "sockbuf", "mode"))
+            count = row["failed"] + row["hung"]
+            line = f"{count} of {row['launches']} launches, {row['case']}: {row['reason']}"
+            found.setdefault(key, line)
+    return [f"FAILED: {' '.join(key)}: {line}" for key, line in found.items()]
 
 
 def tables_print(document: dict, console: Console) -> None:
@@ -209,6 +237,8 @@ def tables_print(document: dict, console: Console) -> None:
                 f"DIFFERENT ANSWER: {row['mpi']} {row['case']} {row['bytes']} B {row['mode']}",
                 markup=False,
             )
+    for line in failures(document["rows"]):
+        console.print(line, markup=False)
     lost = analysis.losses(document["rows"])
     if lost:
         console.print(f"{len(lost)} losing cases:")

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from headway.bench.cases import (
     ALL_SIZES,
     ARRAY_OPERATIONS,
+    CHANGING,
     COLLECTIVES,
     KIB,
     LARGE_SIZES,
     LOCKALL,
     MIB,
+    NOTHING,
     PATTERN_PHASES,
     REORDERED,
     SINGLE_OPERATIONS,
@@ -20,6 +22,7 @@ from headway.bench.cases import (
     Case,
     collective,
     exchange,
+    from_first,
     get_compute_update,
     halo,
     latency,
@@ -50,6 +53,8 @@ class Suite:
     extra_modes: tuple[str, ...] = ()
     #: Headway's modes have the engine even where HEADWAY_ENGINE=auto has none
     is_forced: bool = False
+    #: the MPIs' own asynchronous modes beside
+    has_peers: bool = True
     launches: int = 5
     #: MPIs it is not run on, and why
     excluded: dict[str, str] = field(default_factory=dict)
@@ -74,6 +79,38 @@ _SUITES = (
         "overlap",
         "Point-to-point, 1 Gbit/s, work as long as the wire",
         (p2p("both ways", LARGE_SIZES, 2),),
+    ),
+    Suite(
+        "overlap-first",
+        "Every window from the first one on, work as long as the wire",
+        tuple(from_first("exchange", size, 8, 64) for size in (256 * KIB, MIB)),
+        extra_modes=("keep",),
+        launches=10,
+    ),
+    Suite(
+        "overlap-fast",
+        "Every window from the first one on, 10 Gbit/s and a link without a limit",
+        tuple(from_first("exchange", size, 8, 64) for size in (MIB, 2 * MIB, 4 * MIB)),
+        ("10gbit", "none"),
+        launches=5,
+    ),
+    Suite(
+        "coll-first",
+        "Every window of nonblocking collectives from the first one on",
+        tuple(
+            from_first(kind, MIB, 8, 32)
+            for kind in ("iallreduce", "ireduce_scatter", "ialltoall", "ialltoallv", "iallgather")
+        ),
+        extra_modes=("keep",),
+        launches=5,
+    ),
+    Suite(
+        "phases",
+        "A program that changes what it does, and one with nothing to gain",
+        (CHANGING, NOTHING),
+        extra_modes=("keep", "fixed"),
+        has_peers=False,
+        launches=5,
     ),
     Suite(
         "overlap-peers",
