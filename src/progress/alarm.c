@@ -56,8 +56,8 @@ void hw_alarm_set(const struct hw_alarm *alarm, uint64_t delay_ns)
     if (!hw_alarm_is_there(alarm))
         return;
     delay_ns = delay_ns ? delay_ns : 1; /* 0 would disarm it */
-    const struct itimerspec when = {.it_value = {.tv_sec = (time_t)(delay_ns / HW_NS_PER_S),
-                                                 .tv_nsec = (long)(delay_ns % HW_NS_PER_S)}};
+    const struct itimerspec when = {
+        .it_value = {.tv_sec = (time_t)(delay_ns / HW_NS_PER_S), .tv_nsec = (long)(delay_ns % HW_NS_PER_S)}};
     timerfd_settime(alarm->timer_fd, 0, &when, NULL);
 }
 

@@ -77,7 +77,8 @@ void hw_waiter_end(struct hw_waiter *waiter)
 
 void hw_waiter_nap(struct hw_waiter *waiter, uint64_t nap_ns)
 {
-    hw_futex_wait(&waiter->interrupts, atomic_load_explicit(&waiter->interrupts, memory_order_acquire), nap_ns);
+    hw_futex_wait(&waiter->interrupts, atomic_load_explicit(&waiter->interrupts, memory_order_acquire),
+                  nap_ns);
 }
 
 static bool is_interrupted(struct hw_waiter *waiter)

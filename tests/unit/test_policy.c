@@ -36,8 +36,8 @@ static struct model model_make(uint64_t on_wait_ns, uint64_t on_overhead_ns, uin
 static void window_run(struct model *model)
 {
     enum hw_policy_way way = hw_policy_begin(&model->class, &model->ledger, model->now_ns);
-    bool is_natural = way != HW_POLICY_WAY_OFF && model->has_wire && model->goes_by_itself &&
-                      way == HW_POLICY_WAY_PROBE;
+    bool is_natural =
+        way != HW_POLICY_WAY_OFF && model->has_wire && model->goes_by_itself && way == HW_POLICY_WAY_PROBE;
     bool was_on = way != HW_POLICY_WAY_OFF && !is_natural;
     bool was_probe = way == HW_POLICY_WAY_PROBE && !is_natural;
     model->on_count += was_on && !was_probe;

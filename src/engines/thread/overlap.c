@@ -11,8 +11,8 @@
 
 enum { BYTES_CLASS_COUNT = 48 };
 
-/* In so many windows of a class the thread looks at the wire: afterwards it is known how long a transfer takes,
- * and whether there is a wire to look at. */
+/* In so many windows of a class the thread looks at the wire: afterwards it is known how long a transfer
+ * takes, and whether there is a wire to look at. */
 enum { WIRE_WINDOWS = 16 };
 
 /* Handshakes are shorter. */
@@ -49,7 +49,7 @@ static atomic_uint_fast64_t gap_ns;
 static atomic_bool has_rounds;
 static atomic_bool wants_wire, is_first_look;
 static atomic_uint_fast64_t watch_ns; /* of a probe that has not begun */
-static bool is_paused, is_listened; /* under lock */
+static bool is_paused, is_listened;   /* under lock */
 
 /* The open window; NULL class while there is none. Under lock. */
 static struct {
@@ -61,16 +61,16 @@ static struct {
     uint64_t blocked_ns;
     uint64_t elsewhere_ns; /* in blocking calls that are no doors */
     uint64_t wake_ns;
-    bool has_gone;       /* somebody was told to start the thread on it */
+    bool has_gone;            /* somebody was told to start the thread on it */
     bool is_probe, has_begun; /* the thread comes later; it has come */
     bool has_wire;
-    uint64_t natural_bytes;                                  /* moved before it came */
-    uint64_t watched_ns, watched_bytes;                      /* when last something had moved, and how much */
-    uint64_t sent_bytes;                                     /* of bytes, those that this process sends */
-    uint64_t looked_ns, seen_bytes;                          /* the last look; 0: none */
-    uint64_t first_moved_ns, last_moved_ns;                  /* looks between which bytes moved */
-    bool is_series_over; /* the first series of posts */
-    bool is_interfered;  /* the policy learns nothing from it */
+    uint64_t natural_bytes;                 /* moved before it came */
+    uint64_t watched_ns, watched_bytes;     /* when last something had moved, and how much */
+    uint64_t sent_bytes;                    /* of bytes, those that this process sends */
+    uint64_t looked_ns, seen_bytes;         /* the last look; 0: none */
+    uint64_t first_moved_ns, last_moved_ns; /* looks between which bytes moved */
+    bool is_series_over;                    /* the first series of posts */
+    bool is_interfered;                     /* the policy learns nothing from it */
     bool has_only_receives, is_for_others;
     uint32_t series_count;
     uint64_t last_post_ns;
@@ -362,8 +362,8 @@ void hw_overlap_looked_first(const struct hw_overlap_wire *wire, uint64_t now_ns
         window.watched_ns = now_ns;
         window.watched_bytes = wire->moved_bytes;
         bool may_probe = hw_options.stand_down != HW_OPTION_STAND_DOWN_NEVER && !is_listened;
-        bool is_sent = window.sent_bytes &&
-                       wire->queued_bytes >= window.sent_bytes - window.sent_bytes / UNQUEUED_PARTS;
+        bool is_sent =
+            window.sent_bytes && wire->queued_bytes >= window.sent_bytes - window.sent_bytes / UNQUEUED_PARTS;
         if (may_probe && wire->has_wire && is_sent)
             begin_probe();
     }
@@ -372,7 +372,8 @@ void hw_overlap_looked_first(const struct hw_overlap_wire *wire, uint64_t now_ns
 
 bool hw_overlap_is_first_look(void)
 {
-    return atomic_load_explicit(&is_first_look, memory_order_relaxed) && atomic_exchange(&is_first_look, false);
+    return atomic_load_explicit(&is_first_look, memory_order_relaxed) &&
+           atomic_exchange(&is_first_look, false);
 }
 
 bool hw_overlap_wants_wire(void) { return atomic_load_explicit(&wants_wire, memory_order_relaxed); }
@@ -390,9 +391,9 @@ bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_
         window.watched_bytes = wire->moved_bytes;
         window.watched_ns = now_ns;
     }
-    bool result = is_watching && wire->has_wire &&
-                  (wire->queued_bytes >= MOVED_BYTES ||
-                   now_ns - window.watched_ns < hw_policy_probe_ns(window.class));
+    bool result =
+        is_watching && wire->has_wire &&
+        (wire->queued_bytes >= MOVED_BYTES || now_ns - window.watched_ns < hw_policy_probe_ns(window.class));
     if (is_watching && !result) {
         window.has_begun = true;
         atomic_store_explicit(&watch_ns, 0, memory_order_relaxed);

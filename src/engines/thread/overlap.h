@@ -34,8 +34,8 @@ void hw_overlap_blocked(uint64_t began_ns);
  * part in every window. */
 void hw_overlap_interfere(bool wants_pause, bool wants_listening);
 
-/* What the transport's connections tell: bytes carried so far both ways, and handed to them but not yet carried;
- * has_wire is false where that cannot be known. */
+/* What the transport's connections tell: bytes carried so far both ways, and handed to them but not yet
+ * carried; has_wire is false where that cannot be known. */
 struct hw_overlap_wire {
     bool has_wire;
     uint64_t moved_bytes, queued_bytes;

@@ -11,7 +11,7 @@ enum {
     DOUBT_RUN = 2,
     TRIAL_RUN = 2,
     PERIODS_RUN = 3,   /* of either, where only the time between windows tells */
-    NATURAL_RUN = 2, /* windows in a row that needed no thread */
+    NATURAL_RUN = 2,   /* windows in a row that needed no thread */
     LATELY = 64,       /* windows */
     LEAST_PERIODS = 2, /* with the thread and without, before they say anything */
     JUDGED_RUN = 2,    /* windows in a row that stop the thread */
@@ -40,8 +40,8 @@ enum { PROBE_PARTS = 10, MAX_PROBE_PARTS = 3 };
  * cost here. */
 enum { PERIOD_PERCENT = 90 };
 
-/* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us, and is more
- * than posting takes; and as a part of the wait. */
+/* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us, and is
+ * more than posting takes; and as a part of the wait. */
 #define MIN_GAIN_NS UINT64_C(60000)
 enum { GAIN_PARTS = 16 };
 
@@ -145,7 +145,8 @@ uint64_t hw_policy_probe_ns(const struct hw_policy_class *class)
     return probe_ns < MIN_PROBE_NS ? MIN_PROBE_NS : probe_ns;
 }
 
-/* ---- what is known -------------------------------------------------------------------------------------- */
+/* ---- what is known --------------------------------------------------------------------------------------
+ */
 
 static bool has_periods(const struct hw_policy_class *class)
 {
@@ -196,7 +197,8 @@ static bool is_in_doubt(const struct hw_policy_class *class)
     return off == 0 || is_more(median(&class->on), SURE_PERCENT, off);
 }
 
-/* ---- probes, controls and trials ------------------------------------------------------------------------- */
+/* ---- probes, controls and trials -------------------------------------------------------------------------
+ */
 
 static void schedule_control(struct hw_policy_class *class, uint32_t number)
 {
@@ -270,14 +272,15 @@ enum hw_policy_way hw_policy_begin(struct hw_policy_class *class, const struct h
     class->opened_ns = 0;
     if (class->idle_run == HW_POLICY_IDLE_RUN)
         return !class->stands_down && hw_policy_transfer_ns(class) >= LEAST_READY_NS ? HW_POLICY_WAY_ON
-                                                                                      : HW_POLICY_WAY_OFF;
+                                                                                     : HW_POLICY_WAY_OFF;
     uint32_t number = class->window_count++;
     if (number == 0)
         class->next_control = FIRST_CONTROL;
     return choose(class, ledger, number);
 }
 
-/* ---- the end of a window --------------------------------------------------------------------------------- */
+/* ---- the end of a window ---------------------------------------------------------------------------------
+ */
 
 /* True if the window had nothing to gain, and so says nothing about the thread. */
 static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window *window)

@@ -1,8 +1,8 @@
 /* When the progress thread is worth it: decided from what was measured in this run, for each class of
  * operations by itself.
  *
- * A class is a kind of operation, a power of two of its bytes, and whether it sends or receives. The cost of a
- * window of overlap is what the program lost in it: time blocked in completion and in other blocking calls,
+ * A class is a kind of operation, a power of two of its bytes, and whether it sends or receives. The cost of
+ * a window of overlap is what the program lost in it: time blocked in completion and in other blocking calls,
  * time spent waking the thread, and the thread's CPU time where it takes the program's core.
  *
  * The thread takes part from the first window that computes on. What a window would cost without it is
@@ -82,7 +82,7 @@ struct hw_policy_class {
     uint32_t natural_percent; /* of the bytes that moved before a probe ended, by the last one */
     bool was_probed;
     uint32_t natural_run; /* windows in a row that went by themselves */
-    uint32_t off_window; /* number of the last one without the thread */
+    uint32_t off_window;  /* number of the last one without the thread */
     /* Kept here for the caller (overlap.c): bytes of all operations of the last window, and how much longer
      * or shorter the gap between two looks is than the transfer suggests. */
     uint64_t bytes;
@@ -92,8 +92,8 @@ struct hw_policy_class {
     bool is_slow;           /* its windows are so long that a control would cost too much */
     uint64_t duration_ns;   /* of the last window */
     struct hw_policy_samples on, off;
-    struct hw_policy_samples overhead;  /* of windows with the thread: what it took itself */
-    struct hw_policy_samples alone;     /* the transfer with nothing to overlap it: windows that waited at once */
+    struct hw_policy_samples overhead; /* of windows with the thread: what it took itself */
+    struct hw_policy_samples alone; /* the transfer with nothing to overlap it: windows that waited at once */
     struct hw_policy_samples moving;    /* how long the thread saw bytes move */
     bool is_for_others;                 /* the last window was */
     uint64_t opened_ns;                 /* the window before; 0: it says nothing of periods */

@@ -247,8 +247,8 @@ static void look_at_wire(void)
         hw_overlap_looked(&seen, hw_clock_now_ns());
 }
 
-/* In a probe: watches as long as the transfer goes on by itself, that is mostly not at all or until the window
- * is over. */
+/* In a probe: watches as long as the transfer goes on by itself, that is mostly not at all or until the
+ * window is over. */
 static void watch(void)
 {
     uint64_t watch_ns;
@@ -351,8 +351,7 @@ static void *run(void *unused)
 static bool is_to_wake(uint32_t state, uint32_t *found)
 {
     *found = atomic_load(&sleep_state);
-    return (*found >= state || *found == ARMED) &&
-           atomic_compare_exchange_strong(&sleep_state, found, AWAKE);
+    return (*found >= state || *found == ARMED) && atomic_compare_exchange_strong(&sleep_state, found, AWAKE);
 }
 
 static void end_sleep(uint32_t state)
