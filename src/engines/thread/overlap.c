@@ -46,7 +46,7 @@ static struct hw_policy_ledger ledger; /* under lock */
 static bool has_own_core;              /* the thread has a core that the program's thread does not use */
 static atomic_bool is_on;
 static atomic_uint_fast64_t gap_ns;
-static atomic_bool has_rounds;
+static atomic_bool has_rounds, waits_at_once;
 static atomic_bool wants_wire, is_first_look;
 static atomic_uint_fast64_t watch_ns; /* of a probe that has not begun */
 static bool is_paused, is_listened;   /* under lock */
@@ -164,6 +164,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     atomic_store_explicit(&wants_wire, window.class->window_count <= WIRE_WINDOWS, memory_order_relaxed);
     atomic_store_explicit(&gap_ns, gap_for(window.class), memory_order_relaxed);
     atomic_store_explicit(&has_rounds, false, memory_order_relaxed);
+    atomic_store_explicit(&waits_at_once, window.class->idle_run == HW_POLICY_IDLE_RUN, memory_order_relaxed);
     window.has_gone = window.is_series_over = false;
     window.has_only_receives = window.is_for_others = true;
     window.series_count = 0;
@@ -405,5 +406,7 @@ bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_
 uint64_t hw_overlap_gap_ns(void) { return atomic_load_explicit(&gap_ns, memory_order_relaxed); }
 
 bool hw_overlap_has_rounds(void) { return atomic_load_explicit(&has_rounds, memory_order_relaxed); }
+
+bool hw_overlap_waits_at_once(void) { return atomic_load_explicit(&waits_at_once, memory_order_relaxed); }
 
 bool hw_overlap_is_on(void) { return atomic_load_explicit(&is_on, memory_order_relaxed); }

@@ -68,6 +68,9 @@ uint64_t hw_overlap_gap_ns(void);
  * thread; relaxed. */
 bool hw_overlap_has_rounds(void);
 
+/* True if the program waited at once in the last windows like the open one. Any thread; relaxed. */
+bool hw_overlap_waits_at_once(void);
+
 /* True while a window is open in which the thread should take part. Any thread; relaxed. */
 bool hw_overlap_is_on(void);
 

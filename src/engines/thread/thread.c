@@ -286,6 +286,8 @@ static void work(void)
         idle_looks = 0;
         if (!hw_gate_close()) {
             HW_COUNT(looks_inside);
+            if (hw_overlap_waits_at_once()) /* it is likely to stay there until the window is over */
+                inside_nap_ns = MAX_INSIDE_NAP_NS;
             rest(NAPPING, inside_nap_ns);
             if (inside_nap_ns < MAX_INSIDE_NAP_NS)
                 inside_nap_ns *= 2;
