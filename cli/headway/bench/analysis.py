@@ -117,6 +117,44 @@ def ghost_values(told: list[dict]) -> Values:
     return values
 
 
+#: what is told may be off by this part of what was measured, or by this part of the run
+TOLD_WITHIN = (0.2, 0.02)
+
+
+def run_of(launch: dict) -> dict[str, float]:
+    """From MPI_Init to MPI_Finalize, and what the library says that the thread saved of it."""
+    told = launch.get("records") or []
+    if not launch["result"] or not told:
+        return {}
+    found = records.gain(told)
+    return {
+        "repetition": launch.get("repetition", 0),
+        "wall_s": max(records.number(one, "wall_s") for one in told),
+        "told_s": found.saved_s if found else 0.0,
+    }
+
+
+def told_values(row: dict, off: dict | None) -> Values:
+    """What is told beside what the clock says: medians over the repetitions, in which the library
+    did without its engine too."""
+    if off is None or row["mode"] != "headway-keep":
+        return {}
+    without = {run["repetition"]: run["wall_s"] for run in off["runs"]}
+    pairs = [(run, without.get(run["repetition"])) for run in row["runs"]]
+    known = [(run["told_s"], wall - run["wall_s"], wall) for run, wall in pairs if wall]
+    if not known:
+        return {}
+    told_s, measured_s, wall_s = (statistics.median(column) for column in zip(*known, strict=True))
+    of_it, of_run = TOLD_WITHIN
+    limit_s = max(of_it * abs(measured_s), of_run * wall_s)
+    return {
+        "without_s": wall_s,
+        "told_s": told_s,
+        "measured_s": measured_s,
+        "within": float(abs(told_s - measured_s) <= limit_s),
+    }
+
+
 def points(result: dict) -> Iterable[tuple[int, Values, str]]:
     """(bytes, values, digest of the answer) of each point of one program's object."""
     program = result["program"]
@@ -253,6 +291,10 @@ def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
     return derived
 
 
+def setting_of(row: dict) -> tuple:
+    return tuple(row[k] for k in ("mpi", "rate", "sockbuf", "case", "program", "bytes"))
+
+
 def rows_make(launches: list[dict]) -> list[dict]:
     """One row for each setting, case, size and mode, with how many launches failed."""
     rows: dict[tuple, dict] = {}
@@ -284,8 +326,11 @@ def rows_make(launches: list[dict]) -> list[dict]:
                     "ranks_per_node": launch.get("ranks_per_node"),
                     "samples": {},
                     "digests": [],
+                    "runs": [],
                 },
             )
+            if run := run_of(launch):
+                row["runs"].append(run)
             row["launches"] += 1
             row["failed"] += not values
             row["hung"] += bool(values and launch["failure"])
@@ -300,14 +345,9 @@ def rows_make(launches: list[dict]) -> list[dict]:
         row["transfers"] = row["samples"].get("transfer_alone_s", [])
         row["samples"] = row["samples"].get(main, []) if main else []
     for row in made:
-        plain = rows.get(
-            (
-                *(row[k] for k in ("mpi", "rate", "sockbuf", "case", "program")),
-                row["bytes"],
-                "plain",
-            )
-        )
+        plain = rows.get((*setting_of(row), "plain"))
         row["derived"] = derive(row, plain)
+        row["derived"] |= told_values(row, rows.get((*setting_of(row), "headway-off")))
         row["is_same_answer"] = (
             plain is None or not row["digests"] or row["digests"] == plain["digests"]
         )

@@ -39,6 +39,11 @@ RECORD_KEYS = (
     "ticks",
     "useful_wakes",
     "stood_down",
+    "judged_windows",
+    "judged_on_ns",
+    "judged_off_ns",
+    "judged_off_low_ns",
+    "judged_off_high_ns",
 )
 
 #: a BLAS is to use the one thread the work is counted for; each reads these when it is loaded
@@ -105,6 +110,8 @@ def modes_make(
         if "transport" in suite.extra_modes and mpi.vendor in transport.SETTINGS:
             modes.append(Mode("headway-keep", preloaded))
             modes.append(Mode("plain-transport", transport="duplex"))
+        if "keep" in suite.extra_modes:
+            modes.append(Mode("headway-keep", preloaded))
         if "off" in suite.extra_modes:
             modes.append(Mode("headway-off", {**preloaded, "HEADWAY_ENGINE": "off"}))
         if "profile" in suite.extra_modes:
