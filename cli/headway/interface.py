@@ -71,7 +71,7 @@ class State:
     tracked: int
     waited_s: float
     overlapped_s: float
-    recovered_s: float  # measured against doing without; negative: cost
+    recovered_s: float  # estimated; negative: cost; 0: not sure
     progress_cpu_s: float
 
 

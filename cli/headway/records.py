@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
+from dataclasses import dataclass
 from pathlib import Path
 
 NS = 1e-9
@@ -16,7 +18,7 @@ MOST = 1e18
 #: where processes that were spawned leave theirs: each world has a rank 0
 SPAWNED = "spawned"
 #: below this share of the run a figure is noise
-SMALL_SHARE = 0.001
+SMALL_SHARE = 0.01
 
 
 def read(folder: Path) -> list[dict]:
@@ -184,19 +186,56 @@ def overlap_lines(records: list[dict]) -> list[str]:
     return [line]
 
 
+@dataclass(frozen=True)
+class Gain:
+    """What the thread saved a whole run, in seconds of its time; negative: cost."""
+
+    low_s: float
+    saved_s: float
+    high_s: float
+
+
+def gain(records: list[dict]) -> Gain | None:
+    """What the run gained by the thread, or None where the records do not tell.
+
+    Ranks that wait for one another are done at the same time, so what one of them saved in its own
+    waits and the others did not is waited for elsewhere: each tells of the same gain, as far as it
+    sees. The interval reaches to the least of what the ranks are sure of, and to the most of what
+    the middle one thinks possible.
+    """
+    judged = [r for r in records if number(r, "judged_windows") and "judged_off_low_ns" in r]
+    if not judged:
+        return None
+    figures = {
+        name: [(number(r, f"judged_{name}_ns") - number(r, "judged_on_ns")) * NS for r in judged]
+        for name in ("off_low", "off", "off_high")
+    }
+    saved = statistics.median(figures["off"])
+    low = min(*figures["off_low"], saved)
+    return Gain(low, saved, max(statistics.median(figures["off_high"]), saved))
+
+
+def gain_text(found: Gain, wall_s: float) -> str:
+    """One sentence; nothing where it is not sure that anything was gained, or it is little."""
+    surely = min(abs(found.low_s), abs(found.high_s))
+    if found.low_s <= 0 <= found.high_s or surely < SMALL_SHARE * wall_s:
+        return ""
+    verb, sign = ("saved", 1) if found.saved_s > 0 else ("cost", -1)
+    ends = sorted(sign * end for end in (found.low_s, found.high_s))
+    digits = 1 if ends[0] >= 0.95 else 2
+    return (
+        f"the thread {verb} about {sign * found.saved_s:.{digits}f} s "
+        f"({ends[0]:.{digits}f} to {ends[1]:.{digits}f}) of {wall_s + max(found.saved_s, 0):.2f} s"
+    )
+
+
 def policy_lines(records: list[dict]) -> list[str]:
     """What the thread brought, and where it was left out, as the library measured in this run."""
     lines = []
-    judged = int(total(records, "judged_windows"))
     wall = max(number(r, "wall_s") for r in records)
-    on, off = mean(records, "judged_on_ns") * NS, mean(records, "judged_off_ns") * NS
-    if judged and wall and max(on, off) > SMALL_SHARE * wall:
-        verb = "saved" if off >= on else "cost"
-        recovered = f", {share(off - on, off)} of what is lost without it" if off >= on else ""
-        lines.append(
-            f"the thread {verb} about {abs(off - on):.2f} s a rank{recovered} ({off:.2f} s lost "
-            f"without, {on:.2f} s with it; from {judged} windows of overlap beside a few without)"
-        )
+    found = gain(records)
+    if found and wall and (text := gain_text(found, wall)):
+        lines.append(text)
     windows = int(total(records, "overlap_windows"))
     left_out = int(total(records, "overlap_windows_off"))
     if windows and left_out:

@@ -87,6 +87,15 @@ static int end_phase(void) { return result_of(hw_phase_end()); }
 
 static double seconds(uint64_t ns) { return (double)ns * 1e-9; }
 
+/* As the report of a run does, for this process. */
+static double recovered_s(void)
+{
+    double on_s = seconds(atomic_load(&hw_counters.judged_on_ns));
+    double low_s = seconds(atomic_load(&hw_counters.judged_off_low_ns)) - on_s;
+    double high_s = seconds(atomic_load(&hw_counters.judged_off_high_ns)) - on_s;
+    return low_s <= 0 && high_s >= 0 ? 0 : seconds(atomic_load(&hw_counters.judged_off_ns)) - on_s;
+}
+
 static int query(struct headway_state *state, size_t size)
 {
     struct headway_state now = {.version = HEADWAY_VERSION, .engine = "off"};
@@ -106,8 +115,7 @@ static int query(struct headway_state *state, size_t size)
     now.tracked = hw_counters_tracked();
     now.waited_s = seconds(atomic_load(&hw_counters.blocked_ns));
     now.overlapped_s = seconds(atomic_load(&hw_counters.overlapped_ns));
-    now.recovered_s =
-        seconds(atomic_load(&hw_counters.judged_off_ns)) - seconds(atomic_load(&hw_counters.judged_on_ns));
+    now.recovered_s = recovered_s();
     memcpy(state, &now, size < sizeof now ? size : sizeof now);
     return HEADWAY_OK;
 }

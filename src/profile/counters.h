@@ -34,9 +34,11 @@
     X(overlap_windows, "times something became pending when nothing was")                                    \
     X(overlap_windows_off, "of these, left alone by the policy")                                             \
     X(overlapped_ns, "time the program did not wait while something was pending")                            \
-    X(judged_windows, "windows with the thread beside which there are some without")                         \
+    X(judged_windows, "windows with the thread of which it is known what doing without it costs")            \
     X(judged_on_ns, "what these cost: waiting, waking, and CPU time taken from the program")                 \
-    X(judged_off_ns, "what they would have cost at the median cost of those without")                        \
+    X(judged_off_ns, "what they would have cost without the thread, estimated")                              \
+    X(judged_off_low_ns, "the same, at least")                                                               \
+    X(judged_off_high_ns, "the same, at most")                                                               \
     X(wakes, "times the progress thread was woken because something was posted")                             \
     X(looks, "times the progress thread woke up at all")                                                     \
     X(looks_inside, "of these, the program was inside MPI: nothing done")                                    \

@@ -67,6 +67,29 @@ def test_what_a_ghost_takes_of_its_core() -> None:
     assert "ghost_core" not in row_of(rows, "plain")["values"]
 
 
+def told_launch(mode: str, repetition: int, wall_s: float, saved_s: float = 0.0) -> dict:
+    saved = {
+        "judged_windows": 9,
+        "judged_on_ns": 1e8,
+        **{f"judged_{name}_ns": 1e8 + 1e9 * saved_s for name in ("off_low", "off", "off_high")},
+    }
+    one = {"wall_s": wall_s, **(saved if saved_s else {})}
+    return launch(mode, 0.010) | {"records": [one, one], "repetition": repetition}
+
+
+@pytest.mark.parametrize("saved_s, is_within", [(1.15, 1.0), (1.25, 0.0), (0.75, 0.0)])
+def test_told_is_compared_with_the_clock(saved_s: float, is_within: float) -> None:
+    """Repetition by repetition: machines change their speed between them."""
+    kept = [told_launch("headway-keep", n, 2.0 + n, saved_s) for n in range(3)]
+    without = [told_launch("headway-off", n, 3.0 + n) for n in reversed(range(3))]
+    rows = analysis.rows_make([launch("plain", 0.019), *kept, *without])
+    derived = row_of(rows, "headway-keep")["derived"]
+    assert derived["told_s"] == pytest.approx(saved_s)
+    assert derived["measured_s"] == pytest.approx(1.0)
+    assert derived["within"] == is_within
+    assert "told_s" not in row_of(rows, "headway-off")["derived"]
+
+
 def test_predicted_share_is_of_what_the_profiled_run_had_to_win() -> None:
     watched = launch("headway-profile", 0.018) | {
         "prediction": {"predicted_s": 0.006, "no_progress_s": 0.008, "looks": 3}

@@ -365,6 +365,8 @@ RECORD = {
     "judged_windows": 8,
     "judged_on_ns": 300_000_000,
     "judged_off_ns": 900_000_000,
+    "judged_off_low_ns": 800_000_000,
+    "judged_off_high_ns": 1_000_000_000,
     "declined": {"a reason": 4},
 }
 
@@ -376,12 +378,36 @@ def test_summary_says_what_happened() -> None:
         "0.100 CPU s a rank (5.0 %)",
         "6 operations tracked, 6.0 MiB: waited 0.50 s a rank",
         "did other things for 1.20 s",
-        "saved about 0.60 s a rank, 66.7 % of what is lost without it",
+        "the thread saved about 0.60 s (0.50 to 0.70) of 2.60 s",
         "4 of 20 windows",
         "declined: a reason (2 ranks)",
     ):
         assert fact in told, fact
     assert "only 1 of 2 ranks" in records.summarise([RECORD])[-1]
+
+
+def told_of(*changes: dict) -> str:
+    found = [RECORD | {"rank": rank} | change for rank, change in enumerate(changes)]
+    return "\n".join(records.summarise(found))
+
+
+def test_nothing_is_told_of_what_is_not_sure() -> None:
+    """Where the interval holds zero, where it is less than one percent of the run, and where an
+    older library gave none."""
+    assert "about" not in told_of({"judged_off_low_ns": 290_000_000}, {})
+    assert "about" not in told_of({"wall_s": 51.0}, {})
+    assert "the thread saved" in told_of({"wall_s": 49.0}, {})
+    old = {key: value for key, value in RECORD.items() if "judged_off_" not in key}
+    assert "about" not in "\n".join(records.summarise([old]))
+
+
+def test_ranks_tell_of_one_gain() -> None:
+    """Not of the sum: who saved more waits for the other elsewhere."""
+    more = {"judged_off_low_ns": 1_300_000_000, "judged_off_ns": 1_500_000_000}
+    more["judged_off_high_ns"] = 1_700_000_000
+    assert "about 0.90 s (0.50 to 1.05) of" in told_of(more, {})
+    worse = {f"judged_{name}_ns": 100_000_000 for name in ("off_low", "off", "off_high")}
+    assert "the thread cost about 0.20 s (0.20 to 0.20) of 2.00 s" in told_of(worse, worse)
 
 
 def test_summary_of_one_sided_programs_counts_looks() -> None:

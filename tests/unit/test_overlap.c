@@ -78,6 +78,48 @@ static void long_windows_are_not_timed_for_ever(void **state)
     complete();
 }
 
+static uint64_t counted(const atomic_uint_fast64_t *counter) { return atomic_load(counter); }
+
+static void compute(uint64_t ns)
+{
+    uint64_t began_ns = hw_clock_now_ns();
+    while (hw_clock_now_ns() < began_ns + ns)
+        ;
+}
+
+/* A window in which the bytes move while the thread looks, then none is waited for: what it would have cost
+ * without the thread lies between bounds, and is no more than what the program did meanwhile. */
+static void gain_is_what_moved_while_the_thread_looked(void **state)
+{
+    (void)state;
+    enum { WINDOWS = 2, BYTES = 1 << 20, STEP_NS = 2000000, STEPS = 4 };
+    uint64_t windows = counted(&hw_counters.judged_windows), on_ns = counted(&hw_counters.judged_on_ns);
+    uint64_t low_ns = counted(&hw_counters.judged_off_low_ns), off_ns = counted(&hw_counters.judged_off_ns);
+    uint64_t high_ns = counted(&hw_counters.judged_off_high_ns), began_ns = hw_clock_now_ns();
+    struct hw_overlap_wire wire = {.has_wire = true};
+    for (int i = 0; i < WINDOWS; i++) {
+        bool is_new;
+        hw_overlap_posted(HW_REQUEST_RMA, BYTES, true, &is_new);
+        assert_true(hw_overlap_is_on() && hw_overlap_is_first_look());
+        hw_overlap_looked_first(&wire, hw_clock_now_ns());
+        for (int step = 0; step < STEPS; step++) {
+            compute(STEP_NS);
+            wire.moved_bytes += BYTES / STEPS;
+            assert_true(hw_overlap_wants_wire());
+            hw_overlap_looked(&wire, hw_clock_now_ns());
+        }
+        complete();
+    }
+    uint64_t took_ns = hw_clock_now_ns() - began_ns;
+    assert_int_equal(counted(&hw_counters.judged_windows) - windows, WINDOWS);
+    low_ns = counted(&hw_counters.judged_off_low_ns) - low_ns;
+    off_ns = counted(&hw_counters.judged_off_ns) - off_ns;
+    high_ns = counted(&hw_counters.judged_off_high_ns) - high_ns;
+    on_ns = counted(&hw_counters.judged_on_ns) - on_ns;
+    assert_true(off_ns > 0 && low_ns <= off_ns && off_ns <= high_ns);
+    assert_true(high_ns <= took_ns + on_ns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -85,6 +127,7 @@ int main(void)
         cmocka_unit_test(call_that_outlives_its_window_counts_for_none),
         cmocka_unit_test(time_in_blocking_calls_is_not_overlapped),
         cmocka_unit_test(long_windows_are_not_timed_for_ever),
+        cmocka_unit_test(gain_is_what_moved_while_the_thread_looked),
     };
     return cmocka_run_group_tests_name("overlap", tests, NULL, NULL);
 }

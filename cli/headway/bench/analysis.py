@@ -122,6 +122,44 @@ def ghost_values(told: list[dict]) -> Values:
     return values
 
 
+#: what is told may be off by this part of what was measured, or by this part of the run
+TOLD_WITHIN = (0.2, 0.02)
+
+
+def run_of(launch: dict) -> dict[str, float]:
+    """From MPI_Init to MPI_Finalize, and what the library says that the thread saved of it."""
+    told = launch.get("records") or []
+    if not launch["result"] or not told:
+        return {}
+    found = records.gain(told)
+    return {
+        "repetition": launch.get("repetition", 0),
+        "wall_s": max(records.number(one, "wall_s") for one in told),
+        "told_s": found.saved_s if found else 0.0,
+    }
+
+
+def told_values(row: dict, off: dict | None) -> Values:
+    """What is told beside what the clock says: medians over the repetitions, in which the library
+    did without its engine too. Neither has what `headway run` tells the transport."""
+    if off is None:
+        return {}
+    without = {run["repetition"]: run["wall_s"] for run in off["runs"]}
+    pairs = [(run, without.get(run["repetition"])) for run in row["runs"]]
+    known = [(run["told_s"], wall - run["wall_s"], wall) for run, wall in pairs if wall]
+    if not known:
+        return {}
+    told_s, measured_s, wall_s = (statistics.median(column) for column in zip(*known, strict=True))
+    of_it, of_run = TOLD_WITHIN
+    limit_s = max(of_it * abs(measured_s), of_run * wall_s)
+    return {
+        "without_s": wall_s,
+        "told_s": told_s,
+        "measured_s": measured_s,
+        "within": float(abs(told_s - measured_s) <= limit_s),
+    }
+
+
 def points(result: dict) -> Iterable[tuple[int, Values, str]]:
     """(bytes, values, digest of the answer) of each point of one program's object."""
     program = result["program"]
@@ -313,8 +351,11 @@ def rows_make(launches: list[dict]) -> list[dict]:
                     "ranks_per_node": launch.get("ranks_per_node"),
                     "samples": {},
                     "digests": [],
+                    "runs": [],
                 },
             )
+            if run := run_of(launch):
+                row["runs"].append(run)
             row["launches"] += 1
             row["failed"] += not values
             row["reason"] = row["reason"] or launch["failure"]
@@ -339,6 +380,9 @@ def rows_make(launches: list[dict]) -> list[dict]:
             row["derived"] |= {
                 f"{name}_of_plain": whole[name] for name in ("ratio", "recovered") if name in whole
             }
+        kept = "headway-keep" if (*point, "headway-keep") in rows else "headway"
+        if row["mode"] == kept:
+            row["derived"] |= told_values(row, rows.get((*point, "headway-off")))
         row["is_same_answer"] = (
             plain is None or not row["digests"] or row["digests"] == plain["digests"]
         )

@@ -345,3 +345,15 @@ def rma_users(phase: str, users: int) -> Case:
 
 def progression(sizes: tuple[int, ...]) -> Case:
     return Case("receiver", "progression", sizes, {"iterations": "10"}, "latency", timeout_s=110.0)
+
+
+#: windows for so many seconds of the wire: what is told is of a whole run, ends included
+TOLD_S = 0.8
+TOLD_CASES = (
+    replace(exchange("256 KiB, waitall", 256 * KIB), windows_s=TOLD_S),
+    replace(exchange("1 MiB, waitall", MIB), windows_s=TOLD_S),
+    replace(exchange("1 MiB, reduce", MIB, completion="reduce"), windows_s=TOLD_S),
+    collective("iallreduce", (MIB,), windows_s=TOLD_S),
+    halo(64 * KIB, steps=160),
+    Case("1 pair", "multipair", (MIB,), {"iterations": "40"}, "wire"),
+)

@@ -40,6 +40,11 @@ RECORD_KEYS = (
     "ticks",
     "useful_wakes",
     "stood_down",
+    "judged_windows",
+    "judged_on_ns",
+    "judged_off_ns",
+    "judged_off_low_ns",
+    "judged_off_high_ns",
 )
 
 #: programs of windows of overlap, whose answers do not depend on how much is worked

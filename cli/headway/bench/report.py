@@ -77,6 +77,10 @@ DERIVED = {
     "work_ratio": "work alone, x plain",
     "extra_ns": "worst, ns more than plain",
     "extra_bytes": "more than plain",
+    "without_s": "the run without",
+    "told_s": "told saved",
+    "measured_s": "measured",
+    "within": "within",
 }
 
 

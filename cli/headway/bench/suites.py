@@ -17,6 +17,7 @@ from headway.bench.cases import (
     PATTERN_PHASES,
     REORDERED,
     SINGLE_OPERATIONS,
+    TOLD_CASES,
     WAKEUP,
     WITHIN_SIZES,
     Case,
@@ -451,6 +452,14 @@ _SUITES = (
         ("off", "multiple"),
         is_forced=True,
         launches=9,
+    ),
+    Suite(
+        "told",
+        "What the library says the thread saved, and what the clock says",
+        TOLD_CASES,
+        sockbufs=("small",),
+        extra_modes=("keep", "off"),
+        launches=3,
     ),
 )
 

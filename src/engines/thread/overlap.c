@@ -15,8 +15,16 @@ enum { BYTES_CLASS_COUNT = 48 };
  * takes, and whether there is a wire to look at. */
 enum { WIRE_WINDOWS = 16 };
 
+/* A burst is shorter than this part of a window. */
+enum { STRETCH_PARTS = 4 };
+
 /* Handshakes are shorter. */
 enum { MOVED_BYTES = 16 * 1024 };
+
+/* Packets that come and go while the program computes are the kernel's work on the program's core, which
+ * without the thread is done while the program waits. No clock has it apart; beside a computation on one core
+ * it took from nothing to as much as the thread itself: this part of that, give or take the same. */
+enum { KERNEL_PARTS = 2 };
 
 /* Of what a window sends less than this part may be missing in the connections: then it goes by itself. */
 enum { UNQUEUED_PARTS = 4 };
@@ -68,6 +76,9 @@ static struct {
     uint64_t watched_ns, watched_bytes;     /* when last something had moved, and how much */
     uint64_t sent_bytes;                    /* of bytes, those that this process sends */
     uint64_t looked_ns, seen_bytes;         /* the last look; 0: none */
+    uint64_t first_seen_bytes;              /* the first one */
+    uint64_t stretch_ns, stretch_bytes;     /* when the stretch under way began, at how much */
+    uint64_t best_ns, best_bytes;           /* the fastest stretch */
     uint64_t first_moved_ns, last_moved_ns; /* looks between which bytes moved */
     bool is_series_over;                    /* the first series of posts */
     bool is_interfered;                     /* the policy learns nothing from it */
@@ -159,9 +170,12 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     window.blocked_ns = window.elsewhere_ns = 0;
     window.bytes = window.sent_bytes = 0;
     window.has_wire = false;
+    window.stretch_ns = window.best_ns = window.best_bytes = 0;
     window.looked_ns = window.first_moved_ns = window.last_moved_ns = 0;
     atomic_store_explicit(&is_first_look, window.is_on, memory_order_relaxed);
-    atomic_store_explicit(&wants_wire, window.class->window_count <= WIRE_WINDOWS, memory_order_relaxed);
+    bool is_looked_at =
+        window.class->window_count <= WIRE_WINDOWS || window.class->window_count % WIRE_WINDOWS == 0;
+    atomic_store_explicit(&wants_wire, is_looked_at, memory_order_relaxed);
     atomic_store_explicit(&gap_ns, gap_for(window.class), memory_order_relaxed);
     atomic_store_explicit(&has_rounds, false, memory_order_relaxed);
     atomic_store_explicit(&waits_at_once, window.class->idle_run == HW_POLICY_IDLE_RUN, memory_order_relaxed);
@@ -184,18 +198,44 @@ static void end_series(void)
     window.is_series_over = true;
 }
 
-/* For the record: what was overlapped, and what the thread brought as far as controls tell. */
-static void count_window(const struct hw_policy_class *class, const struct hw_policy_window *closed)
+/* What is learnt later is true of earlier windows too: the counters take what has changed, modulo 2^64. */
+static void tell_gain(struct hw_policy_class *class)
+{
+    struct hw_policy_judged *judged = &class->judged;
+    struct hw_policy_estimate now = hw_policy_without(class), *told = &judged->told;
+    if (now.high_ns == 0)
+        return;
+    now.low_ns -= judged->kernel_ns < now.low_ns ? judged->kernel_ns : now.low_ns;
+    now.high_ns += judged->kernel_ns;
+    HW_COUNT_ADD(judged_on_ns, judged->on_ns - judged->told_on_ns);
+    HW_COUNT_ADD(judged_off_low_ns, now.low_ns - told->low_ns);
+    HW_COUNT_ADD(judged_off_ns, now.cost_ns - told->cost_ns);
+    HW_COUNT_ADD(judged_off_high_ns, now.high_ns - told->high_ns);
+    judged->told_on_ns = judged->on_ns;
+    *told = now;
+}
+
+/* For the record: what was overlapped, and what the thread brought as far as that is known. */
+static void count_window(struct hw_policy_class *class, const struct hw_policy_window *closed)
 {
     uint64_t waited_ns = closed->blocked_ns + closed->elsewhere_ns;
     if (closed->duration_ns > waited_ns)
         HW_COUNT_ADD(overlapped_ns, closed->duration_ns - waited_ns);
-    uint64_t off_cost_ns = hw_policy_off_cost_ns(class);
-    if (!closed->was_on || off_cost_ns == 0 || window.is_interfered)
+    if (!closed->was_on || window.is_interfered)
         return;
+    if (class->idle_run > 0) { /* nothing to gain, and the thread has its price */
+        HW_COUNT_ADD(judged_on_ns, closed->overhead_ns);
+        return;
+    }
+    uint64_t kernel_ns = (closed->overhead_ns - window.wake_ns) / KERNEL_PARTS;
+    class->judged.windows++;
+    class->judged.on_ns += hw_policy_cost_ns(closed) + kernel_ns;
+    class->judged.kernel_ns += kernel_ns;
+    class->judged.waited_ns += waited_ns;
+    class->judged.free_ns += closed->duration_ns > waited_ns ? closed->duration_ns - waited_ns : 0;
+    class->judged.gap_ns = atomic_load_explicit(&gap_ns, memory_order_relaxed);
     HW_COUNT(judged_windows);
-    HW_COUNT_ADD(judged_on_ns, hw_policy_cost_ns(closed));
-    HW_COUNT_ADD(judged_off_ns, off_cost_ns);
+    tell_gain(class);
 }
 
 static void log_window(const struct hw_policy_class *class, const struct hw_policy_window *closed)
@@ -220,6 +260,30 @@ static void learn(struct hw_policy_class *class, const struct hw_policy_window *
     adapt_gap(class, closed);
 }
 
+/* How fast data move when nothing holds them up: in the fastest stretch of the window. */
+static void note_pace(uint64_t moved_bytes, uint64_t now_ns)
+{
+    uint64_t bytes = moved_bytes - window.stretch_bytes, ns = now_ns - window.stretch_ns;
+    bool is_long = window.stretch_ns && bytes >= MOVED_BYTES && bytes >= window.bytes / STRETCH_PARTS;
+    if (is_long && (window.best_ns == 0 || ns * (window.best_bytes >> 10) < window.best_ns * (bytes >> 10))) {
+        window.best_ns = ns;
+        window.best_bytes = bytes;
+    }
+    if (window.stretch_ns == 0 || is_long) {
+        window.stretch_ns = now_ns;
+        window.stretch_bytes = moved_bytes;
+    }
+}
+
+/* For how long what moved while the thread took part was on the wire. */
+static uint64_t helped_ns(void)
+{
+    uint64_t bytes = window.seen_bytes - window.first_seen_bytes - window.natural_bytes;
+    if (window.best_ns)
+        return (bytes >> 10) * window.best_ns / (window.best_bytes >> 10);
+    return window.last_moved_ns - window.first_moved_ns;
+}
+
 static void close_window(uint64_t now_ns)
 {
     end_series();
@@ -237,14 +301,16 @@ static void close_window(uint64_t now_ns)
         .overhead_ns = window.wake_ns,
         .duration_ns = now_ns - window.opened_ns,
         .moving_ns = window.last_moved_ns - window.first_moved_ns,
+        .has_helped = window.is_on && window.has_begun && window.has_wire && hw_overlap_wants_wire(),
+        .helped_ns = helped_ns(),
     };
     if (closed.was_on && !has_own_core)
         closed.overhead_ns += hw_clock_read(thread_clock) - window.thread_cpu_ns;
+    if (!window.is_interfered)
+        learn(window.class, &closed);
     count_window(window.class, &closed);
     if (hw_options.log_level == HW_LOG_DEBUG)
         log_window(window.class, &closed);
-    if (!window.is_interfered)
-        learn(window.class, &closed);
     window.class->bytes = window.bytes;
     window.class = NULL;
     atomic_store_explicit(&watch_ns, 0, memory_order_relaxed);
@@ -343,6 +409,9 @@ static void note_movement(const struct hw_overlap_wire *wire, uint64_t now_ns)
         window.first_moved_ns = window.looked_ns;
     if (has_moved)
         window.last_moved_ns = now_ns;
+    if (window.looked_ns == 0)
+        window.first_seen_bytes = wire->moved_bytes;
+    note_pace(wire->moved_bytes, now_ns);
     window.looked_ns = now_ns;
     window.seen_bytes = wire->moved_bytes;
 }

@@ -121,10 +121,13 @@ static uint64_t least_of_last(const struct hw_policy_samples *samples, uint32_t 
     return least;
 }
 
-uint64_t hw_policy_transfer_ns(const struct hw_policy_class *class)
+/* Of transfers with nothing to overlap them, as near to that as was seen. */
+static const struct hw_policy_samples *transfers(const struct hw_policy_class *class)
 {
-    return median(class->alone.count ? &class->alone : class->moving.count ? &class->moving : &class->off);
+    return class->alone.count ? &class->alone : class->moving.count ? &class->moving : &class->off;
 }
+
+uint64_t hw_policy_transfer_ns(const struct hw_policy_class *class) { return median(transfers(class)); }
 
 uint64_t hw_policy_off_cost_ns(const struct hw_policy_class *class)
 {
@@ -132,6 +135,72 @@ uint64_t hw_policy_off_cost_ns(const struct hw_policy_class *class)
         return median(&class->off);
     uint64_t transfer_ns = hw_policy_transfer_ns(class);
     return transfer_ns - transfer_ns * class->natural_percent / 100;
+}
+
+static uint64_t lower_quartile(const struct sorted *sorted) { return sorted->cost_ns[sorted->count / 4]; }
+static uint64_t upper_quartile(const struct sorted *sorted)
+{
+    return sorted->cost_ns[sorted->count - 1 - sorted->count / 4];
+}
+
+static uint64_t at_most(uint64_t ns, uint64_t most_ns) { return ns < most_ns ? ns : most_ns; }
+
+static struct hw_policy_estimate spread(const struct hw_policy_samples *samples)
+{
+    struct sorted sorted = sort(samples);
+    if (sorted.count == 0)
+        return (struct hw_policy_estimate){0};
+    return (struct hw_policy_estimate){lower_quartile(&sorted), median(samples), upper_quartile(&sorted)};
+}
+
+/* What moved while the thread took part would have moved in the wait. What was waited nevertheless may have
+ * been for a partner whom its own thread held up. */
+static struct hw_policy_estimate without_by_movement(const struct hw_policy_class *class)
+{
+    const struct hw_policy_judged *judged = &class->judged;
+    uint64_t waited_ns = judged->waited_ns / judged->windows;
+    struct hw_policy_estimate moved = spread(&class->helped);
+    if (class->alone.count) { /* it took no longer by itself */
+        struct hw_policy_estimate alone = spread(&class->alone);
+        moved.low_ns = at_most(moved.low_ns, alone.low_ns);
+        moved.cost_ns = at_most(moved.cost_ns, alone.cost_ns);
+        moved.high_ns = at_most(moved.high_ns, alone.high_ns);
+    }
+    return (struct hw_policy_estimate){moved.low_ns, moved.cost_ns + waited_ns,
+                                       moved.high_ns + waited_ns + judged->gap_ns};
+}
+
+/* Of one window. A control may have spoilt the partner's window, and movement may be in vain: where both are
+ * known the truth is between them, and no more is said than the lower one. */
+static struct hw_policy_estimate without_by_all(const struct hw_policy_class *class)
+{
+    struct hw_policy_estimate off = spread(&class->off);
+    if (class->helped.count == 0 && class->off.count == 0) {
+        struct hw_policy_estimate took = spread(transfers(class));
+        uint64_t kept = 100 - class->natural_percent;
+        return (struct hw_policy_estimate){took.low_ns * kept / 100, took.cost_ns * kept / 100, took.high_ns};
+    }
+    if (class->helped.count == 0)
+        return off;
+    struct hw_policy_estimate moved = without_by_movement(class);
+    if (class->off.count == 0)
+        return moved;
+    return (struct hw_policy_estimate){at_most(off.low_ns, moved.low_ns), at_most(off.cost_ns, moved.cost_ns),
+                                       at_most(off.cost_ns, moved.cost_ns) == off.cost_ns ? moved.high_ns
+                                                                                          : off.high_ns};
+}
+
+struct hw_policy_estimate hw_policy_without(const struct hw_policy_class *class)
+{
+    const struct hw_policy_judged *judged = &class->judged;
+    if (judged->windows == 0)
+        return (struct hw_policy_estimate){0};
+    struct hw_policy_estimate one = without_by_all(class);
+    /* What the program did meanwhile is all that a wait can be shortened by. */
+    uint64_t most_ns = (judged->waited_ns + judged->free_ns) / judged->windows;
+    return (struct hw_policy_estimate){judged->windows * at_most(one.low_ns, most_ns),
+                                       judged->windows * at_most(one.cost_ns, most_ns),
+                                       judged->windows * at_most(one.high_ns, most_ns)};
 }
 
 uint64_t hw_policy_probe_ns(const struct hw_policy_class *class)
@@ -364,6 +433,8 @@ static void take_sample(struct hw_policy_class *class, const struct hw_policy_wi
     class->natural_run = window->went_by_itself ? class->natural_run + 1 : 0;
     if (window->moving_ns)
         add_sample(&class->moving, window->moving_ns);
+    if (window->has_helped)
+        add_sample(&class->helped, window->helped_ns);
     if (window->was_probe) {
         learn_of_probe(class, window);
         return;

@@ -72,7 +72,22 @@ struct hw_policy_ledger {
     uint64_t saved_ns, spent_ns;
 };
 
+struct hw_policy_estimate {
+    uint64_t low_ns, cost_ns, high_ns;
+};
+
+/* Windows with the thread, summed up. The caller's (overlap.c), but for hw_policy_without(). */
+struct hw_policy_judged {
+    uint64_t windows;
+    uint64_t waited_ns, on_ns, kernel_ns; /* kernel_ns: of on_ns, what may be as much more or less */
+    uint64_t free_ns;                     /* that the program did not wait */
+    uint64_t gap_ns;                      /* at which the thread looked last */
+    uint64_t told_on_ns;                  /* what is in the counters of it */
+    struct hw_policy_estimate told;
+};
+
 struct hw_policy_class {
+    struct hw_policy_judged judged;
     uint32_t window_count; /* of windows with time to gain, the one that is open included */
     uint32_t idle_run;     /* windows in a row without time to gain, up to HW_POLICY_IDLE_RUN */
     uint32_t next_control; /* number of the window at which the other way is tried again */
@@ -95,6 +110,7 @@ struct hw_policy_class {
     struct hw_policy_samples overhead; /* of windows with the thread: what it took itself */
     struct hw_policy_samples alone; /* the transfer with nothing to overlap it: windows that waited at once */
     struct hw_policy_samples moving;    /* how long the thread saw bytes move */
+    struct hw_policy_samples helped;    /* how long what it saw move takes on the wire */
     bool is_for_others;                 /* the last window was */
     uint64_t opened_ns;                 /* the window before; 0: it says nothing of periods */
     bool was_on;                        /* that window */
@@ -127,6 +143,8 @@ struct hw_policy_window {
     uint64_t duration_ns;  /* from the first post until nothing was outstanding */
     uint64_t moving_ns;    /* from the first to the last look of the thread between which bytes moved; 0: not
                               known */
+    bool has_helped;       /* the next is known */
+    uint64_t helped_ns;    /* what moved while the thread took part takes so long on the wire */
 };
 
 /* What the program lost in it. */
@@ -145,6 +163,12 @@ uint64_t hw_policy_transfer_ns(const struct hw_policy_class *class);
 
 /* What a window run without the thread costs in this class, as far as is known; 0 while it is not. */
 uint64_t hw_policy_off_cost_ns(const struct hw_policy_class *class);
+
+/* What the class's windows with the thread (judged) would have cost without it, all together, between what is
+ * surely so and what may be, by all that is known now. Not what the policy decides by: a partner that comes
+ * late is waited for in both ways, so a wait with the thread is no sign that it brought nothing. low_ns <=
+ * cost_ns <= high_ns; all 0 while nothing is known. */
+struct hw_policy_estimate hw_policy_without(const struct hw_policy_class *class);
 
 /* Ends it. Returns true if this changed the decision for the class. */
 bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledger,
