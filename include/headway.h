@@ -37,16 +37,16 @@ enum {
 
 /* Filled by headway_query. Figures are those of this process, since MPI_Init. */
 struct headway_state {
-    int is_active;       /* 1: an engine is on and not paused; makes progress when something is pending */
-    int is_paused;       /* 1: headway_pause is in force */
-    char version[16];    /* of the library, "0.1.0" */
-    char engine[16];     /* "thread", or "off": before MPI_Init, after MPI_Finalize, or switched off */
-    uint64_t pending;    /* operations that are tracked and not known to be complete */
-    uint64_t tracked;    /* operations ever tracked */
-    double waited_s;     /* time in MPI calls that waited for tracked operations */
-    double overlapped_s; /* time the program did other things while some were pending */
-    double recovered_s;  /* what the engine saved, estimated from what was measured; negative: cost. 0 where it
-                            is not sure which of the two */
+    int is_active;         /* 1: an engine is on and not paused; makes progress when something is pending */
+    int is_paused;         /* 1: headway_pause is in force */
+    char version[16];      /* of the library, "0.1.0" */
+    char engine[16];       /* "thread", or "off": before MPI_Init, after MPI_Finalize, or switched off */
+    uint64_t pending;      /* operations that are tracked and not known to be complete */
+    uint64_t tracked;      /* operations ever tracked */
+    double waited_s;       /* time in MPI calls that waited for tracked operations */
+    double overlapped_s;   /* time the program did other things while some were pending */
+    double recovered_s;    /* what the engine saved, estimated from what was measured; negative: cost. 0 where
+                              it is not sure which of the two */
     double progress_cpu_s; /* processor time of the progress thread */
 };
 

@@ -216,9 +216,13 @@ def gain(records: list[dict]) -> Gain | None:
 
 
 def gain_text(found: Gain, wall_s: float) -> str:
-    """One sentence; nothing where it is not sure that anything was gained, or it is little."""
-    surely = min(abs(found.low_s), abs(found.high_s))
-    if found.low_s <= 0 <= found.high_s or surely < SMALL_SHARE * wall_s:
+    """One sentence; a bound alone where it is not sure that anything was gained; nothing where it is
+    little."""
+    if found.low_s <= 0 <= found.high_s:
+        if found.saved_s <= 0 or found.high_s < SMALL_SHARE * wall_s:
+            return ""
+        return f"the thread saved at most about {found.high_s:.2f} s of {wall_s:.2f} s"
+    if min(abs(found.low_s), abs(found.high_s)) < SMALL_SHARE * wall_s:
         return ""
     verb, sign = ("saved", 1) if found.saved_s > 0 else ("cost", -1)
     ends = sorted(sign * end for end in (found.low_s, found.high_s))
