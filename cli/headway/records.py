@@ -216,8 +216,8 @@ def gain(records: list[dict]) -> Gain | None:
 
 
 def gain_text(found: Gain, wall_s: float) -> str:
-    """One sentence; a bound alone where it is not sure that anything was gained; nothing where it is
-    little."""
+    """One sentence; a bound alone where it is not sure that anything was gained; nothing where
+    it is little."""
     if found.low_s <= 0 <= found.high_s:
         if found.saved_s <= 0 or found.high_s < SMALL_SHARE * wall_s:
             return ""
