@@ -39,11 +39,8 @@ static void point_measure(const struct bench *bench, const struct bench_transfer
 
 static void options_check(const struct bench *bench)
 {
-    if (!bench_list_fits(&options.work_units, options.sizes.count, 0))
-        bench_refuse(bench, "--work-units takes one value, or as many as --sizes");
-    if (!bench_list_fits(&options.iterations, options.sizes.count, 1) ||
-        !bench_list_fits(&options.warmup, options.sizes.count, 0))
-        bench_refuse(bench, "--iterations (1 or more) and --warmup take one value, or as many as --sizes");
+    bench_points_check(bench, &options.sizes, &options.work_units, &options.iterations, &options.warmup, 0,
+                       INT64_MAX);
     for (int i = 0; i < options.sizes.count; i++)
         if (options.sizes.values[i] * bench->ranks > 1 << 30)
             bench_refuse(bench, "--sizes times the ranks go up to 1024m");

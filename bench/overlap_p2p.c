@@ -87,18 +87,12 @@ static void options_check(const struct bench *bench)
 {
     if (bench->ranks % 2 != 0)
         bench_refuse(bench, "needs an even number of ranks");
-    if (!bench_list_fits(&options.work_units, options.sizes.count, 0))
-        bench_refuse(bench, "--work-units takes one value, or as many as --sizes");
-    if (!bench_list_fits(&options.iterations, options.sizes.count, 1) ||
-        !bench_list_fits(&options.warmup, options.sizes.count, 0))
-        bench_refuse(bench, "--iterations (1 or more) and --warmup take one value, or as many as --sizes");
+    bench_points_check(bench, &options.sizes, &options.work_units, &options.iterations, &options.warmup, 0,
+                       1 << 30);
     if (options.directions < 1 || options.directions > 2)
         bench_refuse(bench, "--directions is 1 or 2");
     if (options.messages < 1 || 2 * options.messages > BENCH_REQUESTS_MAX)
         bench_refuse(bench, "--messages is 1 to %d", BENCH_REQUESTS_MAX / 2);
-    for (int i = 0; i < options.sizes.count; i++)
-        if (options.sizes.values[i] > 1 << 30)
-            bench_refuse(bench, "--sizes go up to 1024m");
     options.how = bench_completion_parse(bench, options.completion);
 }
 

@@ -193,14 +193,8 @@ static void options_check(const struct bench *bench)
         bench_refuse(bench, "--directions is 1 or 2");
     if (strcmp(options.operation, "put") != 0 && strcmp(options.operation, "get") != 0)
         bench_refuse(bench, "--operation is put or get");
-    if (!bench_list_fits(&options.work_units, options.sizes.count, 0))
-        bench_refuse(bench, "--work-units takes one value, or as many as --sizes");
-    if (!bench_list_fits(&options.iterations, options.sizes.count, 1) ||
-        !bench_list_fits(&options.warmup, options.sizes.count, 1))
-        bench_refuse(bench, "--iterations and --warmup (1 or more) take one value, or as many as --sizes");
-    for (int i = 0; i < options.sizes.count; i++)
-        if (options.sizes.values[i] > 1 << 30)
-            bench_refuse(bench, "--sizes go up to 1024m");
+    bench_points_check(bench, &options.sizes, &options.work_units, &options.iterations, &options.warmup, 1,
+                       1 << 30);
 }
 
 int main(int argc, char **argv)

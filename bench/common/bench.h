@@ -70,6 +70,12 @@ void bench_start(struct bench *bench, const char *program, int argc, char **argv
 _Noreturn void bench_refuse(const struct bench *bench, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Ends every rank unless WORK_UNITS, ITERATIONS and WARMUP have one value or as many as SIZES, at least 0, 1
+ * and LEAST_WARMUP, and no size is above MOST_BYTES. */
+void bench_points_check(const struct bench *bench, const struct bench_list *sizes,
+                        const struct bench_list *work_units, const struct bench_list *iterations,
+                        const struct bench_list *warmup, int64_t least_warmup, int64_t most_bytes);
+
 /* Calls MPI_Finalize. Collective. */
 void bench_finish(struct bench *bench);
 

@@ -214,3 +214,19 @@ void bench_finish(struct bench *bench)
     (void)bench;
     MPI_Finalize();
 }
+
+void bench_points_check(const struct bench *bench, const struct bench_list *sizes,
+                        const struct bench_list *work_units, const struct bench_list *iterations,
+                        const struct bench_list *warmup, int64_t least_warmup, int64_t most_bytes)
+{
+    if (!bench_list_fits(work_units, sizes->count, 0))
+        bench_refuse(bench, "--work-units takes one value, or as many as --sizes");
+    if (!bench_list_fits(iterations, sizes->count, 1) || !bench_list_fits(warmup, sizes->count, least_warmup))
+        bench_refuse(bench,
+                     least_warmup
+                         ? "--iterations and --warmup (1 or more) take one value, or as many as --sizes"
+                         : "--iterations (1 or more) and --warmup take one value, or as many as --sizes");
+    for (int i = 0; i < sizes->count; i++)
+        if (sizes->values[i] > most_bytes)
+            bench_refuse(bench, "--sizes go up to 1024m");
+}
