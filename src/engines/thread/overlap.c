@@ -56,6 +56,7 @@ static atomic_bool is_on;
 static atomic_uint_fast64_t gap_ns;
 static atomic_bool has_rounds, waits_at_once;
 static atomic_bool wants_wire, is_first_look;
+static atomic_uint_fast64_t last_post_ns;
 static atomic_uint_fast64_t watch_ns; /* of a probe that has not begun */
 static bool is_paused, is_listened;   /* under lock */
 
@@ -84,7 +85,6 @@ static struct {
     bool is_interfered;                     /* the policy learns nothing from it */
     bool has_only_receives, is_for_others;
     uint32_t series_count;
-    uint64_t last_post_ns;
 } window;
 
 void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed)
@@ -325,9 +325,9 @@ static void close_window(uint64_t now_ns)
 /* Counts the post. Whether the series is complete is known from the windows before. */
 static enum hw_policy_post continue_series(uint64_t now_ns)
 {
-    if (window.series_count && now_ns - window.last_post_ns > SERIES_GAP_NS)
+    if (window.series_count && now_ns - hw_overlap_last_post_ns() > SERIES_GAP_NS)
         end_series();
-    window.last_post_ns = now_ns;
+    atomic_store_explicit(&last_post_ns, now_ns, memory_order_relaxed);
     if (window.is_series_over)
         return HW_POLICY_POST_TELL;
     window.series_count++;
@@ -479,6 +479,8 @@ bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_
 uint64_t hw_overlap_gap_ns(void) { return atomic_load_explicit(&gap_ns, memory_order_relaxed); }
 
 bool hw_overlap_has_rounds(void) { return atomic_load_explicit(&has_rounds, memory_order_relaxed); }
+
+uint64_t hw_overlap_last_post_ns(void) { return atomic_load_explicit(&last_post_ns, memory_order_relaxed); }
 
 bool hw_overlap_waits_at_once(void) { return atomic_load_explicit(&waits_at_once, memory_order_relaxed); }
 

@@ -68,6 +68,9 @@ uint64_t hw_overlap_gap_ns(void);
  * thread; relaxed. */
 bool hw_overlap_has_rounds(void);
 
+/* When something was last posted. Any thread; relaxed. */
+uint64_t hw_overlap_last_post_ns(void);
+
 /* True if the program waited at once in the last windows like the open one. Any thread; relaxed. */
 bool hw_overlap_waits_at_once(void);
 

@@ -214,8 +214,7 @@ uint64_t hw_policy_probe_ns(const struct hw_policy_class *class)
     return probe_ns < MIN_PROBE_NS ? MIN_PROBE_NS : probe_ns;
 }
 
-/* ---- what is known --------------------------------------------------------------------------------------
- */
+/* ---- what is known ---- */
 
 static bool has_periods(const struct hw_policy_class *class)
 {
@@ -266,8 +265,7 @@ static bool is_in_doubt(const struct hw_policy_class *class)
     return off == 0 || is_more(median(&class->on), SURE_PERCENT, off);
 }
 
-/* ---- probes, controls and trials -------------------------------------------------------------------------
- */
+/* ---- probes, controls and trials ---- */
 
 static void schedule_control(struct hw_policy_class *class, uint32_t number)
 {
@@ -348,8 +346,7 @@ enum hw_policy_way hw_policy_begin(struct hw_policy_class *class, const struct h
     return choose(class, ledger, number);
 }
 
-/* ---- the end of a window ---------------------------------------------------------------------------------
- */
+/* ---- the end of a window ---- */
 
 /* True if the window had nothing to gain, and so says nothing about the thread. */
 static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window *window)

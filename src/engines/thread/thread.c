@@ -73,7 +73,6 @@ static atomic_int exposure_count;
 static _Atomic uint64_t window_freed_ns; /* when the last exposed one was */
 static atomic_bool has_new_window;
 static atomic_uint post_count; /* operations posted; tells the thread whether the program is still posting */
-static atomic_uint_fast64_t last_post_ns;
 static atomic_bool is_series_complete;     /* the last post was the last of its series, as far as is known */
 static atomic_bool is_paused, is_listened; /* by the program; is_paused with is_polling, seq_cst */
 static atomic_bool has_sockets;            /* the waiter's trigger is events; written by the thread */
@@ -183,7 +182,7 @@ static void settle(void)
     if (atomic_exchange(&is_series_complete, false))
         seen = posted;
     for (int naps = 0; posted != seen && naps < MAX_SETTLE_NAPS; naps++) {
-        uint64_t since_ns = hw_clock_now_ns() - atomic_load_explicit(&last_post_ns, memory_order_relaxed);
+        uint64_t since_ns = hw_clock_now_ns() - hw_overlap_last_post_ns();
         if (since_ns >= SETTLE_NS)
             break;
         seen = posted;
@@ -429,9 +428,8 @@ static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
     if (atomic_load_explicit(&is_retired, memory_order_relaxed) || !is_created())
         return;
     atomic_store_explicit(&arithmetic, hw_arithmetic_get(), memory_order_relaxed);
-    atomic_store_explicit(&last_post_ns, hw_clock_now_ns(), memory_order_relaxed);
-    atomic_fetch_add_explicit(&post_count, 1, memory_order_relaxed);
     enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);
+    atomic_fetch_add_explicit(&post_count, 1, memory_order_release); /* after its time */
     if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || atomic_load(&is_paused))
         return;
     bool is_asleep = atomic_load(&sleep_state) != AWAKE;
