@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
+
+#: columns of a line that is no table
+WIDTH = 118
 #: within this of plain a program is called the same
 LEVEL = 0.01
 CAUSES = {
@@ -157,6 +161,16 @@ def same_text(rows: list[dict]) -> str:
     return "Not unchanged: " + ", ".join(title_of(row) for row in changed) + "."
 
 
+def wrapped(line: str) -> str:
+    """A paragraph in lines; rows of tables and headings stay as they are."""
+    if line.startswith(("|", "#")):
+        return line
+    return "\n".join(
+        textwrap.fill(part, WIDTH, break_long_words=False, break_on_hyphens=False)
+        for part in line.split("\n")
+    )
+
+
 def page_make(document: dict) -> str:
     """The page of a result."""
     rows = document["rows"]
@@ -182,5 +196,5 @@ def page_make(document: dict) -> str:
         "",
     ]
     for row in ordered:
-        lines += section(row, document["mpis"])
+        lines += map(wrapped, section(row, document["mpis"]))
     return "\n".join(lines)
