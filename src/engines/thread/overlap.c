@@ -26,8 +26,10 @@ enum { MOVED_BYTES = 16 * 1024 };
  * it took from nothing to as much as the thread itself: this part of that, give or take the same. */
 enum { KERNEL_PARTS = 2 };
 
-/* Of what a window sends less than this part may be missing in the connections: then it goes by itself. */
-enum { UNQUEUED_PARTS = 4 };
+/* Of what a window sends less than this part may be missing in the connections: then it goes by itself. A
+ * part has left already when the thread looks, which a program that was still posting delays by half a
+ * millisecond. */
+enum { UNQUEUED_PARTS = 2 };
 
 /* A program that always has something outstanding (double buffering) never closes its window: cut it here. */
 #define MAX_WINDOW_NS (100 * HW_NS_PER_MS)

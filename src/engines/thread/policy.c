@@ -108,7 +108,7 @@ static uint64_t upper_median(const struct hw_policy_samples *samples)
     return sorted.count ? sorted.cost_ns[sorted.count / 2] : 0;
 }
 
-/* The cheapest of the last `run`; UINT64_MAX if there are not so many. */
+/* The cheapest of the last `run`; 0 if there are not so many. */
 static uint64_t least_of_last(const struct hw_policy_samples *samples, uint32_t run)
 {
     uint64_t least = UINT64_MAX;

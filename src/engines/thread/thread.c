@@ -230,20 +230,28 @@ static struct hw_overlap_wire read_wire(bool is_first)
 {
     struct hw_profile_wire sums = {0};
     bool has_wire = hw_wire_look(&wire, &sums, is_first);
-    return (struct hw_overlap_wire){has_wire, sums.sent_bytes + sums.received_bytes, hw_wire_queued(&wire)};
+    return (struct hw_overlap_wire){.has_wire = has_wire,
+                                    .moved_bytes = sums.sent_bytes + sums.received_bytes};
 }
 
-/* For the policy, which learns from it how long a transfer takes, and whether it needs help at all. */
-static void look_at_wire(void)
+/* For the policy, which learns whether the transfer needs help at all. Before the thread's turn: a listing of
+ * descriptors may take long. */
+static void look_first(void)
 {
-    bool is_first = hw_overlap_is_first_look();
-    if (!is_first && !hw_overlap_wants_wire())
+    if (!hw_overlap_is_first_look())
         return;
-    struct hw_overlap_wire seen = read_wire(is_first);
-    if (is_first)
-        hw_overlap_looked_first(&seen, hw_clock_now_ns());
-    else
-        hw_overlap_looked(&seen, hw_clock_now_ns());
+    struct hw_overlap_wire seen = read_wire(true);
+    seen.queued_bytes = hw_wire_queued(&wire);
+    hw_overlap_looked_first(&seen, hw_clock_now_ns());
+}
+
+/* And how long it takes. */
+static void look_again(void)
+{
+    if (!hw_overlap_wants_wire())
+        return;
+    struct hw_overlap_wire seen = read_wire(false);
+    hw_overlap_looked(&seen, hw_clock_now_ns());
 }
 
 /* In a probe: watches as long as the transfer goes on by itself, that is mostly not at all or until the
@@ -254,6 +262,7 @@ static void watch(void)
     while ((watch_ns = hw_overlap_watch_ns()) > 0 && has_work() && !atomic_load(&is_stopping)) {
         hw_waiter_nap(&waiter, watch_ns);
         struct hw_overlap_wire seen = read_wire(false);
+        seen.queued_bytes = hw_wire_queued(&wire);
         if (!hw_overlap_goes_by_itself(&seen, hw_clock_now_ns()))
             break;
     }
@@ -283,6 +292,13 @@ static void work(void)
             continue;
         }
         idle_looks = 0;
+        if (!hw_inside_any()) { /* else its posts may not be over */
+            look_first();
+            if (hw_overlap_watch_ns() > 0) {
+                watch();
+                continue;
+            }
+        }
         if (!hw_gate_close()) {
             HW_COUNT(looks_inside);
             if (hw_overlap_waits_at_once()) /* it is likely to stay there until the window is over */
@@ -293,18 +309,12 @@ static void work(void)
             reason = HW_REASON_TICK;
             continue;
         }
-        look_at_wire();
-        if (hw_overlap_watch_ns() > 0) {
-            hw_gate_open();
-            watch();
-            continue;
-        }
         /* A program that came by before the turn began does so often: it is not to wait often. */
         bool is_cut = false, was_awaited = hw_inside_any();
         if (!was_awaited)
             inside_nap_ns = FIRST_INSIDE_NAP_NS;
         hw_waiter_polled(&waiter, reason, drain(&is_cut));
-        look_at_wire();
+        look_again();
         if (is_cut) { /* what is still to be read tells nobody again */
             rest(NAPPING, inside_nap_ns);
             if (was_awaited && inside_nap_ns < MAX_INSIDE_NAP_NS)
