@@ -68,10 +68,15 @@ async def sleeps():
     """Nothing spins while the partner is late: a busy loop would test some 100,000 times."""
     if rank == 0:
         request = Counted(comm.irecv(source=1, tag=20))
-        assert await headway.aio(request) == "late"
+        late = asyncio.ensure_future(headway.aio(request))
+        while not request.tests:
+            await asyncio.sleep(0)
+        await headway.aio(comm.isend("awaited", dest=1, tag=19))
+        assert await late == "late"
         print(f" tests:{request.tests} ", flush=True)
         assert 1 < request.tests < 5000, request.tests
     else:
+        assert await headway.aio(comm.irecv(source=0, tag=19)) == "awaited"
         await asyncio.sleep(0.6)
         await headway.aio(comm.isend("late", dest=0, tag=20))
 
