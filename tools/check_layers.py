@@ -17,8 +17,9 @@ BELOW = {
     "objects": {"real", "shm", "profile", "base"},
     "world": {"real", "shm", "profile", "base"},
     "progress": {"real", "shm", "profile", "base"},
-    "engines": {"objects", "world", "progress", "real", "shm", "profile", "base"},
-    "mpi": {"engines", "objects", "world", "progress", "real", "shm", "profile", "base"},
+    "policy": {"base"},
+    "engines": {"policy", "objects", "world", "progress", "real", "shm", "profile", "base"},
+    "mpi": {"engines", "policy", "objects", "world", "progress", "real", "shm", "profile", "base"},
 }
 # What the generators write, and the layer each belongs to.
 GENERATED = {
@@ -27,7 +28,12 @@ GENERATED = {
     "real_inline.h": "real",
     "hooks.h": "mpi",
 }
-WITHOUT_MPI = {"base", "shm", "profile"}
+WITHOUT_MPI = {"base", "shm", "profile", "policy"}
+# Layers of functions of their arguments alone: no clock, no MPI, no thread.
+PURE = {"policy"}
+IMPURE = re.compile(
+    r"(?:pthread|time|threads|stdatomic|unistd|signal)\.h|(?:sys|linux)/.*|base/clock\.h"
+)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -48,6 +54,8 @@ def complaints(path: Path) -> list[str]:
             if layer in WITHOUT_MPI or inside != "real/real.h":
                 found.append(f"{inside}: includes mpi.h; use real/real.h")
             continue
+        if layer in PURE and IMPURE.fullmatch(target):
+            found.append(f"{inside}: {layer} is pure and may not include {target}")
         other = GENERATED.get(target, target.split("/")[0])
         if other not in BELOW:
             continue

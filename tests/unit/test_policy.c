@@ -1,6 +1,6 @@
 /* Description: when the progress thread takes part: from the first window on; what is learnt without trying,
  * what probes, controls and trials may cost, and what they decide; and the pacing of polls. */
-#include "engines/thread/policy.h"
+#include "policy/policy.h"
 #include "progress/pacing.h"
 
 #include <setjmp.h>

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/visibility.h"
-#include "engines/thread/policy.h"
+#include "policy/policy.h"
 #include "profile/counters.h"
 #include "progress/inside.h"
 #include "real/launcher.h"

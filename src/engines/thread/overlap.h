@@ -3,8 +3,8 @@
 #ifndef HW_ENGINES_THREAD_OVERLAP_H
 #define HW_ENGINES_THREAD_OVERLAP_H
 
-#include "engines/thread/policy.h"
 #include "objects/request.h"
+#include "policy/policy.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "engines/thread/policy.h"
+#include "policy/policy.h"
 
 #include <string.h>
 

@@ -38,8 +38,8 @@
  * Probes, controls and trials come at certain numbers of windows, so that the processes of a regular program
  * try the same at the same time: two that decide differently would each wait for the other's progress. Pure:
  * no clock, no MPI, no lock; the caller serialises. */
-#ifndef HW_ENGINES_THREAD_POLICY_H
-#define HW_ENGINES_THREAD_POLICY_H
+#ifndef HW_POLICY_POLICY_H
+#define HW_POLICY_POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>
