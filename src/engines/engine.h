@@ -1,23 +1,48 @@
-/* What every engine fills, and what the hooks in src/mpi call. Engines never include one another. */
+/* What an engine is, and how the hooks in src/mpi, and engines, speak to all of them at once. Engines never
+ * include one another; src/mpi includes this file alone of src/engines.
+ *
+ * An engine is a folder here and a line in table.h, whose order is that of all that follows. It fills the
+ * members of struct hw_engine that concern it and leaves the others NULL. What follows operations is told
+ * (hw_engines_told) from the end of MPI_Init* to MPI_Finalize. doc/adr/0021. */
 #ifndef HW_ENGINES_ENGINE_H
 #define HW_ENGINES_ENGINE_H
 
+#include "base/atomic.h"
 #include "base/status.h"
 #include "base/visibility.h"
 #include "objects/request.h"
+#include "profile/counters.h"
 #include "profile/record.h"
+#include "real/real.h"
+#include "real/type_size.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The error handlers of communicators, as far as the program has set them (src/mpi/errors.c). */
+enum hw_engine_handler { HW_HANDLER_FATAL, HW_HANDLER_RETURN, HW_HANDLER_OWN };
+struct hw_engine_handlers {
+    enum hw_engine_handler world, self; /* of MPI_COMM_WORLD and MPI_COMM_SELF */
+    bool has_return, has_own;           /* any communicator ever had such a one */
+    bool is_changing;                   /* a call that sets one is under way */
+};
+
 struct hw_engine {
     const char *name;
 
-    /* After the real MPI_Init*, before the program gets control back. `has_world` is false in a program
-     * that has only sessions. Anything but HW_OK leaves the engine off; it has logged why. */
-    enum hw_status (*start)(bool has_world);
+    /* Once, before the real MPI_Init* or MPI_Session_init, in every process: ghosts too. */
+    void (*prepare)(void);
 
-    /* Before the real MPI_Finalize (or at exit). After it returns no thread of the engine calls MPI. */
+    /* After each real MPI_Init* and MPI_Session_init, first of all, ghosts too: the program's thread level
+     * there. */
+    void (*joined)(int level, bool is_session);
+
+    /* Before the program gets control back from the first of MPI_Init* and MPI_Session_init. `has_world` is
+     * false in a program that has only sessions. Anything but HW_OK leaves the engine off; it has said why.
+     * *min_bytes: of the smallest point-to-point message of which it wants to be told. */
+    enum hw_status (*start)(bool has_world, uint64_t *min_bytes);
+
+    /* Before the real MPI_Finalize, if it was started. After it returns no thread of the engine calls MPI. */
     void (*stop)(void);
 
     /* At exit(3) without MPI_Finalize, perhaps from inside MPI: waits a moment for the engine's thread, not
@@ -25,7 +50,7 @@ struct hw_engine {
     void (*abandon)(void);
 
     /* An operation has been entered in the tracker (posted, or started). is_receive: it only takes what
-     * others send. Any thread, inside a hook. */
+     * others send. Any thread, inside a hook. An engine without it is told nothing down to `listen`. */
     void (*posted)(enum hw_request_kind kind, uint64_t bytes, bool is_receive);
 
     /* A door that held tracked requests is about to return to the program. blocked_ns is the time it took if
@@ -51,18 +76,85 @@ struct hw_engine {
      * whatever its policy says. Any thread, not inside a hook. */
     void (*listen)(bool is_listened);
 
-    /* Fills engine, trigger and thread_cpu_ns. */
+    /* The program has set an error handler of communicators, or is about to. Any thread, inside a hook, one
+     * at a time; from the start of the world, also while the engine is off. */
+    void (*heard)(const struct hw_engine_handlers *handlers);
+
+    /* Fills what it knows of the record's facts, off or on. */
     void (*describe)(struct hw_record_facts *facts);
+
+    /* One line or more, if the user wants to know what is on (HEADWAY_VERBOSE). */
+    void (*say)(void);
 };
 
-extern const struct hw_engine hw_engine_thread;
+enum { HW_ENGINES_MAX = 8 };
 
-/* The engine in use; NULL while off. Written in MPI_Init* and MPI_Finalize only. */
-extern HW_HIDDEN const struct hw_engine *hw_engine_active;
+/* Those that are on and have `posted`; NULL ends them. Written in MPI_Init*, MPI_Finalize and at exit. */
+extern HW_HIDDEN _Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MAX + 1];
 
-static inline bool hw_engine_is_on(void)
+/* The smallest point-to-point message of which one of them wants to be told; UINT64_MAX while there is none,
+ * so that the size test is the only test a small message meets. */
+extern HW_HIDDEN uint64_t hw_engines_min_bytes;
+
+static inline bool hw_engine_is_on(void) { return hw_atomic_load_relaxed(&hw_engines_told[0]) != NULL; }
+
+static inline uint64_t hw_engines_bytes(MPI_Count count, MPI_Datatype type)
 {
-    return __atomic_load_n(&hw_engine_active, __ATOMIC_RELAXED) != NULL;
+    return count > 0 ? (uint64_t)count * hw_real_type_size(type) : 0;
 }
+
+/* Whether they want to be told of so large a message. */
+static inline bool hw_engines_want(MPI_Count count, MPI_Datatype type)
+{
+    return __builtin_expect(hw_engines_min_bytes != UINT64_MAX, 1) &&
+           __builtin_expect(hw_engines_bytes(count, type) >= hw_engines_min_bytes, 0);
+}
+
+/* `function` of all that are told, which have it. */
+#define HW_ENGINES_TELL(function, ...)                                                                       \
+    do {                                                                                                     \
+        const struct hw_engine *hw_told;                                                                     \
+        for (int hw_i = 0; (hw_told = hw_atomic_load_acquire(&hw_engines_told[hw_i])) != NULL; hw_i++)       \
+            if (hw_told->function)                                                                           \
+                hw_told->function(__VA_ARGS__);                                                              \
+    } while (0)
+
+static inline void hw_engines_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
+{
+    HW_ENGINES_TELL(posted, kind, bytes, is_receive);
+}
+
+/* Enters a request that was just posted, and tells of it. */
+static inline void hw_engines_post(enum hw_request_kind kind, uint64_t bytes, bool is_receive,
+                                   MPI_Request request)
+{
+    HW_COUNT_ADD(tracked_bytes, bytes);
+    if (hw_request_post(request, kind, bytes))
+        hw_engines_posted(kind, bytes, is_receive);
+}
+
+static inline void hw_engines_returned(uint64_t blocked_ns, int still_pending)
+{
+    HW_ENGINES_TELL(returned, blocked_ns, still_pending);
+}
+
+/* What follows comes from MPI_Init*, MPI_Session_init and MPI_Finalize, one thread at a time. */
+
+void hw_engines_prepare(void);
+void hw_engines_join(int level, bool is_session);
+void hw_engines_start(bool has_world);
+/* Fills the facts and stops all. */
+void hw_engines_stop(struct hw_record_facts *facts);
+void hw_engines_say(void);
+
+/* From any thread. */
+
+void hw_engines_blocked(uint64_t began_ns);
+void hw_engines_retire(const char *reason);
+void hw_engines_exposed(int change);
+void hw_engines_pause(bool is_paused);
+void hw_engines_listen(bool is_listened);
+void hw_engines_hear(const struct hw_engine_handlers *handlers);
+void hw_engines_describe(struct hw_record_facts *facts);
 
 #endif

@@ -85,7 +85,7 @@ uint64_t hw_block_rooted(MPI_Count own, MPI_Datatype own_type, MPI_Count each, M
 {
     if (root == HW_PROC_NULL)
         return 0;
-    return is_root(root, comm) ? hw_track_bytes(each, each_type) : hw_track_bytes(own, own_type);
+    return is_root(root, comm) ? hw_engines_bytes(each, each_type) : hw_engines_bytes(own, own_type);
 }
 
 uint64_t hw_block_rooted_each(MPI_Count own, MPI_Datatype own_type, struct hw_counts each, int root,
@@ -93,5 +93,5 @@ uint64_t hw_block_rooted_each(MPI_Count own, MPI_Datatype own_type, struct hw_co
 {
     if (root == HW_PROC_NULL)
         return 0;
-    return is_root(root, comm) ? mean(each, far_size(comm)) : hw_track_bytes(own, own_type);
+    return is_root(root, comm) ? mean(each, far_size(comm)) : hw_engines_bytes(own, own_type);
 }

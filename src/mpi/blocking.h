@@ -5,12 +5,10 @@
 #define HW_MPI_BLOCKING_H
 
 #include "base/clock.h"
+#include "engines/engine.h"
 #include "progress/inside.h"
 
 #include <stdint.h>
-
-/* The rest of it, where a call was timed. */
-void hw_blocked(uint64_t began_ns);
 
 /* The value of `call`. One load and one branch unless somebody wants the time. */
 #define HW_BLOCKING(call)                                                                                    \
@@ -18,7 +16,7 @@ void hw_blocked(uint64_t began_ns);
         uint64_t hw_began_ns = __builtin_expect(hw_inside_is_timed(), 0) ? hw_clock_now_ns() : 0;            \
         __auto_type hw_result = (call);                                                                      \
         if (__builtin_expect(hw_began_ns != 0, 0))                                                           \
-            hw_blocked(hw_began_ns);                                                                         \
+            hw_engines_blocked(hw_began_ns);                                                                 \
         hw_result;                                                                                           \
     })
 

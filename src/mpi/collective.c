@@ -9,14 +9,14 @@ void hw_icollective_posted(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm
     if (!hw_engine_is_on())
         return;
     HW_COUNT(tracked_collective);
-    hw_track_posted(HW_REQUEST_COLLECTIVE, hw_track_bytes(count, datatype), false, *request);
+    hw_engines_post(HW_REQUEST_COLLECTIVE, hw_engines_bytes(count, datatype), false, *request);
 }
 
 void hw_ireduction_posted(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                           MPI_Request *request)
 {
     if (hw_track_is_callback(op))
-        hw_request_post(*request, HW_REQUEST_CALLBACK, hw_track_bytes(count, datatype));
+        hw_request_post(*request, HW_REQUEST_CALLBACK, hw_engines_bytes(count, datatype));
     else
         hw_icollective_posted(count, datatype, comm, request);
 }

@@ -35,8 +35,7 @@ static void leave_door(struct door *door, const MPI_Request *requests, bool is_b
 {
     uint64_t blocked_ns = is_blocking ? hw_clock_now_ns() - door->entered_ns : 0;
     int still_pending = hw_request_return(&door->taken, requests);
-    if (hw_engine_is_on())
-        hw_engine_active->returned(blocked_ns, still_pending);
+    hw_engines_returned(blocked_ns, still_pending);
 }
 
 enum { BLOCKING = true, NONBLOCKING = false };
@@ -206,7 +205,6 @@ int hw_request_free(MPI_Request *request)
 {
     hw_request_drop(1, request);
     int rc = hw_real.Request_free(request);
-    if (hw_engine_is_on())
-        hw_engine_active->returned(0, 0);
+    hw_engines_returned(0, 0);
     return rc;
 }

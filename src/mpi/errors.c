@@ -1,8 +1,8 @@
 #include "mpi/errors.h"
 
+#include "engines/engine.h"
 #include "hooks.h"
 #include "mpi/world_callbacks.h"
-#include "objects/request.h"
 #include "real/constants.h"
 #include "real/quirks.h"
 #include "world/comm.h"
@@ -10,42 +10,36 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-enum kind { FATAL, RETURN, OWN };
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static enum kind world, self;
-static bool has_return, has_own; /* any communicator ever had such a handler */
+static struct hw_engine_handlers handlers;
 static int setter_count; /* calls under way; not under the lock: they may end in a handler of the program */
 
-static enum kind kind_of(MPI_Errhandler handler)
+static enum hw_engine_handler kind_of(MPI_Errhandler handler)
 {
-    return handler == HW_ERRORS_ARE_FATAL ? FATAL : handler == HW_ERRORS_RETURN ? RETURN : OWN;
+    return handler == HW_ERRORS_ARE_FATAL ? HW_HANDLER_FATAL
+           : handler == HW_ERRORS_RETURN  ? HW_HANDLER_RETURN
+                                          : HW_HANDLER_OWN;
 }
 
-static void add(enum kind kind)
+static void add(enum hw_engine_handler kind)
 {
-    has_return = has_return || kind == RETURN;
-    has_own = has_own || kind == OWN;
+    handlers.has_return = handlers.has_return || kind == HW_HANDLER_RETURN;
+    handlers.has_own = handlers.has_own || kind == HW_HANDLER_OWN;
 }
 
-static void decide(void)
+static void tell(void)
 {
-    bool is_silent = world == RETURN && (self == RETURN || hw_real_raises_at_world());
-    enum hw_request_asking asking = HW_REQUEST_ASK_NOT;
-    if (setter_count == 0 && !has_own && is_silent)
-        asking = HW_REQUEST_ASK;
-    else if (setter_count == 0 && !has_own && !has_return)
-        asking = HW_REQUEST_ASK_MUTED;
-    hw_request_allow_asking(asking);
+    handlers.is_changing = setter_count > 0;
+    hw_engines_hear(&handlers);
 }
 
-static enum kind kind_at(MPI_Comm comm)
+static enum hw_engine_handler kind_at(MPI_Comm comm)
 {
     MPI_Errhandler handler;
     if (hw_bottom.Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
-        return OWN;
-    enum kind kind = kind_of(handler);
-    if (kind == OWN)
+        return HW_HANDLER_OWN;
+    enum hw_engine_handler kind = kind_of(handler);
+    if (kind == HW_HANDLER_OWN)
         hw_bottom.Errhandler_free(&handler);
     return kind;
 }
@@ -55,11 +49,11 @@ void hw_errors_start(void)
     if (!HW_REAL_ASKING_RAISES)
         return;
     pthread_mutex_lock(&lock);
-    world = kind_at(HW_COMM_WORLD);
-    self = kind_at(HW_COMM_SELF);
-    add(world);
-    add(self);
-    decide();
+    handlers.world = kind_at(HW_COMM_WORLD);
+    handlers.self = kind_at(HW_COMM_SELF);
+    add(handlers.world);
+    add(handlers.self);
+    tell();
     pthread_mutex_unlock(&lock);
 }
 
@@ -71,7 +65,7 @@ static void begin_setting(MPI_Errhandler handler)
     pthread_mutex_lock(&lock);
     setter_count++;
     add(kind_of(handler));
-    decide();
+    tell();
     pthread_mutex_unlock(&lock);
 }
 
@@ -83,10 +77,10 @@ static void end_setting(MPI_Comm comm, MPI_Errhandler handler)
     pthread_mutex_lock(&lock);
     setter_count--;
     if (comm == HW_COMM_WORLD || hw_world_is_user_world(comm))
-        world = kind_of(handler);
+        handlers.world = kind_of(handler);
     else if (comm == HW_COMM_SELF)
-        self = kind_of(handler);
-    decide();
+        handlers.self = kind_of(handler);
+    tell();
     pthread_mutex_unlock(&lock);
 }
 

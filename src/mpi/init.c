@@ -1,10 +1,9 @@
-/* Start and end of MPI (MPI-4.1 chapter 11): where the engine is started and stopped.
+/* Start and end of MPI (MPI-4.1 chapter 11): where engines are started and stopped.
  *
  * The real MPI is asked for the thread level that the program asks for, whatever it is: an engine takes turns
- * with the program (progress/gate.h). World model and sessions may come in any order and number: the engine
- * lives from the first of them to the last.
+ * with the program (progress/gate.h). World model and sessions may come in any order and number: engines live
+ * from the first of them to the last.
  */
-#include "base/cores.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/engine.h"
@@ -15,91 +14,28 @@
 #include "mpi/interface.h"
 #include "mpi/track.h"
 #include "profile/record.h"
-#include "progress/gate.h"
-#include "progress/inside.h"
 #include "real/constants.h"
 #include "real/detect.h"
-#include "real/eager.h"
 #include "real/ending.h"
-#include "real/extensions.h"
 #include "real/launcher.h"
 #include "real/quirks.h"
 #include "world/comm.h"
 #include "world/world.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Below this the wire time is shorter than what a sleeping thread needs to wake up for it: measured at
- * 1 Gbit/s, and on faster networks still more so. */
-#define MIN_AUTO_LIMIT_BYTES (128 * 1024)
-/* A thread puts processes out of step now and then. Where that makes them take turns, and stay in it, the
- * gain of smaller messages does not make up for it: the heat solver at 1 Gbit/s loses with rows of 128 KiB
- * and gains with 512 (`headway-keep` in doc/results/halo.json); between them it broke even at some 160 KiB.
- */
-#define MIN_ALTERNATING_LIMIT_BYTES (192 * 1024)
 
 enum { EXIT_BAD_INPUT = 78 }; /* EX_CONFIG of sysexits.h */
 
 /* In which a launcher has read what one process said before any of them ends. */
 enum { LAUNCHER_US = 500 * 1000 };
 
-uint64_t hw_track_min_bytes = UINT64_MAX;
-const struct hw_engine *hw_engine_active;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int user_count;       /* world model and sessions alive */
-static uint64_t limit_bytes; /* the eager limit in force */
-static const char *off_reason;
-static const struct hw_engine *abandoned; /* at exit, perhaps with MPI_Finalize still to come */
-static bool is_spawned;                   /* by MPI_Comm_spawn */
-
-/* Said in the record, and by HEADWAY_VERBOSE. */
-static void stand_back(const char *reason)
-{
-    off_reason = reason;
-    hw_record_declined(reason);
-}
-
-/* The same where the user may have expected the engine: a line says so as well. */
-static void turn_off(const char *reason, const char *advice)
-{
-    if (off_reason)
-        return;
-    stand_back(reason);
-    if (hw_log_rank() <= 0) /* all processes alike */
-        hw_log_warn("%s; %s", reason, advice);
-}
-
-/* The thread cannot take turns with calls that are no entries of ours; only MPI's own locks keep them apart.
- */
-static void heed_extensions(int level)
-{
-    static char reason[128];
-    const char *extension = off_reason || level == HW_THREAD_MULTIPLE ? NULL : hw_real_extension_used();
-    if (extension == NULL)
-        return;
-    snprintf(reason, sizeof reason, "the program may call %s, which is not of the MPI standard", extension);
-    turn_off(reason, "the progress thread stays off, but for programs at MPI_THREAD_MULTIPLE");
-}
-
-/* Bytes of such a job are moved by the program's own cores alone, so there is no time to win: doc/adr/0012.
- */
-static bool is_crowded_node(void)
-{
-    cpu_set_t allowed;
-    struct hw_real_job job = hw_real_launcher_job();
-    if (hw_options.ghosts.count || !hw_real_launcher_is_one_node(&job))
-        return false;
-    /* Bound to a core of its own, as Open MPI does by itself, a process has none for the thread. */
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && hw_cores_count(&allowed) < 2)
-        return true;
-    return !hw_real_launcher_has_spare_cores(&job, hw_real_launcher_core_count());
-}
+static int user_count;  /* world model and sessions alive */
+static bool is_spawned; /* by MPI_Comm_spawn */
 
 /* For bad input that one process has told. Hydra drops what it has not read yet when the first process ends
  * like this: one line in seven on a loaded machine. */
@@ -119,18 +55,7 @@ static void prepare_once(void)
         hw_real_make_room_for_accumulates();
         hw_rma_ghost_prepare();
     }
-    if (hw_options.engine == HW_OPTION_ENGINE_OFF)
-        off_reason = "HEADWAY_ENGINE=off";
-    else if (!hw_real_is_complete())
-        turn_off("interposition is incomplete", "the progress thread stays off");
-    else if (!hw_inside_knows_threads())
-        turn_off("the program has taken all keys for data of threads", "the progress thread stays off");
-    else if (hw_options.engine == HW_OPTION_ENGINE_AUTO && is_crowded_node())
-        stand_back(
-            "all processes are on one node and leave no core to spare, so that a progress thread could only "
-            "slow them (HEADWAY_ENGINE=thread has one all the same)");
-    if (!off_reason)
-        hw_gate_prepare();
+    hw_engines_prepare();
 }
 
 static void prepare(void)
@@ -139,71 +64,25 @@ static void prepare(void)
     pthread_once(&once, prepare_once);
 }
 
-static void fork_child(void)
-{
-    hw_request_fork_release();
-    hw_request_fork_child();
-    hw_engine_active = NULL; /* the thread stayed in the parent */
-    hw_track_min_bytes = UINT64_MAX;
-}
-
-/* A program may end without MPI_Finalize: the thread must not poll an MPI whose library is being torn down.
- */
-static void at_exit(void)
-{
-    const struct hw_engine *engine = hw_engine_active;
-    hw_engine_active = NULL;
-    hw_track_min_bytes = UINT64_MAX;
-    if (engine)
-        engine->abandon();
-    abandoned = engine;
-}
-
-static void find_limit(void)
-{
-    limit_bytes = (uint64_t)hw_options.eager_limit;
-    if (limit_bytes)
-        return;
-    limit_bytes = hw_real_eager_limit();
-    uint64_t least = hw_real_directions_alternate() ? MIN_ALTERNATING_LIMIT_BYTES : MIN_AUTO_LIMIT_BYTES;
-    if (limit_bytes < least)
-        limit_bytes = least;
-}
-
 static void print_build(void)
 {
     hw_log_note("Headway for %s, MPI %s at %s", hw_real_flavour_name(hw_real_flavour_built()),
                 hw_real_detect_version(), hw_real_library_used()->path);
-    hw_log_note("engine %s%s%s, messages from %llu bytes are tracked",
-                hw_engine_active ? hw_engine_active->name : "off: ", hw_engine_active ? "" : off_reason, "",
-                (unsigned long long)limit_bytes);
+    hw_engines_say();
     hw_options_print();
 }
 
-static void start_engine(bool has_world)
+static void start_engines(bool has_world)
 {
-    static bool has_handlers;
-    find_limit();
-    if (HW_REAL_ASKING_RAISES && !has_world && !off_reason)
-        turn_off("a program with sessions only cannot be progressed on this MPI",
-                 "the progress thread stays off");
-    if (!off_reason && has_world)
+    if (has_world)
         hw_errors_start();
-    if (!off_reason && hw_engine_thread.start(has_world) == HW_OK) {
-        hw_engine_active = &hw_engine_thread;
-        hw_track_min_bytes = limit_bytes;
-        hw_interface_engine_started();
-        if (!has_handlers) {
-            pthread_atfork(hw_request_fork_prepare, hw_request_fork_release, fork_child);
-            atexit(at_exit);
-            has_handlers = true;
-        }
-    }
+    hw_engines_start(has_world);
+    hw_interface_engine_started();
     if (hw_options.verbose)
         print_build();
 }
 
-static void stop_engine(void)
+static void stop_engines(void)
 {
     struct hw_record_facts facts = {.rank = hw_log_rank(),
                                     .size = -1,
@@ -219,19 +98,12 @@ static void stop_engine(void)
     if (is_initialized && !is_finalized)
         hw_bottom.Comm_size(hw_world_comm(HW_COMM_WORLD), &facts.size);
     hw_rma_count();
-    facts.eager_limit_bytes = limit_bytes;
     if (hw_world_has_ghosts()) {
         facts.ghost = hw_world.processes[hw_world.rank].ghost;
         facts.ghost_cpu_ns = hw_rma_ghost_cpu_ns();
         facts.placement = hw_world.placement;
     }
-    const struct hw_engine *engine = hw_engine_active ? hw_engine_active : abandoned;
-    hw_track_min_bytes = UINT64_MAX;
-    hw_engine_active = abandoned = NULL;
-    if (engine) {
-        engine->describe(&facts);
-        engine->stop();
-    }
+    hw_engines_stop(&facts);
     hw_record_write(&facts);
 }
 
@@ -252,7 +124,7 @@ static void add_user(bool is_world)
     }
     if (user_count++ == 0) {
         check_record();
-        start_engine(is_world);
+        start_engines(is_world);
         hw_real_detect_release(hw_real_library_used());
     }
     pthread_mutex_unlock(&lock);
@@ -266,9 +138,9 @@ static void remove_user(bool is_world)
     if (user_count > 0) {
         user_count--;
         if (is_world || user_count == 0)
-            stop_engine();
+            stop_engines();
         if (is_world && user_count > 0)
-            start_engine(false);
+            start_engines(false);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -307,7 +179,7 @@ static void begin_world(void)
     int level = HW_THREAD_SINGLE;
     hw_bottom.Query_thread(&level);
     learn_parent();
-    heed_extensions(level);
+    hw_engines_join(level, false);
     split_world(level);
     add_user(true);
 }
@@ -380,8 +252,7 @@ int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sessi
     hw_rma_owed_stop(); /* it may be another thread's */
     if (level == HW_THREAD_MULTIPLE)
         hw_rma_expect_threads();
-    if (hw_engine_active == NULL)
-        heed_extensions(level);
+    hw_engines_join(level, true);
     add_user(false);
     return rc;
 }

@@ -15,19 +15,14 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned pause_count; /* under lock */
 
-/* Another thread may be in MPI_Finalize: read once. An engine that has been stopped takes any of the calls
- * below without effect, and forgets them at its next start. */
-static const struct hw_engine *engine_now(void)
-{
-    return __atomic_load_n(&hw_engine_active, __ATOMIC_ACQUIRE);
-}
+/* Another thread may be in MPI_Finalize. An engine that has been stopped takes any of the calls below without
+ * effect, and forgets them at its next start. */
 
 static int pause_engine(void)
 {
     pthread_mutex_lock(&lock);
-    const struct hw_engine *engine = engine_now();
-    if (pause_count++ == 0 && engine)
-        engine->pause(true);
+    if (pause_count++ == 0)
+        hw_engines_pause(true);
     pthread_mutex_unlock(&lock);
     return HEADWAY_OK;
 }
@@ -35,10 +30,9 @@ static int pause_engine(void)
 static int resume_engine(void)
 {
     pthread_mutex_lock(&lock);
-    const struct hw_engine *engine = engine_now();
     bool is_paused = pause_count > 0;
-    if (is_paused && --pause_count == 0 && engine)
-        engine->pause(false);
+    if (is_paused && --pause_count == 0)
+        hw_engines_pause(false);
     pthread_mutex_unlock(&lock);
     return is_paused ? HEADWAY_OK : HEADWAY_MISUSE;
 }
@@ -47,9 +41,9 @@ void hw_interface_engine_started(void)
 {
     pthread_mutex_lock(&lock);
     if (pause_count > 0)
-        hw_engine_active->pause(true);
+        hw_engines_pause(true);
     if (hw_listeners_is_any())
-        hw_engine_active->listen(true);
+        hw_engines_listen(true);
     pthread_mutex_unlock(&lock);
 }
 
@@ -58,10 +52,9 @@ static int listen_to_engine(int descriptor)
     if (fcntl(descriptor, F_GETFD) < 0)
         return HEADWAY_MISUSE;
     pthread_mutex_lock(&lock);
-    const struct hw_engine *engine = engine_now();
     int result = hw_listeners_add(descriptor) == HW_OK ? HEADWAY_OK : HEADWAY_FULL;
-    if (result == HEADWAY_OK && engine)
-        engine->listen(true);
+    if (result == HEADWAY_OK)
+        hw_engines_listen(true);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -69,10 +62,9 @@ static int listen_to_engine(int descriptor)
 static int unlisten_to_engine(int descriptor)
 {
     pthread_mutex_lock(&lock);
-    const struct hw_engine *engine = engine_now();
     bool is_found = hw_listeners_remove(descriptor);
-    if (is_found && !hw_listeners_is_any() && engine)
-        engine->listen(false);
+    if (is_found && !hw_listeners_is_any())
+        hw_engines_listen(false);
     pthread_mutex_unlock(&lock);
     return is_found ? HEADWAY_OK : HEADWAY_MISUSE;
 }
@@ -104,11 +96,11 @@ static int query(struct headway_state *state, size_t size)
         return HEADWAY_MISUSE;
     pthread_mutex_lock(&lock);
     now.is_paused = pause_count > 0;
-    const struct hw_engine *engine = engine_now();
-    if (engine)
-        engine->describe(&facts);
+    bool is_on = hw_engine_is_on();
+    if (is_on)
+        hw_engines_describe(&facts);
     pthread_mutex_unlock(&lock);
-    now.is_active = engine && !now.is_paused;
+    now.is_active = is_on && !now.is_paused;
     snprintf(now.engine, sizeof now.engine, "%s", facts.engine);
     now.progress_cpu_s = seconds(facts.thread_cpu_ns);
     now.pending = atomic_load(&hw_request_pending);

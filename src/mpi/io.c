@@ -8,6 +8,6 @@ void hw_io_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
         return;
     HW_COUNT(tracked_io);
     if (!HW_REAL_IS_IO_SAFE)
-        hw_track_retire("nonblocking file access is not safe against a second thread on Open MPI");
-    hw_track_posted(HW_REQUEST_IO, hw_track_bytes(count, datatype), false, *request);
+        hw_engines_retire("nonblocking file access is not safe against a second thread on Open MPI");
+    hw_engines_post(HW_REQUEST_IO, hw_engines_bytes(count, datatype), false, *request);
 }

@@ -58,7 +58,7 @@ int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
 {
     int rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                                source, recvtag, comm, request);
-    if (hw_track_is_large(sendcount, sendtype))
+    if (hw_engines_want(sendcount, sendtype))
         return tracked(rc, sendcount, sendtype, HW_ANY_SOURCE, false, request);
     return tracked(rc, recvcount, recvtype, HW_ANY_SOURCE, false, request);
 }

@@ -5,10 +5,10 @@
 
 void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (!hw_track_is_large(count, datatype))
+    if (!hw_engines_want(count, datatype))
         return;
     HW_COUNT(tracked_persistent);
-    hw_request_define(*request, HW_REQUEST_P2P, hw_track_bytes(count, datatype));
+    hw_request_define(*request, HW_REQUEST_P2P, hw_engines_bytes(count, datatype));
 }
 
 void hw_persistent_collective_posted(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
@@ -18,14 +18,14 @@ void hw_persistent_collective_posted(MPI_Count count, MPI_Datatype datatype, MPI
     if (!hw_engine_is_on())
         return;
     HW_COUNT(tracked_persistent);
-    hw_request_define(*request, HW_REQUEST_COLLECTIVE, hw_track_bytes(count, datatype));
+    hw_request_define(*request, HW_REQUEST_COLLECTIVE, hw_engines_bytes(count, datatype));
 }
 
 void hw_persistent_reduction_posted(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                     MPI_Request *request)
 {
     if (hw_track_is_callback(op))
-        hw_request_define(*request, HW_REQUEST_CALLBACK, hw_track_bytes(count, datatype));
+        hw_request_define(*request, HW_REQUEST_CALLBACK, hw_engines_bytes(count, datatype));
     else
         hw_persistent_collective_posted(count, datatype, comm, request);
 }
@@ -36,9 +36,9 @@ void hw_partitioned_posted(int partitions, MPI_Count count, MPI_Datatype datatyp
         return;
     HW_COUNT(tracked_partitioned);
     if (!HW_REAL_IS_PARTITIONED_SAFE)
-        hw_track_retire("partitioned operations are not safe against a second thread on Open MPI");
+        hw_engines_retire("partitioned operations are not safe against a second thread on Open MPI");
     hw_request_define(*request, HW_REQUEST_PARTITIONED,
-                      (uint64_t)partitions * hw_track_bytes(count, datatype));
+                      (uint64_t)partitions * hw_engines_bytes(count, datatype));
 }
 
 static void started(int count, const MPI_Request *requests)
@@ -48,8 +48,7 @@ static void started(int count, const MPI_Request *requests)
     if (started_count == 0)
         return;
     HW_COUNT_ADD(started, started_count);
-    if (hw_engine_is_on())
-        hw_engine_active->posted(HW_REQUEST_P2P, bytes, false);
+    hw_engines_posted(HW_REQUEST_P2P, bytes, false);
 }
 
 int hw_start(MPI_Request *request)

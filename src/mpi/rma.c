@@ -53,7 +53,7 @@ static int tracked(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Req
 {
     if (rc == MPI_SUCCESS && hw_engine_is_on()) {
         HW_COUNT(tracked_rma);
-        hw_track_posted(HW_REQUEST_RMA, hw_track_bytes(count, datatype), false, *request);
+        hw_engines_post(HW_REQUEST_RMA, hw_engines_bytes(count, datatype), false, *request);
     }
     return rc;
 }

@@ -19,7 +19,7 @@ void hw_under_way_begin(struct hw_rma_window *window, int target, uint64_t bytes
     hw_request_nameless_post();
     HW_COUNT(tracked_rma);
     HW_COUNT_ADD(tracked_bytes, bytes);
-    hw_engine_active->posted(HW_REQUEST_RMA, bytes, is_get);
+    hw_engines_posted(HW_REQUEST_RMA, bytes, is_get);
 }
 
 static uint32_t take_target(struct hw_rma_window *window, int target)
@@ -45,6 +45,5 @@ void hw_under_way_end(const struct hw_under_way_held *held)
 {
     uint64_t blocked_ns = hw_clock_now_ns() - held->entered_ns;
     hw_request_nameless_end(held->count);
-    if (hw_engine_is_on())
-        hw_engine_active->returned(blocked_ns, 0);
+    hw_engines_returned(blocked_ns, 0);
 }

@@ -20,10 +20,10 @@ void hw_under_way_begin(struct hw_rma_window *window, int target, uint64_t bytes
 static inline void hw_under_way_note(struct hw_rma_window *window, MPI_Win on, int target, MPI_Count count,
                                      MPI_Datatype type, bool is_get)
 {
-    if (__builtin_expect(window == NULL, 1) || !hw_track_is_large(count, type))
+    if (__builtin_expect(window == NULL, 1) || !hw_engines_want(count, type))
         return;
     if (on == window->win && (unsigned)target < (unsigned)window->size)
-        hw_under_way_begin(window, target, hw_track_bytes(count, type), is_get);
+        hw_under_way_begin(window, target, hw_engines_bytes(count, type), is_get);
 }
 
 /* What a flush completes. */

@@ -16,8 +16,7 @@ static int expose(int rc)
     HW_COUNT(exposures);
     if (hw_rma_is_on())
         hw_rma_count_declined(1);
-    if (hw_engine_is_on())
-        hw_engine_active->exposed(1);
+    hw_engines_exposed(1);
     return rc;
 }
 
@@ -58,8 +57,8 @@ int hw_win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     int rc = MPI_SUCCESS;
     if (hw_rma_is_on() && hw_rma_window_create_dynamic(info, comm, win, &rc) != HW_DECLINED) {
-        if (rc == MPI_SUCCESS && hw_engine_is_on())
-            hw_engine_active->exposed(1);
+        if (rc == MPI_SUCCESS)
+            hw_engines_exposed(1);
         return rc;
     }
     return expose(hw_real.Win_create_dynamic(info, comm, win));
@@ -75,8 +74,8 @@ static int end_redirected(struct hw_rma_window *window, MPI_Win *win)
     bool is_exposed = window->dynamic != NULL;
     hw_rma_freeing = window;
     int rc = hw_rma_window_free(window, win);
-    if (rc == MPI_SUCCESS && is_exposed && hw_engine_is_on())
-        hw_engine_active->exposed(-1);
+    if (rc == MPI_SUCCESS && is_exposed)
+        hw_engines_exposed(-1);
     return rc;
 }
 
@@ -107,8 +106,8 @@ int hw_win_free(MPI_Win *win)
     int rc = hw_real.Win_free(win);
     if (rc == MPI_SUCCESS && hw_rma_is_on())
         hw_rma_count_declined(-1);
-    if (rc == MPI_SUCCESS && hw_engine_is_on())
-        hw_engine_active->exposed(-1);
+    if (rc == MPI_SUCCESS)
+        hw_engines_exposed(-1);
     return rc;
 }
 

@@ -1,12 +1,12 @@
 /* The progress thread (papers/001): asleep until something is pending that needs software progress, asleep
  * while the program itself is inside MPI, asleep again when there is nothing to progress. No core is set
  * aside. What wakes it in between is the waiter's business, whether it takes part at all the policy's. */
+#include "engines/thread/thread.h"
 #include "base/agent.h"
 #include "base/arithmetic.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "engines/engine.h"
 #include "engines/thread/burst.h"
 #include "engines/thread/overlap.h"
 #include "profile/counters.h"
@@ -432,7 +432,7 @@ static bool is_created(void)
     return atomic_load(&life) == RUNNING;
 }
 
-static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
+void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     bool is_new;
     if (atomic_load_explicit(&is_retired, memory_order_relaxed) || !is_created())
@@ -453,7 +453,7 @@ static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
         begin_anew();
 }
 
-static void returned(uint64_t blocked_ns, int still_pending)
+void hw_thread_returned(uint64_t blocked_ns, int still_pending)
 {
     if (atomic_load_explicit(&exceptions, memory_order_relaxed) != 0)
         hw_arithmetic_add_exceptions(atomic_exchange(&exceptions, 0));
@@ -471,7 +471,7 @@ static void wait_for_poll(void)
         sched_yield();
 }
 
-static void retire(void) { atomic_store(&is_retired, true); }
+void hw_thread_retire(void) { atomic_store(&is_retired, true); }
 
 /* The program changed its mind about what the thread may do; outside MPI, so nothing has to be hidden. */
 static void take_up(void)
@@ -481,7 +481,7 @@ static void take_up(void)
         end_sleep(found);
 }
 
-static void set_paused(bool wants_pause)
+void hw_thread_pause(bool wants_pause)
 {
     atomic_store(&is_paused, wants_pause);
     hw_overlap_interfere(wants_pause, atomic_load(&is_listened));
@@ -491,7 +491,7 @@ static void set_paused(bool wants_pause)
         take_up();
 }
 
-static void set_listened(bool wants_listening)
+void hw_thread_listen(bool wants_listening)
 {
     if (wants_listening && (!is_open || atomic_load(&is_retired) || !is_created()))
         return;
@@ -500,7 +500,7 @@ static void set_listened(bool wants_listening)
     take_up();
 }
 
-static void exposed(int change)
+void hw_thread_exposed(int change)
 {
     atomic_store_explicit(&arithmetic, hw_arithmetic_get(), memory_order_relaxed);
     if (atomic_fetch_add(&exposure_count, change) + change == 0)
@@ -509,7 +509,7 @@ static void exposed(int change)
         wake(PARKED); /* the thread finds out whether there are sockets to watch */
 }
 
-static enum hw_status start(bool has_world)
+enum hw_status hw_thread_start(bool has_world)
 {
     if (has_world && hw_poll_open() != HW_OK)
         hw_log_warn("no private communicator to poll on: only operations with a request are progressed");
@@ -548,7 +548,7 @@ static void ask_to_stop(void)
     hw_waiter_interrupt(&waiter);
 }
 
-static void abandon(void)
+void hw_thread_abandon(void)
 {
     if (atomic_load(&life) != RUNNING)
         return;
@@ -561,7 +561,7 @@ static void abandon(void)
     pthread_timedjoin_np(thread, NULL, &deadline);
 }
 
-static void stop(void)
+void hw_thread_stop(void)
 {
     if (!is_open)
         return;
@@ -575,24 +575,10 @@ static void stop(void)
     hw_poll_close();
 }
 
-static void describe(struct hw_record_facts *facts)
+bool hw_thread_is_started(void) { return is_open; }
+
+void hw_thread_describe(struct hw_record_facts *facts)
 {
-    facts->engine = hw_engine_thread.name;
     facts->trigger = waiter.uses_events ? "events" : "tick";
     facts->thread_cpu_ns = cpu_ns();
 }
-
-const struct hw_engine hw_engine_thread = {
-    .name = "thread",
-    .start = start,
-    .stop = stop,
-    .abandon = abandon,
-    .posted = posted,
-    .returned = returned,
-    .blocked = hw_overlap_blocked,
-    .retire = retire,
-    .exposed = exposed,
-    .pause = set_paused,
-    .listen = set_listened,
-    .describe = describe,
-};

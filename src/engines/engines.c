@@ -1,0 +1,118 @@
+#include "engines/engine.h"
+
+#include "base/log.h"
+#include "engines/table.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DECLARED(name) extern const struct hw_engine hw_engine_##name;
+HW_ENGINE_TABLE(DECLARED)
+
+#define ADDRESS(name) &hw_engine_##name,
+static const struct hw_engine *const table[] = {HW_ENGINE_TABLE(ADDRESS)};
+
+enum { COUNT = sizeof table / sizeof table[0] };
+_Static_assert(COUNT <= (int)HW_ENGINES_MAX, "hw_engines_told has a place for each");
+
+_Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MAX + 1];
+uint64_t hw_engines_min_bytes = UINT64_MAX;
+
+/* By place in the table: started, and not stopped, though perhaps told nothing any more. */
+static bool is_started[COUNT];
+
+/* `function` of all in the table, which have it. */
+#define EACH(function, ...)                                                                                  \
+    do {                                                                                                     \
+        for (size_t i = 0; i < COUNT; i++)                                                                   \
+            if (table[i]->function)                                                                          \
+                table[i]->function(__VA_ARGS__);                                                             \
+    } while (0)
+
+static void tell_nobody(void)
+{
+    hw_engines_min_bytes = UINT64_MAX;
+    for (int i = 0; i <= HW_ENGINES_MAX; i++)
+        hw_atomic_store_release(&hw_engines_told[i], NULL);
+}
+
+static void fork_child(void)
+{
+    hw_request_fork_release();
+    hw_request_fork_child();
+    tell_nobody(); /* their threads stayed in the parent */
+    memset(is_started, 0, sizeof is_started);
+}
+
+/* A program may end without MPI_Finalize: no thread may poll an MPI whose library is being torn down. */
+static void at_exit(void)
+{
+    bool is_any = hw_engine_is_on();
+    tell_nobody();
+    for (size_t i = 0; is_any && i < COUNT; i++)
+        if (is_started[i] && table[i]->abandon)
+            table[i]->abandon();
+}
+
+void hw_engines_prepare(void) { EACH(prepare); }
+
+void hw_engines_join(int level, bool is_session) { EACH(joined, level, is_session); }
+
+void hw_engines_start(bool has_world)
+{
+    static bool has_handlers;
+    uint64_t min_bytes = UINT64_MAX;
+    int told_count = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        uint64_t own_bytes = UINT64_MAX;
+        if (table[i]->start == NULL || table[i]->start(has_world, &own_bytes) != HW_OK)
+            continue;
+        is_started[i] = true;
+        min_bytes = own_bytes < min_bytes ? own_bytes : min_bytes;
+        if (table[i]->posted)
+            hw_atomic_store_release(&hw_engines_told[told_count++], table[i]);
+    }
+    hw_engines_min_bytes = min_bytes;
+    if (told_count > 0 && !has_handlers) {
+        pthread_atfork(hw_request_fork_prepare, hw_request_fork_release, fork_child);
+        atexit(at_exit);
+        has_handlers = true;
+    }
+}
+
+void hw_engines_stop(struct hw_record_facts *facts)
+{
+    tell_nobody();
+    hw_engines_describe(facts);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (is_started[i])
+            table[i]->stop();
+        is_started[i] = false;
+    }
+}
+
+void hw_engines_say(void) { EACH(say); }
+
+void hw_engines_hear(const struct hw_engine_handlers *handlers) { EACH(heard, handlers); }
+
+void hw_engines_describe(struct hw_record_facts *facts) { EACH(describe, facts); }
+
+void hw_engines_blocked(uint64_t began_ns) { HW_ENGINES_TELL(blocked, began_ns); }
+
+void hw_engines_retire(const char *reason)
+{
+    if (hw_engines_min_bytes != UINT64_MAX) {
+        hw_record_declined(reason);
+        hw_log_info("%s; the progress thread is off from here on", reason);
+    }
+    hw_engines_min_bytes = UINT64_MAX;
+    HW_ENGINES_TELL(retire);
+}
+
+void hw_engines_exposed(int change) { HW_ENGINES_TELL(exposed, change); }
+
+void hw_engines_pause(bool is_paused) { HW_ENGINES_TELL(pause, is_paused); }
+
+void hw_engines_listen(bool is_listened) { HW_ENGINES_TELL(listen, is_listened); }

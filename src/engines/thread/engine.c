@@ -1,0 +1,154 @@
+/* The progress thread as an engine: whether there is one at all, and which messages it follows. */
+#include "engines/engine.h"
+
+#include "base/cores.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "engines/thread/overlap.h"
+#include "engines/thread/thread.h"
+#include "policy/outset.h"
+#include "progress/gate.h"
+#include "progress/inside.h"
+#include "real/constants.h"
+#include "real/eager.h"
+#include "real/extensions.h"
+#include "real/launcher.h"
+#include "real/quirks.h"
+
+#include <sched.h>
+#include <stdio.h>
+
+static const char name[] = "thread";
+
+static const char *off_reason;
+static uint64_t min_bytes; /* that are tracked; the record tells them also of a run without a thread */
+
+/* Said in the record, and by HEADWAY_VERBOSE. */
+static void stand_back(const char *reason)
+{
+    off_reason = reason;
+    hw_record_declined(reason);
+}
+
+/* The same where the user may have expected the engine: a line says so as well. */
+static void turn_off(const char *reason, const char *advice)
+{
+    if (off_reason)
+        return;
+    stand_back(reason);
+    if (hw_log_rank() <= 0) /* all processes alike */
+        hw_log_warn("%s; %s", reason, advice);
+}
+
+static bool is_crowded(void)
+{
+    cpu_set_t allowed;
+    struct hw_real_job job = hw_real_launcher_job();
+    bool is_known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+    struct hw_policy_cores cores = {
+        .is_one_node = hw_real_launcher_is_one_node(&job),
+        .has_ghosts = hw_options.ghosts.count > 0,
+        .own_count = is_known ? hw_cores_count(&allowed) : 0,
+    };
+    cores.has_spare_cores =
+        cores.is_one_node && hw_real_launcher_has_spare_cores(&job, hw_real_launcher_core_count());
+    return hw_policy_is_crowded(&cores);
+}
+
+static void prepare(void)
+{
+    if (hw_options.engine == HW_OPTION_ENGINE_OFF)
+        off_reason = "HEADWAY_ENGINE=off";
+    else if (!hw_real_is_complete())
+        turn_off("interposition is incomplete", "the progress thread stays off");
+    else if (!hw_inside_knows_threads())
+        turn_off("the program has taken all keys for data of threads", "the progress thread stays off");
+    else if (hw_options.engine == HW_OPTION_ENGINE_AUTO && is_crowded())
+        stand_back(
+            "all processes are on one node and leave no core to spare, so that a progress thread could only "
+            "slow them (HEADWAY_ENGINE=thread has one all the same)");
+    if (!off_reason)
+        hw_gate_prepare();
+}
+
+/* The thread cannot take turns with calls that are no entries of ours; only MPI's own locks keep them apart.
+ */
+static void heed_extensions(int level)
+{
+    static char reason[128];
+    const char *extension = off_reason || level == HW_THREAD_MULTIPLE ? NULL : hw_real_extension_used();
+    if (extension == NULL)
+        return;
+    snprintf(reason, sizeof reason, "the program may call %s, which is not of the MPI standard", extension);
+    turn_off(reason, "the progress thread stays off, but for programs at MPI_THREAD_MULTIPLE");
+}
+
+static void joined(int level, bool is_session)
+{
+    if (!is_session || !hw_thread_is_started())
+        heed_extensions(level);
+}
+
+static enum hw_status start(bool has_world, uint64_t *least_bytes)
+{
+    min_bytes = (uint64_t)hw_options.eager_limit;
+    if (min_bytes == 0)
+        min_bytes = hw_policy_min_bytes(hw_real_eager_limit(), hw_real_directions_alternate());
+    if (HW_REAL_ASKING_RAISES && !has_world && !off_reason)
+        turn_off("a program with sessions only cannot be progressed on this MPI",
+                 "the progress thread stays off");
+    *least_bytes = min_bytes;
+    return off_reason ? HW_DECLINED : hw_thread_start(has_world);
+}
+
+/* Whether the thread may ask for the program's own requests: what that may raise, and where
+ * (src/mpi/errors.h). */
+static void heard(const struct hw_engine_handlers *handlers)
+{
+    bool is_silent = handlers->world == HW_HANDLER_RETURN &&
+                     (handlers->self == HW_HANDLER_RETURN || hw_real_raises_at_world());
+    enum hw_request_asking asking = HW_REQUEST_ASK_NOT;
+    if (!handlers->is_changing && !handlers->has_own && is_silent)
+        asking = HW_REQUEST_ASK;
+    else if (!handlers->is_changing && !handlers->has_own && !handlers->has_return)
+        asking = HW_REQUEST_ASK_MUTED;
+    hw_request_allow_asking(asking);
+}
+
+static void describe(struct hw_record_facts *facts)
+{
+    facts->eager_limit_bytes = min_bytes;
+    if (!hw_thread_is_started())
+        return;
+    facts->engine = name;
+    hw_thread_describe(facts);
+}
+
+static void say(void)
+{
+    bool is_on = hw_thread_is_started();
+    hw_log_note("engine %s%s, messages from %llu bytes are tracked", is_on ? name : "off: ",
+                is_on        ? ""
+                : off_reason ? off_reason
+                             : "it could not be started",
+                (unsigned long long)min_bytes);
+}
+
+const struct hw_engine hw_engine_thread = {
+    .name = name,
+    .prepare = prepare,
+    .joined = joined,
+    .start = start,
+    .stop = hw_thread_stop,
+    .abandon = hw_thread_abandon,
+    .posted = hw_thread_posted,
+    .returned = hw_thread_returned,
+    .blocked = hw_overlap_blocked,
+    .retire = hw_thread_retire,
+    .exposed = hw_thread_exposed,
+    .pause = hw_thread_pause,
+    .listen = hw_thread_listen,
+    .heard = heard,
+    .describe = describe,
+    .say = say,
+};

@@ -1,0 +1,82 @@
+/* Description: several engines at once: each is told, in order, of what it wants to know and of nothing else.
+ */
+#include "engines/engine.h"
+
+#include "real/constants.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char heard[64];
+
+static void add(const char *what) { strncat(heard, what, sizeof heard - strlen(heard) - 1); }
+
+static void first_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
+{
+    assert_int_equal(kind, HW_REQUEST_P2P);
+    assert_int_equal(bytes, 1 << 20);
+    assert_true(is_receive);
+    add("p1 ");
+}
+
+static void second_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
+{
+    (void)kind, (void)bytes, (void)is_receive;
+    add("p2 ");
+}
+
+static void second_returned(uint64_t blocked_ns, int still_pending)
+{
+    assert_int_equal(blocked_ns, 7);
+    assert_int_equal(still_pending, 1);
+    add("r2 ");
+}
+
+static const struct hw_engine first = {.name = "first", .posted = first_posted};
+static const struct hw_engine second = {
+    .name = "second", .posted = second_posted, .returned = second_returned};
+
+static int forget(void **state)
+{
+    (void)state;
+    heard[0] = '\0';
+    for (int i = 0; i <= HW_ENGINES_MAX; i++)
+        hw_atomic_store_release(&hw_engines_told[i], NULL);
+    return 0;
+}
+
+static void nobody_is_told_where_none_is_on(void **state)
+{
+    (void)state;
+    assert_false(hw_engine_is_on());
+    hw_engines_posted(HW_REQUEST_P2P, 1 << 20, true);
+    hw_engines_pause(true);
+    assert_false(hw_engines_want(1 << 30, HW_BYTE));
+    assert_string_equal(heard, "");
+}
+
+static void all_are_told_in_order(void **state)
+{
+    (void)state;
+    hw_atomic_store_release(&hw_engines_told[0], &first);
+    hw_atomic_store_release(&hw_engines_told[1], &second);
+    assert_true(hw_engine_is_on());
+    hw_engines_posted(HW_REQUEST_P2P, 1 << 20, true);
+    hw_engines_returned(7, 1);
+    hw_engines_pause(true); /* of which neither wants to know */
+    assert_string_equal(heard, "p1 p2 r2 ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(nobody_is_told_where_none_is_on, forget),
+        cmocka_unit_test_setup(all_are_told_in_order, forget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
