@@ -18,8 +18,22 @@ BELOW = {
     "world": {"real", "shm", "profile", "base"},
     "progress": {"real", "shm", "profile", "base"},
     "policy": {"base"},
-    "engines": {"policy", "objects", "world", "progress", "real", "shm", "profile", "base"},
-    "mpi": {"engines", "policy", "objects", "world", "progress", "real", "shm", "profile", "base"},
+    "ghost": {"world", "progress", "real", "shm", "profile", "base"},
+    "engines": {
+        "ghost",
+        "policy",
+        "objects",
+        "world",
+        "progress",
+        "real",
+        "shm",
+        "profile",
+        "base",
+    },
+    "mpi": {
+        *("engines", "ghost", "policy", "objects", "world", "progress"),
+        *("real", "shm", "profile", "base"),
+    },
 }
 # What the generators write, and the layer each belongs to.
 GENERATED = {

@@ -1,5 +1,5 @@
 /* Epochs (MPI-4.1 sections 12.5 and 12.7): the real call, unless ghosts serve the window. */
-#include "engines/rma/owed.h"
+#include "engines/rma/epoch/owed.h"
 #include "engines/rma/rma.h"
 #include "hooks.h"
 #include "mpi/under_way.h"

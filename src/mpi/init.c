@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/engine.h"
-#include "engines/rma/owed.h"
+#include "engines/rma/epoch/owed.h"
 #include "engines/rma/rma.h"
 #include "hooks.h"
 #include "mpi/errors.h"

@@ -1,12 +1,12 @@
 /* One-sided operations (MPI-4.1 section 12.3): on a redirected window the target becomes its ghost.
  * Request-based ones are tracked at the origin. A window that is not redirected costs one branch. */
 #include "engines/rma/rma.h"
-#include "engines/rma/flush_wait.h"
-#include "engines/rma/layout.h"
-#include "engines/rma/near.h"
-#include "engines/rma/near_accumulate.h"
-#include "engines/rma/owed.h"
-#include "engines/rma/pieces.h"
+#include "engines/rma/epoch/flush_wait.h"
+#include "engines/rma/epoch/owed.h"
+#include "engines/rma/operation/layout.h"
+#include "engines/rma/operation/near.h"
+#include "engines/rma/operation/near_accumulate.h"
+#include "engines/rma/operation/pieces.h"
 #include "hooks.h"
 #include "mpi/track.h"
 #include "mpi/under_way.h"

@@ -8,7 +8,7 @@
 #define HW_MPI_UNDER_WAY_H
 
 #include "base/atomic.h"
-#include "engines/rma/window.h"
+#include "engines/rma/window/window.h"
 #include "mpi/track.h"
 
 /* All targets of a window. */

@@ -1,6 +1,6 @@
 /* Description: the lock of accumulates between processes: it excludes, the ghost and those that hammer on it
  * both get their turns, a holder that died is replaced. */
-#include "engines/rma/apply_lock.h"
+#include "ghost/apply_lock.h"
 #include "world/world.h"
 
 #include <setjmp.h>

@@ -13,7 +13,7 @@
 #define HW_ENGINES_RMA_RMA_H
 
 #include "base/status.h"
-#include "engines/rma/window.h"
+#include "engines/rma/window/window.h"
 #include "real/real.h"
 
 /* After the world was split, in user processes. */

@@ -2,7 +2,7 @@
 #ifndef HW_ENGINES_RMA_USER_H
 #define HW_ENGINES_RMA_USER_H
 
-#include "engines/rma/proto.h"
+#include "engines/rma/window/proto.h"
 
 /* Sends a command to a ghost (rank in hw_world.all). Returns an MPI error code, not raised. */
 int hw_rma_tell(int ghost, struct hw_rma_command *command);

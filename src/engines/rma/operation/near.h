@@ -1,0 +1,43 @@
+/* Put and Get on a target of the caller's own node: the memory is mapped here, so they are a copy, and no
+ * ghost is asked. Legal beside accumulates through the ghost, because MPI promises neither atomicity nor
+ * order between a Put or Get and any other operation that no synchronisation separates (MPI-4.1
+ * sections 12.7.1, 12.7.2). Accumulates and atomics are in near_accumulate.h. Not with
+ * HEADWAY_REDIRECT=on, which takes everything through the ghosts. Any thread of a user process, inside a
+ * hook. */
+#ifndef HW_ENGINES_RMA_OPERATION_NEAR_H
+#define HW_ENGINES_RMA_OPERATION_NEAR_H
+
+#include "engines/rma/window/window.h"
+
+/* The communicator that copies travel on. Without one every operation goes to the ghosts. */
+void hw_rma_near_open(void);
+void hw_rma_near_close(void);
+MPI_Comm hw_rma_near_comm(void); /* of this process alone; errors are returned */
+
+/* Progress of this process, and the same if there was none for a moment: what is done near needs no call of
+ * MPI, and the flush behind it none either, but a program may look again and again for what only its own
+ * progress brings about (tests/mpi/near_far.c). Without the ghost's lock. */
+void hw_rma_near_make_progress(void);
+void hw_rma_near_progress(void);
+
+/* After the memory of WINDOW was made, that of this process at `own`: where the targets of this node lie in
+ * this process. */
+void hw_rma_near_find(struct hw_rma_window *window, void *own);
+
+static inline bool hw_rma_is_near(const struct hw_rma_window *window, int rank)
+{
+    return (unsigned)rank < (unsigned)window->size && window->targets[rank].memory != NULL;
+}
+
+/* A request that is complete: of an operation on nobody. Nothing if `request` is NULL: the operation was not
+ * request-based. */
+int hw_rma_near_complete(const struct hw_rma_window *window, MPI_Request *request);
+
+/* False: the operation must go to the ghost. Otherwise it is done, with *request complete unless that is NULL
+ * (Rput, Rget), and *rc is what the program gets. */
+bool hw_rma_near_put(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
+                     struct hw_rma_part target, MPI_Request *request, int *rc);
+bool hw_rma_near_get(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
+                     struct hw_rma_part target, MPI_Request *request, int *rc);
+
+#endif

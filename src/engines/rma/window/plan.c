@@ -1,0 +1,163 @@
+#include "engines/rma/window/plan.h"
+
+#include "base/atomic.h"
+#include "base/options.h"
+#include "engines/rma/rma.h"
+#include "engines/rma/window/common.h"
+#include "profile/record.h"
+#include "real/detect.h"
+#include "real/quirks.h"
+
+#include <stdlib.h>
+
+/* More pieces in one process would come near the mappings that the kernel allows it (65530): in a ghost, or
+ * where the shadow window is the common one in its user processes. */
+enum { PIECES_MAX = 16384 };
+
+static atomic_int live_in_pieces; /* windows of this process */
+static atomic_int live_declined;  /* likewise; ghosts are no members of them */
+
+void hw_rma_plan_end(struct hw_rma_plan *plan)
+{
+    if (plan->group != HW_GROUP_NULL)
+        hw_bottom.Group_free(&plan->group);
+    free(plan->members);
+    free(plan->offers);
+}
+
+static enum hw_status decline(const char *reason)
+{
+    hw_record_declined(reason);
+    return HW_DECLINED;
+}
+
+/* Who takes part, as ranks in hw_world.all. */
+static enum hw_status find_members(struct hw_rma_plan *plan)
+{
+    MPI_Group all;
+    int result = MPI_UNEQUAL;
+    int *own = calloc((size_t)plan->size, sizeof *own);
+    plan->members = calloc((size_t)plan->size, sizeof *plan->members);
+    enum hw_status status = HW_NOMEM;
+    if (own && plan->members && hw_bottom.Comm_group(hw_world.all, &all) == MPI_SUCCESS) {
+        for (int i = 0; i < plan->size; i++)
+            own[i] = i;
+        hw_bottom.Group_translate_ranks(plan->group, plan->size, own, all, plan->members);
+        hw_bottom.Group_free(&all);
+        status = HW_OK;
+        for (int i = 0; i < plan->size; i++)
+            if (plan->members[i] == HW_UNDEFINED)
+                status = HW_DECLINED;
+    }
+    free(own);
+    if (status == HW_OK && plan->size == hw_world.user_count) {
+        MPI_Group users;
+        hw_bottom.Comm_group(hw_world.users, &users);
+        hw_bottom.Group_compare(plan->group, users, &result);
+        hw_bottom.Group_free(&users);
+    }
+    plan->is_whole = result == MPI_IDENT;
+    return status;
+}
+
+static bool is_one_node(const struct hw_rma_plan *plan)
+{
+    for (int i = 1; i < plan->size; i++)
+        if (hw_world.processes[plan->members[i]].node != hw_world.processes[plan->members[0]].node)
+            return false;
+    return true;
+}
+
+static enum hw_status judge_gain(const struct hw_rma_plan *plan)
+{
+    bool is_mpis_memory = plan->flavor == MPI_WIN_FLAVOR_ALLOCATE || plan->flavor == MPI_WIN_FLAVOR_SHARED;
+    if (is_mpis_memory && is_one_node(plan) && hw_real_is_node_rma_direct())
+        return decline("a window within one node, where this MPI loads and stores directly");
+    if (plan->flavor != MPI_WIN_FLAVOR_ALLOCATE && plan->size == 1)
+        return decline("a window of one process alone");
+    if (!is_mpis_memory && is_one_node(plan) && !hw_real_is_accumulate_one_request())
+        return decline("a window within one node, where accumulates of Open MPI are slower through a ghost");
+    return HW_OK;
+}
+
+enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan)
+{
+    int is_inter;
+    if (hw_options.redirect == HW_OPTION_REDIRECT_OFF)
+        return decline("windows are not redirected: HEADWAY_REDIRECT=off");
+    if (!hw_real_is_window_sound())
+        return decline(
+            "Open MPI 4 loses one-sided operations on windows of any but its shared-memory component");
+    if (hw_bottom.Comm_test_inter(plan->comm, &is_inter) != MPI_SUCCESS || is_inter ||
+        hw_bottom.Comm_group(plan->comm, &plan->group) != MPI_SUCCESS)
+        return HW_DECLINED;
+    hw_bottom.Group_rank(plan->group, &plan->rank);
+    hw_bottom.Group_size(plan->group, &plan->size);
+    enum hw_status status = find_members(plan);
+    if (status == HW_DECLINED)
+        return decline("a window with processes that were started or connected later");
+    if (status != HW_OK)
+        return status;
+    if (plan->flavor == MPI_WIN_FLAVOR_SHARED && !is_one_node(plan))
+        return HW_DECLINED; /* an error, which the real call raises */
+    return hw_options.redirect == HW_OPTION_REDIRECT_AUTO ? judge_gain(plan) : HW_OK;
+}
+
+/* Whether one more window can be in pieces. What a ghost maps are the pieces of all windows of all processes
+ * of its node. */
+bool hw_rma_plan_may_be_in_pieces(void)
+{
+    int users = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    return hw_arena_is_open && hw_atomic_load_relaxed(&live_in_pieces) < PIECES_MAX / users;
+}
+
+void hw_rma_plan_count_in_pieces(int change) { hw_atomic_add_relaxed(&live_in_pieces, change); }
+
+void hw_rma_count_declined(int change) { hw_atomic_add_relaxed(&live_declined, change); }
+
+/* The consent of all, alike at all of them. */
+static enum hw_status judge_offers(struct hw_rma_plan *plan)
+{
+    static const char *const reasons[] = {
+        [HW_RMA_REFUSED] = "a window whose hints ask for no redirection",
+        [HW_RMA_NO_MEMORY] = "a window as large as no memory is left for",
+        [HW_RMA_UNREACHABLE] = "a window of MPI_Win_create with memory that no ghost can reach: "
+                               "not from MPI_Alloc_mem or MPI_Win_allocate, or aligned to more than a page",
+        [HW_RMA_NO_ARENA] = "a window of MPI_Win_create with memory that no ghost can reach: what "
+                            "MPI_Alloc_mem gives here is the MPI's own (doc/guide/ghosts.md says why)",
+        [HW_RMA_TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
+        [HW_RMA_BESIDE] = "a window that Intel MPI could take for one of others without ghosts: "
+                          "set MPIR_CVAR_CH4_OFI_ENABLE_RMA=0",
+    };
+    bool has_range = false;
+    plan->is_in_pieces = !plan->is_dynamic;
+    plan->is_common = hw_rma_common_is_there();
+    for (int i = 0; i < plan->size; i++) {
+        if (plan->offers[i].consent != HW_RMA_WILLING)
+            return decline(reasons[plan->offers[i].consent]);
+        plan->is_in_pieces = plan->is_in_pieces && plan->offers[i].place >= 0;
+        plan->is_common = plan->is_common && (plan->is_dynamic || plan->offers[i].place_in_range >= 0);
+        has_range = has_range || plan->offers[i].range_bytes > 0;
+    }
+    if (plan->is_dynamic && !has_range)
+        return decline("a window of MPI_Win_create_dynamic where memory cannot be told from its addresses");
+    if (!plan->is_common && hw_rma_common_is_there() && hw_real_confuses_windows() && !is_one_node(plan))
+        return decline(reasons[HW_RMA_BESIDE]);
+    return HW_OK;
+}
+
+enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan)
+{
+    static atomic_uint serial;
+    plan->own.id = ((uint64_t)hw_world.rank << 32) | hw_atomic_add_relaxed(&serial, 1);
+    plan->offers = calloc((size_t)plan->size, sizeof *plan->offers);
+    if (plan->offers == NULL)
+        return HW_NOMEM;
+    if (plan->own.consent == HW_RMA_WILLING && hw_atomic_load_relaxed(&live_declined) > 0 &&
+        !hw_rma_common_is_there() && hw_real_confuses_windows() && !is_one_node(plan))
+        plan->own.consent = HW_RMA_BESIDE;
+    if (hw_bottom.Allgather(&plan->own, sizeof plan->own, HW_BYTE, plan->offers, sizeof plan->own, HW_BYTE,
+                            plan->comm) != MPI_SUCCESS)
+        return HW_MPI;
+    return judge_offers(plan);
+}

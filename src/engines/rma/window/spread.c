@@ -1,0 +1,144 @@
+#include "engines/rma/window/spread.h"
+
+#include "profile/counters.h"
+#include "real/type_size.h"
+
+#include <stdlib.h>
+
+static bool has_node_with_several(const struct hw_rma_window *window)
+{
+    for (int i = 1; i < window->ghost_count; i++)
+        if (hw_world.processes[window->ghosts[i]].node == hw_world.processes[window->ghosts[i - 1]].node)
+            return true;
+    return false;
+}
+
+static void divide(struct hw_rma_span *span, MPI_Aint bytes)
+{
+    MPI_Aint share = hw_rma_round_up((bytes + span->count - 1) / span->count);
+    span->segment_bytes = share > 0 ? share : HW_RMA_ALIGNMENT;
+}
+
+bool hw_rma_spread_make(struct hw_rma_window *window, enum hw_option_ghost_binding binding,
+                        const MPI_Aint *node_bytes)
+{
+    if ((binding == HW_OPTION_GHOST_BINDING_RANK &&
+         hw_options.ghost_balance == HW_OPTION_GHOST_BALANCE_OFF) ||
+        !has_node_with_several(window))
+        return true;
+    struct hw_rma_spread *spread = calloc(1, sizeof *spread);
+    if (spread == NULL)
+        return false;
+    window->spread = spread;
+    spread->binding = binding;
+    spread->balance = hw_options.ghost_balance;
+    hw_atomic_store_relaxed(&spread->dice, UINT64_C(0x9E3779B97F4A7C15) * (uint64_t)(window->rank + 1));
+    spread->spans = calloc((size_t)hw_world.node_count, sizeof *spread->spans);
+    spread->dirty = calloc((size_t)window->ghost_count, sizeof *spread->dirty);
+    spread->loads = calloc((size_t)window->ghost_count, sizeof *spread->loads);
+    if (spread->spans == NULL || spread->dirty == NULL || spread->loads == NULL)
+        return false;
+    for (int i = 0; i < window->ghost_count; i++) {
+        struct hw_rma_span *span = &spread->spans[hw_world.processes[window->ghosts[i]].node];
+        if (span->count++ == 0)
+            span->first = i;
+    }
+    for (int node = 0; node < hw_world.node_count; node++)
+        if (spread->spans[node].count > 0)
+            divide(&spread->spans[node], node_bytes[node]);
+    return true;
+}
+
+void hw_rma_spread_free(struct hw_rma_window *window)
+{
+    if (window->spread == NULL)
+        return;
+    free(window->spread->spans);
+    free(window->spread->dirty);
+    free(window->spread->loads);
+    free(window->spread);
+    window->spread = NULL;
+}
+
+struct hw_rma_bell *hw_rma_spread_bell(const struct hw_rma_window *window, const struct hw_rma_target *target,
+                                       int ghost)
+{
+    if (target->node != hw_world_own_node())
+        return NULL;
+    return hw_rma_bell_of(ghost - hw_rma_spread_span(window, target)->first);
+}
+
+void hw_rma_spread_use(struct hw_rma_window *window, const struct hw_rma_target *target, int ghost,
+                       uint64_t bytes)
+{
+    struct hw_rma_spread *spread = window->spread;
+    uint64_t amount = spread->balance == HW_OPTION_GHOST_BALANCE_BYTES ? bytes : 1;
+    hw_atomic_store_relaxed(&spread->loads[ghost], hw_atomic_load_relaxed(&spread->loads[ghost]) + amount);
+    hw_atomic_store_relaxed(&spread->dirty[ghost], hw_atomic_load_relaxed(&window->generation));
+    if (ghost != target->ghost)
+        HW_COUNT(operations_spread);
+    hw_rma_bell_ring(hw_rma_spread_bell(window, target, ghost));
+}
+
+/* xorshift64; threads may draw the same number, which does no harm. */
+static uint64_t roll(struct hw_rma_spread *spread)
+{
+    uint64_t state = hw_atomic_load_relaxed(&spread->dice);
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    hw_atomic_store_relaxed(&spread->dice, state);
+    return state;
+}
+
+/* To a ghost of the target's node, for what may go to any; `own`: where it goes without balance. */
+static int balance(struct hw_rma_spread *spread, const struct hw_rma_span *span, int own)
+{
+    if (spread->balance == HW_OPTION_GHOST_BALANCE_OFF)
+        return own;
+    if (spread->balance == HW_OPTION_GHOST_BALANCE_RANDOM)
+        return span->first + (int)(((roll(spread) >> 32) * (uint64_t)span->count) >> 32);
+    int best = own;
+    for (int ghost = span->first; ghost < span->first + span->count; ghost++)
+        if (hw_atomic_load_relaxed(&spread->loads[ghost]) < hw_atomic_load_relaxed(&spread->loads[best]))
+            best = ghost;
+    return best;
+}
+
+/* The ghost whose segment holds the operation, or HW_RMA_SEVERAL. What has no extent, and what the real call
+ * refuses, goes where it begins. */
+static int find_segment(const struct hw_rma_span *span, MPI_Aint disp, MPI_Count count, MPI_Datatype datatype)
+{
+    MPI_Count lb, extent, true_lb, true_extent;
+    if (count <= 0 || datatype == HW_DATATYPE_NULL || hw_real_type_size(datatype) == 0 ||
+        hw_bottom.Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS ||
+        hw_bottom.Type_get_true_extent_x(datatype, &true_lb, &true_extent) != MPI_SUCCESS)
+        return hw_rma_span_ghost(span, disp);
+    MPI_Count step = extent * (count - 1);
+    MPI_Aint first = disp + (MPI_Aint)(true_lb + (step < 0 ? step : 0));
+    MPI_Aint last = disp + (MPI_Aint)(true_lb + true_extent + (step > 0 ? step : 0)) - 1;
+    int ghost = hw_rma_span_ghost(span, first);
+    return ghost == hw_rma_span_ghost(span, last) ? ghost : HW_RMA_SEVERAL;
+}
+
+int hw_rma_spread_choose(struct hw_rma_window *window, const struct hw_rma_target *target, MPI_Aint disp,
+                         const struct hw_rma_shape *shape)
+{
+    struct hw_rma_spread *spread = window->spread;
+    const struct hw_rma_span *span = hw_rma_spread_span(window, target);
+    bool is_segment = spread->binding == HW_OPTION_GHOST_BINDING_SEGMENT;
+    int ghost = target->ghost;
+    if (shape->class == HW_RMA_ACCUMULATE && is_segment)
+        ghost = find_segment(span, disp, shape->count, shape->datatype);
+    else if (is_segment)
+        ghost = hw_rma_span_ghost(span, disp);
+    if (shape->class == HW_RMA_PUT || shape->class == HW_RMA_GET)
+        ghost = balance(spread, span, ghost);
+    if (ghost == HW_RMA_SEVERAL)
+        return ghost;
+    bool is_counted = spread->balance == HW_OPTION_GHOST_BALANCE_BYTES && shape->count > 0 &&
+                      shape->datatype != HW_DATATYPE_NULL;
+    hw_rma_spread_use(window, target, ghost,
+                      is_counted ? (uint64_t)shape->count * hw_real_type_size(shape->datatype) : 0);
+    return ghost;
+}

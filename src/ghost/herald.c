@@ -1,0 +1,204 @@
+#include "ghost/herald.h"
+
+#include "base/agent.h"
+#include "world/world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_ENDED = 143 }; /* as a shell tells of SIGTERM */
+
+/* The ghost and its herald have it in common. */
+struct life {
+    pthread_mutex_t mutex; /* robust; the ghost has it as long as it lives */
+    atomic_bool has_ended; /* as it should: nothing to tell */
+};
+
+static struct life *life;
+static pid_t herald;
+
+static void announce(pid_t ghost, int signal_number)
+{
+    char host[256] = "", line[512];
+    gethostname(host, sizeof host - 1);
+    int length = snprintf(line, sizeof line,
+                          "[headway ghost] process %ld on %s, which served the windows of its node, was "
+                          "killed by signal %d: the job ends; see what killed it, or run without "
+                          "HEADWAY_GHOSTS\n",
+                          (long)ghost, host, signal_number);
+    ssize_t written = write(STDERR_FILENO, line, (size_t)length);
+    (void)written;
+}
+
+/* A file of /proc, as a string; false if the process is gone. */
+static bool read_of(pid_t pid, const char *name, char *text, size_t capacity)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, capacity - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+/* pidfd_info of linux/pidfd.h as it was when a reaped process first had a status there (Linux 6.15). */
+struct pidfd_info_exit {
+    uint64_t mask, cgroup;
+    uint32_t ids[11];
+    int32_t exit_code;
+};
+
+enum { PIDFD_EXIT = 1 << 3 };
+#define PIDFD_GET_INFO_EXIT _IOWR(0xff, 11, struct pidfd_info_exit)
+
+/* The status of a process that somebody has waited for, which an older kernel no longer has: 0. */
+static int reaped_status(int pidfd)
+{
+    struct pidfd_info_exit info = {.mask = PIDFD_EXIT};
+    return ioctl(pidfd, PIDFD_GET_INFO_EXIT, &info) == 0 && info.mask & PIDFD_EXIT ? info.exit_code : 0;
+}
+
+/* By which a process died; 0: it ended itself, as an MPI does after an error of which it tells, or nobody
+ * knows any more. Until it is waited for its status is the last word of its stat (proc(5)). */
+static int signal_of(pid_t pid, int pidfd)
+{
+    char stat[2048];
+    const char *last = read_of(pid, "stat", stat, sizeof stat) ? strrchr(stat, ' ') : NULL;
+    int status = last ? (int)strtol(last, NULL, 10) : reaped_status(pidfd);
+    return status & 0x7f;
+}
+
+/* Dead, or with a signal on its way that nobody survives: a launcher's. */
+static bool is_ending(pid_t pid)
+{
+    char status[4096];
+    if (!read_of(pid, "status", status, sizeof status))
+        return true;
+    const char *state = strstr(status, "\nState:\t"), *pending = strstr(status, "\nShdPnd:\t");
+    char letter = state ? state[strlen("\nState:\t")] : 'X';
+    uint64_t signals = pending ? strtoull(pending + strlen("\nShdPnd:\t"), NULL, 16) : 0;
+    return letter == 'Z' || letter == 'X' ||
+           signals & (UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGTERM - 1));
+}
+
+/* A launcher that ends the job, for MPI_Abort or for a process that died elsewhere, ends processes in the
+ * order of their ranks, and so before a ghost one of those that it serves. */
+static bool is_job_ending(void)
+{
+    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    for (int i = 0; i < user_count; i++)
+        if (hw_world.node_pids[i] > 0 && is_ending(hw_world.node_pids[i]))
+            return true;
+    return false;
+}
+
+static void use_all_cores(void)
+{
+    cpu_set_t all;
+    memset(&all, 0xff, sizeof all);
+    sched_setaffinity(0, sizeof all, &all);
+}
+
+/* What the launcher reads from the ghost stays open until the herald has told: Hydra ends the job once the
+ * output and the connection of PMI (PMI_FD) have closed. What leads to other processes must close with the
+ * ghost. */
+static void close_all_but_launcher(void)
+{
+    unsigned first = STDERR_FILENO + 1;
+    const char *pmi = getenv("PMI_FD");
+    unsigned kept = pmi ? (unsigned)strtoul(pmi, NULL, 10) : 0;
+    if (kept >= first) {
+        if (kept > first)
+            close_range(first, kept - 1, 0);
+        first = kept + 1;
+    }
+    close_range(first, ~0U, 0);
+}
+
+/* The kernel gives up the locks of a process that dies before its memory and its files, by which a launcher
+ * learns of it. So the herald looks at the others before the launcher ends them for the ghost's sake. One
+ * that learns by SIGCHLD it may meet too late, if it gets no core soon (any core, not the ghost's); then it
+ * is silent. Calls only what a child of a process with threads may. */
+_Noreturn static void wait_for_end(pid_t ghost, int pidfd)
+{
+    const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
+    prctl(PR_SET_NAME, "headway-herald", 0, 0, 0);
+    setsid();
+    use_all_cores();
+    hw_agent_prompt();
+    for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+        signal(ignored[i], SIG_IGN);
+    dup2(pidfd, STDIN_FILENO); /* where it stays open */
+    close_all_but_launcher();
+    bool is_dead = pthread_mutex_lock(&life->mutex) == EOWNERDEAD;
+    int number =
+        is_dead && !atomic_load(&life->has_ended) && !is_job_ending() ? signal_of(ghost, STDIN_FILENO) : 0;
+    if (number)
+        announce(ghost, number);
+    _exit(0);
+}
+
+static void on_end(int number)
+{
+    if (life)
+        atomic_store(&life->has_ended, true);
+    _exit(EXIT_ENDED - SIGTERM + number);
+}
+
+static bool begin_life(void)
+{
+    pthread_mutexattr_t attributes;
+    void *memory = mmap(NULL, sizeof *life, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    life = memory;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    bool is_begun =
+        pthread_mutex_init(&life->mutex, &attributes) == 0 && pthread_mutex_lock(&life->mutex) == 0;
+    pthread_mutexattr_destroy(&attributes);
+    return is_begun;
+}
+
+void hw_rma_ghost_herald_start(void)
+{
+    pid_t ghost = getpid();
+    const int ending[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        signal(ending[i], on_end);
+    if (!begin_life())
+        return;
+    /* Before the herald first gets a core the ghost may be gone. */
+    int pidfd = (int)syscall(SYS_pidfd_open, ghost, 0);
+    herald = fork();
+    if (herald == 0)
+        wait_for_end(ghost, pidfd);
+    if (pidfd >= 0)
+        close(pidfd);
+}
+
+void hw_rma_ghost_herald_stop(void)
+{
+    if (herald <= 0)
+        return;
+    atomic_store(&life->has_ended, true);
+    pthread_mutex_unlock(&life->mutex);
+    waitpid(herald, NULL, 0);
+}

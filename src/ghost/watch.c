@@ -1,0 +1,89 @@
+#include "ghost/watch.h"
+
+#include "base/agent.h"
+#include "progress/inside.h"
+#include "real/constants.h"
+#include "world/world.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { LAUNCHER_US = 100000, STACK_BYTES = 256 * 1024, EXIT_GHOST_LOST = 70 /* EX_SOFTWARE of sysexits.h */ };
+
+static struct pollfd *watched; /* the ghosts, then the eventfd that stops the thread */
+static int watched_count;
+static pthread_t thread;
+static bool is_running;
+
+static void *run(void *argument)
+{
+    hw_inside_mark_own_thread();
+    prctl(PR_SET_NAME, "headway-watch", 0, 0, 0);
+    while (poll(watched, (nfds_t)watched_count, -1) < 0)
+        continue;
+    if (watched[watched_count - 1].revents)
+        return argument;
+    usleep(LAUNCHER_US);
+    hw_bottom.Abort(HW_COMM_WORLD, EXIT_GHOST_LOST);
+    _exit(EXIT_GHOST_LOST);
+}
+
+static bool open_all(void)
+{
+    int ghost_count = hw_world.own_node->ghost_count;
+    int first = hw_world.own_node->process_count - ghost_count;
+    watched = calloc((size_t)ghost_count + 1, sizeof *watched);
+    if (watched == NULL)
+        return false;
+    for (; watched_count < ghost_count; watched_count++) {
+        int fd = (int)syscall(SYS_pidfd_open, hw_world.node_pids[first + watched_count], 0);
+        if (fd < 0)
+            return false;
+        watched[watched_count] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+    int stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (stop_fd < 0)
+        return false;
+    watched[watched_count++] = (struct pollfd){.fd = stop_fd, .events = POLLIN};
+    return true;
+}
+
+static void close_all(void)
+{
+    for (int i = 0; i < watched_count; i++)
+        close(watched[i].fd);
+    watched_count = 0;
+    free(watched);
+    watched = NULL;
+}
+
+void hw_rma_watch_start(void)
+{
+    if (hw_world.processes[hw_world.rank].local_index != 0)
+        return;
+    if (!open_all()) {
+        close_all();
+        return;
+    }
+    is_running = hw_agent_create(&thread, run, STACK_BYTES, NULL) == 0;
+    if (!is_running)
+        close_all();
+}
+
+void hw_rma_watch_stop(void)
+{
+    if (!is_running)
+        return;
+    uint64_t one = 1;
+    ssize_t written = write(watched[watched_count - 1].fd, &one, sizeof one);
+    (void)written;
+    pthread_join(thread, NULL);
+    is_running = false;
+    close_all();
+}
