@@ -10,12 +10,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static_assert(sizeof(struct hw_rma_bell) == 64, "one cache line for each ghost");
+static_assert(sizeof(struct hw_ghost_bell) == 64, "one cache line for each ghost");
 
 /* What a ghost shares with its node. */
 struct place {
-    struct hw_rma_bell bell;
-    struct hw_rma_apply_lock lock;
+    struct hw_ghost_bell bell;
+    struct hw_ghost_apply_lock lock;
 };
 
 static MPI_Win memory;
@@ -24,7 +24,7 @@ static struct place *own;    /* in a ghost */
 static int socket_fd = -1;
 
 /* The kernel chooses an address nobody has. */
-static void hang(struct hw_rma_bell *bell)
+static void hang(struct hw_ghost_bell *bell)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     socklen_t length = sizeof address;
@@ -38,7 +38,7 @@ static void hang(struct hw_rma_bell *bell)
     bell->address_length = (uint32_t)name_length;
 }
 
-void hw_rma_bells_make(bool is_lock_offered)
+void hw_ghost_bells_make(bool is_lock_offered)
 {
     bool is_ghost = hw_world_is_ghost();
     MPI_Aint size = is_ghost ? (MPI_Aint)sizeof *places : 0;
@@ -61,7 +61,7 @@ void hw_rma_bells_make(bool is_lock_offered)
     hw_bottom.Barrier(hw_world.node);
 }
 
-void hw_rma_bells_free(void)
+void hw_ghost_bells_free(void)
 {
     if (memory != HW_WIN_NULL)
         hw_bottom.Win_free(&memory);
@@ -71,19 +71,19 @@ void hw_rma_bells_free(void)
     socket_fd = -1;
 }
 
-struct hw_rma_bell *hw_rma_bell_of(int ghost_index)
+struct hw_ghost_bell *hw_ghost_bell_of(int ghost_index)
 {
     if (places == NULL || socket_fd < 0 || places[ghost_index].bell.address_length == 0)
         return NULL;
     return &places[ghost_index].bell;
 }
 
-struct hw_rma_apply_lock *hw_rma_apply_lock_of(int ghost_index)
+struct hw_ghost_apply_lock *hw_ghost_apply_lock_of(int ghost_index)
 {
     return places && places[ghost_index].lock.is_offered ? &places[ghost_index].lock : NULL;
 }
 
-void hw_rma_bell_pull(const struct hw_rma_bell *bell)
+void hw_ghost_bell_pull(const struct hw_ghost_bell *bell)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(address.sun_path, bell->address, bell->address_length);
@@ -92,11 +92,11 @@ void hw_rma_bell_pull(const struct hw_rma_bell *bell)
     (void)sent; /* full: the ghost is being woken already */
 }
 
-int hw_rma_bell_socket(void) { return own && own->bell.address_length ? socket_fd : -1; }
+int hw_ghost_bell_socket(void) { return own && own->bell.address_length ? socket_fd : -1; }
 
-bool hw_rma_bell_is_awaited(void) { return own && hw_atomic_load_relaxed(&own->bell.waiting) > 0; }
+bool hw_ghost_bell_is_awaited(void) { return own && hw_atomic_load_relaxed(&own->bell.waiting) > 0; }
 
-void hw_rma_bell_tell(bool is_asleep)
+void hw_ghost_bell_tell(bool is_asleep)
 {
     if (own == NULL)
         return;
@@ -107,13 +107,13 @@ void hw_rma_bell_tell(bool is_asleep)
     hw_atomic_store_seq_cst(&own->bell.is_asleep, is_asleep);
 }
 
-void hw_rma_bell_tell_cpu(uint64_t cpu_ns)
+void hw_ghost_bell_tell_cpu(uint64_t cpu_ns)
 {
     if (own)
         hw_atomic_store_relaxed(&own->bell.cpu_ns, cpu_ns);
 }
 
-uint64_t hw_rma_bell_cpu_ns(int ghost_index)
+uint64_t hw_ghost_bell_cpu_ns(int ghost_index)
 {
     return places ? hw_atomic_load_relaxed(&places[ghost_index].bell.cpu_ns) : 0;
 }

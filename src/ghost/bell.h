@@ -11,13 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HW_RMA_BELL_ADDRESS_MAX = 20 };
+enum { HW_GHOST_BELL_ADDRESS_MAX = 20 };
 
 /* In shared memory, one for each ghost of the node. The ghost writes but `waiting`, user processes read. */
-struct hw_rma_bell {
-    _Atomic uint32_t is_asleep;            /* seq_cst: the ghost looks once more after it said so */
-    uint32_t address_length;               /* 0: no bell; written once, before the node's barrier */
-    char address[HW_RMA_BELL_ADDRESS_MAX]; /* sun_path */
+struct hw_ghost_bell {
+    _Atomic uint32_t is_asleep;              /* seq_cst: the ghost looks once more after it said so */
+    uint32_t address_length;                 /* 0: no bell; written once, before the node's barrier */
+    char address[HW_GHOST_BELL_ADDRESS_MAX]; /* sun_path */
     _Atomic uint32_t waiting; /* user processes in a flush for it; relaxed: only how soon it polls */
     _Atomic uint64_t cpu_ns;  /* relaxed; what the ghost took of its core since it began to serve */
     char unused[24];
@@ -25,43 +25,43 @@ struct hw_rma_bell {
 
 /* Collective over hw_world.node: user processes and ghosts. Without memory or sockets nobody has bells. The
  * ghosts' locks lie beside them; `is_lock_offered`, of a ghost: it takes its lock wherever it must. */
-void hw_rma_bells_make(bool is_lock_offered);
-void hw_rma_bells_free(void);
+void hw_ghost_bells_make(bool is_lock_offered);
+void hw_ghost_bells_free(void);
 
 /* In a user process: the bell of a ghost of this node, by its index there; NULL: none. */
-struct hw_rma_bell *hw_rma_bell_of(int ghost_index);
+struct hw_ghost_bell *hw_ghost_bell_of(int ghost_index);
 /* The lock of a ghost of this node, in it or in a user process; NULL: it does not take one. */
-struct hw_rma_apply_lock *hw_rma_apply_lock_of(int ghost_index);
+struct hw_ghost_apply_lock *hw_ghost_apply_lock_of(int ghost_index);
 
-void hw_rma_bell_pull(const struct hw_rma_bell *bell);
-static inline void hw_rma_bell_ring(const struct hw_rma_bell *bell)
+void hw_ghost_bell_pull(const struct hw_ghost_bell *bell);
+static inline void hw_ghost_bell_ring(const struct hw_ghost_bell *bell)
 {
-    if (bell && __builtin_expect(hw_atomic_load_seq_cst(&((struct hw_rma_bell *)bell)->is_asleep), 0))
-        hw_rma_bell_pull(bell);
+    if (bell && __builtin_expect(hw_atomic_load_seq_cst(&((struct hw_ghost_bell *)bell)->is_asleep), 0))
+        hw_ghost_bell_pull(bell);
 }
 
 /* In a user process, around a call that waits for what the ghost has to do. BELL may be NULL. */
-static inline void hw_rma_bell_wait_begin(struct hw_rma_bell *bell)
+static inline void hw_ghost_bell_wait_begin(struct hw_ghost_bell *bell)
 {
     if (bell)
         hw_atomic_add_relaxed(&bell->waiting, 1);
-    hw_rma_bell_ring(bell);
+    hw_ghost_bell_ring(bell);
 }
-static inline void hw_rma_bell_wait_end(struct hw_rma_bell *bell)
+static inline void hw_ghost_bell_wait_end(struct hw_ghost_bell *bell)
 {
     if (bell)
         hw_atomic_add_relaxed(&bell->waiting, UINT32_MAX);
 }
 
 /* In a ghost: whether a user process of its node waits for it. */
-bool hw_rma_bell_is_awaited(void);
+bool hw_ghost_bell_is_awaited(void);
 
 /* In a ghost: the socket to sleep on, -1: none; and whether it is about to sleep. */
-int hw_rma_bell_socket(void);
-void hw_rma_bell_tell(bool is_asleep);
+int hw_ghost_bell_socket(void);
+void hw_ghost_bell_tell(bool is_asleep);
 
 /* In a ghost: processor time that it has taken; and what a ghost of the node said last, 0 without bells. */
-void hw_rma_bell_tell_cpu(uint64_t cpu_ns);
-uint64_t hw_rma_bell_cpu_ns(int ghost_index);
+void hw_ghost_bell_tell_cpu(uint64_t cpu_ns);
+uint64_t hw_ghost_bell_cpu_ns(int ghost_index);
 
 #endif

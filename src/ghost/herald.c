@@ -177,7 +177,7 @@ static bool begin_life(void)
     return is_begun;
 }
 
-void hw_rma_ghost_herald_start(void)
+void hw_ghost_herald_start(void)
 {
     pid_t ghost = getpid();
     const int ending[] = {SIGTERM, SIGINT, SIGHUP};
@@ -194,7 +194,7 @@ void hw_rma_ghost_herald_start(void)
         close(pidfd);
 }
 
-void hw_rma_ghost_herald_stop(void)
+void hw_ghost_herald_stop(void)
 {
     if (herald <= 0)
         return;

@@ -5,8 +5,8 @@
 #ifndef HW_GHOST_HERALD_H
 #define HW_GHOST_HERALD_H
 
-void hw_rma_ghost_herald_start(void);
+void hw_ghost_herald_start(void);
 /* The ghost ends as it should. */
-void hw_rma_ghost_herald_stop(void);
+void hw_ghost_herald_stop(void);
 
 #endif

@@ -40,7 +40,7 @@ struct peer {
 static int file = -1;
 static struct hw_file_identity identity;
 static char no_range[64]; /* a window's memory must not be empty */
-static struct hw_rma_ranges ranges = {.memory = no_range, .bytes = sizeof no_range};
+static struct hw_ghost_ranges ranges = {.memory = no_range, .bytes = sizeof no_range};
 static bool has_ranges;
 
 /* Where the kernel promises memory only if it has it, it kills for pages of a shared file that it has not. */
@@ -156,23 +156,23 @@ static bool share_file(int fd, struct peer *peers, int rank, int count)
     return hw_world_have_all(hw_world.node, file >= 0);
 }
 
-struct hw_rma_ranges hw_rma_node_memory_ranges(void) { return ranges; }
+struct hw_ghost_ranges hw_ghost_node_memory_ranges(void) { return ranges; }
 
-bool hw_rma_node_memory_has_ranges(void) { return has_ranges; }
+bool hw_ghost_node_memory_has_ranges(void) { return has_ranges; }
 
 /* By a ghost. A core file would have all of a shared mapping, holes too. */
 static bool map_ranges(int users, int64_t range_bytes)
 {
-    int64_t bytes = hw_rma_range_offset(users, range_bytes);
+    int64_t bytes = hw_ghost_range_offset(users, range_bytes);
     char *memory =
         mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     bool is_mapped = memory != MAP_FAILED;
     for (int i = 0; i < users && is_mapped; i++)
-        is_mapped = mmap(memory + hw_rma_range_offset(i, range_bytes), (size_t)range_bytes,
+        is_mapped = mmap(memory + hw_ghost_range_offset(i, range_bytes), (size_t)range_bytes,
                          PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, PART_BYTES * i) != MAP_FAILED;
     if (is_mapped) {
         madvise(memory, (size_t)bytes, MADV_DONTDUMP);
-        ranges = (struct hw_rma_ranges){.memory = memory, .bytes = bytes};
+        ranges = (struct hw_ghost_ranges){.memory = memory, .bytes = bytes};
     } else if (memory != MAP_FAILED) {
         munmap(memory, (size_t)bytes);
     }
@@ -202,7 +202,7 @@ static void open_ranges(void)
         hw_arena_unreserve();
 }
 
-void hw_rma_node_memory_open(void)
+void hw_ghost_node_memory_open(void)
 {
     int rank, count;
     struct peer own = {0};
@@ -230,14 +230,14 @@ void hw_rma_node_memory_open(void)
     }
 }
 
-static size_t length_of(const struct hw_rma_piece *pieces, int count, size_t spare)
+static size_t length_of(const struct hw_ghost_piece *pieces, int count, size_t spare)
 {
     for (int i = 0; i < count; i++)
         spare += (size_t)pieces[i].bytes;
     return spare;
 }
 
-char *hw_rma_node_memory_map(const struct hw_rma_piece *pieces, int count, size_t spare)
+char *hw_ghost_node_memory_map(const struct hw_ghost_piece *pieces, int count, size_t spare)
 {
     size_t bytes = length_of(pieces, count, spare);
     if (bytes == 0 || !hw_file_is(file, identity))
@@ -258,7 +258,7 @@ char *hw_rma_node_memory_map(const struct hw_rma_piece *pieces, int count, size_
     return memory;
 }
 
-void hw_rma_node_memory_unmap(char *memory, const struct hw_rma_piece *pieces, int count, size_t spare)
+void hw_ghost_node_memory_unmap(char *memory, const struct hw_ghost_piece *pieces, int count, size_t spare)
 {
     if (memory)
         munmap(memory, length_of(pieces, count, spare));

@@ -14,50 +14,50 @@
 #include <stdint.h>
 
 /* Whole pages of its node. */
-struct hw_rma_piece {
+struct hw_ghost_piece {
     int64_t place; /* in the node's file */
     int64_t bytes;
 };
 
 /* The piece in which `bytes` from `place` on lie, on a node with pages of `page_bytes`. */
-static inline struct hw_rma_piece hw_rma_piece_of(int64_t place, int64_t bytes, int64_t page_bytes)
+static inline struct hw_ghost_piece hw_ghost_piece_of(int64_t place, int64_t bytes, int64_t page_bytes)
 {
     int64_t begin = place & ~(page_bytes - 1);
     int64_t end = (place + bytes + page_bytes - 1) & ~(page_bytes - 1);
-    return (struct hw_rma_piece){.place = begin, .bytes = bytes > 0 ? end - begin : 0};
+    return (struct hw_ghost_piece){.place = begin, .bytes = bytes > 0 ? end - begin : 0};
 }
 
 /* At the start, collective over hw_world.node. In user processes hw_arena_is_open says whether there is one;
  * there is not where an option or the machine is against it, alike at all processes of the node. */
-void hw_rma_node_memory_open(void);
+void hw_ghost_node_memory_open(void);
 
 /* The ranges of the arenas (shm/arena.h) of a node's user processes, in the order of hw_world.node, as every
  * ghost has them mapped from its start to its end: for windows whose memory is known by its addresses alone
- * (window_dynamic.h). Before them is a page of zeros. */
-struct hw_rma_ranges {
+ * (engines/rma/window/dynamic.h). Before them is a page of zeros. */
+struct hw_ghost_ranges {
     char *memory;
     int64_t bytes; /* of all */
 };
 
 /* In ghosts; `bytes` is never 0. */
-struct hw_rma_ranges hw_rma_node_memory_ranges(void);
+struct hw_ghost_ranges hw_ghost_node_memory_ranges(void);
 
 /* Whether there are such; alike at all processes of the node. */
-bool hw_rma_node_memory_has_ranges(void);
+bool hw_ghost_node_memory_has_ranges(void);
 
-enum { HW_RMA_RANGES_FIRST = HW_ARENA_ALIGNMENT };
+enum { HW_GHOST_RANGES_FIRST = HW_ARENA_ALIGNMENT };
 
 /* Where the range of a user process begins in them; all of a node are equally long. */
-static inline int64_t hw_rma_range_offset(int local_index, int64_t range_bytes)
+static inline int64_t hw_ghost_range_offset(int local_index, int64_t range_bytes)
 {
-    return HW_RMA_RANGES_FIRST + local_index * range_bytes;
+    return HW_GHOST_RANGES_FIRST + local_index * range_bytes;
 }
 
 /* The pieces one behind the other, and `spare` bytes of zeros behind the last. NULL: not possible, also where
  * they are empty and nothing is spare. */
-char *hw_rma_node_memory_map(const struct hw_rma_piece *pieces, int count, size_t spare);
+char *hw_ghost_node_memory_map(const struct hw_ghost_piece *pieces, int count, size_t spare);
 
 /* With the same pieces and spare bytes. Nothing if `memory` is NULL. */
-void hw_rma_node_memory_unmap(char *memory, const struct hw_rma_piece *pieces, int count, size_t spare);
+void hw_ghost_node_memory_unmap(char *memory, const struct hw_ghost_piece *pieces, int count, size_t spare);
 
 #endif

@@ -94,7 +94,7 @@ static uint64_t try_ns = FIRST_TRY_NS, next_try_ns;
 static int losses_left = JUDGEMENTS_TO_SHARE; /* until it is taken for shared */
 
 /* Threads of the MPI included, but not what starting took. */
-static void tell_cpu(void) { hw_rma_bell_tell_cpu(hw_clock_read(CLOCK_PROCESS_CPUTIME_ID) - began_cpu_ns); }
+static void tell_cpu(void) { hw_ghost_bell_tell_cpu(hw_clock_read(CLOCK_PROCESS_CPUTIME_ID) - began_cpu_ns); }
 
 /* For which the ghost was ready to run and did not. 0 where the kernel does not tell. */
 static uint64_t lost_ns(void)
@@ -146,7 +146,7 @@ static void make_timer(void)
     has_timer = sigaction(SIGURG, &action, NULL) == 0 && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
 }
 
-void hw_rma_ghost_wait_enter_mpi(void)
+void hw_ghost_wait_enter_mpi(void)
 {
     if (!is_sharing || !has_timer)
         return;
@@ -156,7 +156,7 @@ void hw_rma_ghost_wait_enter_mpi(void)
     set_timer(TURN_NS);
 }
 
-void hw_rma_ghost_wait_leave_mpi(void)
+void hw_ghost_wait_leave_mpi(void)
 {
     if (!is_in_mpi)
         return;
@@ -170,8 +170,8 @@ static void watch_sockets(void)
     if (!has_events)
         return;
     hw_events_refresh(&events);
-    if (hw_rma_bell_socket() >= 0)
-        hw_events_add(&events, hw_rma_bell_socket());
+    if (hw_ghost_bell_socket() >= 0)
+        hw_events_add(&events, hw_ghost_bell_socket());
 }
 
 static bool sees_sockets(void) { return has_events && events.socket_count < HW_EVENTS_MAX_SOCKETS; }
@@ -179,7 +179,7 @@ static bool sees_sockets(void) { return has_events && events.socket_count < HW_E
 /* Whatever there is to do is told by an event. */
 static bool sees_all(void)
 {
-    return sees_sockets() && !has_device && !is_surprised && hw_rma_bell_socket() >= 0;
+    return sees_sockets() && !has_device && !is_surprised && hw_ghost_bell_socket() >= 0;
 }
 
 static uint64_t first_nap_ns(void) { return sees_sockets() ? FIRST_NAP_NS : FIRST_BLIND_NAP_NS; }
@@ -197,7 +197,7 @@ static void note_traffic(uint64_t now_ns)
     active_ns = now_ns;
     nap_ns = first_nap_ns();
     if (is_announced)
-        hw_rma_bell_tell(false);
+        hw_ghost_bell_tell(false);
     is_announced = false;
     if (is_resting) {
         hw_log_debug("this ghost has something to do: it spins");
@@ -228,7 +228,7 @@ static void try_spinning(uint64_t now_ns)
     judge_from(now_ns);
 }
 
-void hw_rma_ghost_wait_begin(void)
+void hw_ghost_wait_begin(void)
 {
     began_cpu_ns = hw_clock_read(CLOCK_PROCESS_CPUTIME_ID);
     judge_from(hw_clock_now_ns());
@@ -258,7 +258,7 @@ static bool is_traffic_seen(void)
 {
     hw_events_refresh(&events);
     bool has_event = hw_events_wait(&events, 0) != HW_EVENT_NONE;
-    return has_event || hw_events_is_data_waiting(&events) || hw_rma_bell_is_awaited();
+    return has_event || hw_events_is_data_waiting(&events) || hw_ghost_bell_is_awaited();
 }
 
 static void rest_if_quiet(uint64_t now_ns)
@@ -290,7 +290,7 @@ static void spin(void)
         rest_if_quiet(now_ns);
 }
 
-void hw_rma_ghost_wait_traffic(void)
+void hw_ghost_wait_traffic(void)
 {
     is_surprised = is_surprised || was_overslept;
     was_overslept = false;
@@ -309,7 +309,7 @@ static void note_message(void)
     note_traffic(now_ns);
 }
 
-bool hw_rma_ghost_wait(void)
+bool hw_ghost_wait(void)
 {
     if (!is_sharing && !is_resting) {
         spin();
@@ -334,12 +334,12 @@ bool hw_rma_ghost_wait(void)
         return false;
     }
     if (!is_announced) { /* one more poll, for what came before anybody could know */
-        hw_rma_bell_tell(true);
+        hw_ghost_bell_tell(true);
         is_announced = true;
         return true;
     }
     tell_cpu();
-    bool is_woken = false, is_awaited = hw_rma_bell_is_awaited();
+    bool is_woken = false, is_awaited = hw_ghost_bell_is_awaited();
     uint64_t time_ns = is_awaited ? awaited_nap_ns() : nap_ns;
     if (has_events) {
         hw_events_refresh(&events);

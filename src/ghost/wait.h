@@ -7,21 +7,21 @@
 
 #include <stdbool.h>
 
-void hw_rma_ghost_wait_begin(void);
+void hw_ghost_wait_begin(void);
 
 /* After a poll that found no command; returns when it is time to poll again. True: it slept, or will the next
  * time, so commands must be looked for. */
-bool hw_rma_ghost_wait(void);
+bool hw_ghost_wait(void);
 
 /* Around calls of MPI that wait for others (making and freeing windows). MPI spins there; a ghost that shares
  * its core would hold it for whole time slices while the process it waits for cannot run. Between these two
  * calls it polls for a moment, then sleeps until there is data, or for a moment too; a signal (SIGURG, to
  * this thread alone) interrupts the spinning. */
-void hw_rma_ghost_wait_enter_mpi(void);
-void hw_rma_ghost_wait_leave_mpi(void);
+void hw_ghost_wait_enter_mpi(void);
+void hw_ghost_wait_leave_mpi(void);
 
 /* There was a command. Who sent it waits, perhaps for this core: with nothing else to do it sleeps at once.
  */
-void hw_rma_ghost_wait_traffic(void);
+void hw_ghost_wait_traffic(void);
 
 #endif

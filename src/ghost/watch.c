@@ -63,7 +63,7 @@ static void close_all(void)
     watched = NULL;
 }
 
-void hw_rma_watch_start(void)
+void hw_ghost_watch_start(void)
 {
     if (hw_world.processes[hw_world.rank].local_index != 0)
         return;
@@ -76,7 +76,7 @@ void hw_rma_watch_start(void)
         close_all();
 }
 
-void hw_rma_watch_stop(void)
+void hw_ghost_watch_stop(void)
 {
     if (!is_running)
         return;

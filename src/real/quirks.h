@@ -58,9 +58,9 @@ bool hw_real_confuses_windows(void);
 void hw_real_make_room_for_accumulates(void);
 
 /* True where a process that waits for another node had better sleep, if others want its core, and the request
- * of a one-sided operation tells when (engines/rma/epoch/flush_wait.h): MPICH 5. Intel MPI waits dearly too, but
- * its operations take longer with requests; MPICH 4.0 ends those of MPI_Rget before the data are there where
- * the target's datatype has gaps (doc/guide/troubleshooting.md). */
+ * of a one-sided operation tells when (engines/rma/epoch/flush_wait.h): MPICH 5. Intel MPI waits dearly too,
+ * but its operations take longer with requests; MPICH 4.0 ends those of MPI_Rget before the data are there
+ * where the target's datatype has gaps (doc/guide/troubleshooting.md). */
 bool hw_real_gains_by_sleep(void);
 
 /* True where a poll that moves something within the node polls no network (engines/thread/burst.h): MPICH 5.

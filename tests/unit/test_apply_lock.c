@@ -17,7 +17,7 @@
 enum { USERS = 3, TURNS = 20000, GHOST_TURNS = 2000 };
 
 struct shared {
-    struct hw_rma_apply_lock lock;
+    struct hw_ghost_apply_lock lock;
     uint64_t sum, mirror; /* under the lock, always the same */
     _Atomic uint32_t finished;
 };
@@ -41,9 +41,9 @@ static int use_as_user(uint32_t place)
 {
     bool is_right = true;
     for (int i = 0; i < TURNS; i++) {
-        bool has_waited = hw_rma_apply_lock_take(&shared->lock, place, note_progress);
+        bool has_waited = hw_ghost_apply_lock_take(&shared->lock, place, note_progress);
         is_right = add_one() && is_right;
-        hw_rma_apply_lock_give(&shared->lock, has_waited);
+        hw_ghost_apply_lock_give(&shared->lock, has_waited);
     }
     hw_atomic_add_seq_cst(&shared->finished, 1);
     return is_right ? 0 : 1;
@@ -53,9 +53,9 @@ static uint64_t use_as_ghost(void)
 {
     uint64_t turns = 0;
     for (; turns < GHOST_TURNS || hw_atomic_load_seq_cst(&shared->finished) < USERS; turns++) {
-        hw_rma_apply_lock_ghost_take(&shared->lock);
+        hw_ghost_apply_lock_ghost_take(&shared->lock);
         assert_true(add_one());
-        hw_rma_apply_lock_ghost_give(&shared->lock);
+        hw_ghost_apply_lock_ghost_give(&shared->lock);
     }
     return turns;
 }
@@ -121,7 +121,7 @@ static void users_alone(void **state)
 
 static int take_and_die(uint32_t place)
 {
-    hw_rma_apply_lock_take(&shared->lock, place, note_progress);
+    hw_ghost_apply_lock_take(&shared->lock, place, note_progress);
     return 0;
 }
 
@@ -134,15 +134,15 @@ static void dead_holder_is_replaced(void **state)
     for (int round = 0; round < 2; round++) {
         pids[0] = start(1, take_and_die);
         expect_success(pids[0]);
-        assert_int_equal(shared->lock.word & HW_RMA_APPLY_HOLDER, 1);
+        assert_int_equal(shared->lock.word & HW_GHOST_APPLY_HOLDER, 1);
         if (round == 0) {
-            hw_rma_apply_lock_ghost_take(&shared->lock);
-            hw_rma_apply_lock_ghost_give(&shared->lock);
+            hw_ghost_apply_lock_ghost_take(&shared->lock);
+            hw_ghost_apply_lock_ghost_give(&shared->lock);
         } else {
-            bool has_waited = hw_rma_apply_lock_take(&shared->lock, 2, note_progress);
+            bool has_waited = hw_ghost_apply_lock_take(&shared->lock, 2, note_progress);
             assert_true(has_waited);
             assert_true(progress_count > 0);
-            hw_rma_apply_lock_give(&shared->lock, has_waited);
+            hw_ghost_apply_lock_give(&shared->lock, has_waited);
         }
         assert_int_equal(shared->lock.word, 0);
     }

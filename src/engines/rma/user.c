@@ -125,7 +125,7 @@ int hw_rma_tell(int ghost, struct hw_rma_command *command)
     hw_atomic_add_relaxed(&told[hw_world.nodes[process->node].first_ghost + process->local_index], 1);
     int rc = hw_bottom.Send(command, sizeof *command, HW_BYTE, ghost, HW_RMA_TAG_COMMAND, hw_world.all);
     if (process->node == hw_world_own_node())
-        hw_rma_bell_ring(hw_rma_bell_of(process->local_index));
+        hw_ghost_bell_ring(hw_ghost_bell_of(process->local_index));
     return rc;
 }
 
@@ -161,7 +161,7 @@ static void tell_finish(void)
     hw_bottom.Allreduce(told, told_by_all, hw_world.ghost_count, HW_UINT64_T, HW_SUM, hw_world.users);
     if (hw_world.processes[hw_world.rank].local_index > 0)
         return;
-    hw_rma_watch_stop();
+    hw_ghost_watch_stop();
     for (int i = 0; i < hw_world.own_node->ghost_count; i++) {
         int place = hw_world.own_node->first_ghost + i;
         struct hw_rma_command command = {.kind = HW_RMA_FINISH, .id = told_by_all[place]};
@@ -187,7 +187,7 @@ static void finish(void)
     hw_rma_common_free();
     hw_rma_near_accumulate_close();
     hw_rma_near_close();
-    hw_rma_bells_free();
+    hw_ghost_bells_free();
     hw_rma_quiesce();
     free(told);
     free(told_by_all);
@@ -196,7 +196,7 @@ static void finish(void)
 uint64_t hw_rma_ghost_cpu_ns(void)
 {
     int ghost = hw_world.processes[hw_world.rank].ghost;
-    return hw_rma_bell_cpu_ns(hw_world.processes[ghost].local_index);
+    return hw_ghost_bell_cpu_ns(hw_world.processes[ghost].local_index);
 }
 
 enum hw_status hw_rma_start(void)
@@ -216,10 +216,10 @@ enum hw_status hw_rma_start(void)
     hw_rma_owed_open();
     hw_rma_flush_wait_open();
     hw_rma_near_open();
-    hw_rma_bells_make(false);
-    hw_rma_node_memory_open();
+    hw_ghost_bells_make(false);
+    hw_ghost_node_memory_open();
     hw_rma_common_make();
     __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
-    hw_rma_watch_start();
+    hw_ghost_watch_start();
     return HW_OK;
 }

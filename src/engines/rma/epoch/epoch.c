@@ -61,15 +61,16 @@ static int confirm_puts(struct hw_rma_window *window, int ghost)
 /* OWING: at the target, but for the confirmation of Puts (owed.h). */
 enum completion { LOCALLY, AT_TARGET, OWING };
 
-static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_rma_bell *bell, enum completion how)
+static int flush_ghost(struct hw_rma_window *window, int ghost, struct hw_ghost_bell *bell,
+                       enum completion how)
 {
     int rc = how == AT_TARGET ? confirm_puts(window, ghost) : MPI_SUCCESS;
     if (rc != MPI_SUCCESS)
         return rc;
-    hw_rma_bell_wait_begin(bell);
+    hw_ghost_bell_wait_begin(bell);
     hw_rma_flush_wait(window, ghost);
     rc = how == LOCALLY ? hw_real.Win_flush_local(ghost, window->win) : hw_real.Win_flush(ghost, window->win);
-    hw_rma_bell_wait_end(bell);
+    hw_ghost_bell_wait_end(bell);
     rc = pass(window, rc);
     return rc == MPI_SUCCESS && how == OWING ? hw_rma_owe(window, ghost) : rc;
 }
@@ -120,11 +121,11 @@ static int flush_target(struct hw_rma_window *window, int rank, enum completion 
 static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *window)
 {
     for (int i = 0; i < hw_world.own_node->ghost_count; i++)
-        hw_rma_bell_wait_begin(hw_rma_bell_of(i));
+        hw_ghost_bell_wait_begin(hw_ghost_bell_of(i));
     hw_rma_flush_wait(window, HW_RMA_EVERY_GHOST);
     int rc = flush(window->win);
     for (int i = 0; i < hw_world.own_node->ghost_count; i++)
-        hw_rma_bell_wait_end(hw_rma_bell_of(i));
+        hw_ghost_bell_wait_end(hw_ghost_bell_of(i));
     return pass(window, rc);
 }
 

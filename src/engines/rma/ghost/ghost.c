@@ -24,7 +24,7 @@ struct ghost_window {
     struct hw_rma_comms comms;
     MPI_Win shared, win; /* shared: null where the memory is in pieces */
     MPI_Win dynamic;     /* or null; nothing is attached here */
-    struct hw_rma_piece *pieces;
+    struct hw_ghost_piece *pieces;
     int piece_count;
     char *mapped;    /* the pieces */
     bool is_dynamic; /* the memory is the ranges of the node, which stay mapped */
@@ -33,14 +33,15 @@ struct ghost_window {
 enum { POLLS_PER_PROBE = 8 };
 
 static struct ghost_window *windows;
-static struct hw_rma_apply_lock *apply_lock; /* held in every call of MPI while there are windows; or NULL */
-static bool is_over;                         /* MPI has ended in this ghost */
+static struct hw_ghost_apply_lock
+    *apply_lock;     /* held in every call of MPI while there are windows; or NULL */
+static bool is_over; /* MPI has ended in this ghost */
 static uint64_t obeyed_count, told_count = UINT64_MAX; /* told: once it is known */
 
 _Noreturn static void give_up(const char *what)
 {
     hw_log_error("a ghost %s; the job ends", what);
-    hw_rma_ghost_herald_stop();
+    hw_ghost_herald_stop();
     hw_bottom.Abort(HW_COMM_WORLD, 1);
     _exit(1);
 }
@@ -64,7 +65,7 @@ static MPI_Aint find_segment(const struct ghost_window *window, void **base)
 static MPI_Aint map_pieces(struct ghost_window *window, void **base)
 {
     MPI_Aint total = HW_RMA_ALIGNMENT;
-    window->mapped = hw_rma_node_memory_map(window->pieces, window->piece_count, HW_RMA_ALIGNMENT);
+    window->mapped = hw_ghost_node_memory_map(window->pieces, window->piece_count, HW_RMA_ALIGNMENT);
     if (window->mapped == NULL)
         give_up("cannot map the memory of a window");
     for (int i = 0; i < window->piece_count; i++)
@@ -77,7 +78,7 @@ static MPI_Aint map_pieces(struct ghost_window *window, void **base)
 static MPI_Aint find_memory(struct ghost_window *window, void **base)
 {
     if (window->is_dynamic) {
-        struct hw_rma_ranges ranges = hw_rma_node_memory_ranges();
+        struct hw_ghost_ranges ranges = hw_ghost_node_memory_ranges();
         *base = ranges.memory;
         return (MPI_Aint)ranges.bytes;
     }
@@ -108,8 +109,8 @@ static void create(const struct hw_rma_command *command, int origin)
     int count = command->member_count;
     int *members = count ? calloc((size_t)count, sizeof *members) : NULL;
     char *hints = malloc((size_t)command->hint_bytes + 1);
-    size_t piece_bytes = (size_t)command->piece_count * sizeof(struct hw_rma_piece);
-    struct hw_rma_piece *pieces = malloc(piece_bytes + 1);
+    size_t piece_bytes = (size_t)command->piece_count * sizeof(struct hw_ghost_piece);
+    struct hw_ghost_piece *pieces = malloc(piece_bytes + 1);
     struct ghost_window *window = calloc(1, sizeof *window);
     if (window == NULL || hints == NULL || pieces == NULL || (count && members == NULL))
         give_up("has no memory left for a window");
@@ -127,9 +128,9 @@ static void create(const struct hw_rma_command *command, int origin)
     window->pieces = pieces;
     window->piece_count = command->piece_count;
     window->is_dynamic = command->is_dynamic != 0;
-    hw_rma_ghost_wait_enter_mpi();
+    hw_ghost_wait_enter_mpi();
     make_windows(window, members, info);
-    hw_rma_ghost_wait_leave_mpi();
+    hw_ghost_wait_leave_mpi();
     window->next = windows;
     windows = window;
     if (info != HW_INFO_NULL)
@@ -147,15 +148,15 @@ static void destroy(uint64_t id)
     if (window == NULL)
         give_up("was told of a window it does not know");
     *link = window->next;
-    hw_rma_ghost_wait_enter_mpi();
+    hw_ghost_wait_enter_mpi();
     if (window->dynamic != HW_WIN_NULL)
         hw_bottom.Win_free(&window->dynamic);
     hw_bottom.Win_free(&window->win);
     if (window->shared != HW_WIN_NULL)
         hw_bottom.Win_free(&window->shared);
     hw_rma_comms_free(&window->comms);
-    hw_rma_ghost_wait_leave_mpi();
-    hw_rma_node_memory_unmap(window->mapped, window->pieces, window->piece_count, HW_RMA_ALIGNMENT);
+    hw_ghost_wait_leave_mpi();
+    hw_ghost_node_memory_unmap(window->mapped, window->pieces, window->piece_count, HW_RMA_ALIGNMENT);
     free(window->pieces);
     free(window);
 }
@@ -207,7 +208,7 @@ static bool look(bool must_look, bool must_probe)
     struct hw_rma_command command;
     int origin;
     if (apply_lock)
-        hw_rma_apply_lock_ghost_take(apply_lock);
+        hw_ghost_apply_lock_ghost_take(apply_lock);
     hw_poll(); /* also where a probe alone makes no progress */
     if (must_look)
         hw_poll();
@@ -218,7 +219,7 @@ static bool look(bool must_look, bool must_probe)
     }
     hw_rma_ghost_locks_relax();
     if (apply_lock)
-        hw_rma_apply_lock_ghost_give(apply_lock);
+        hw_ghost_apply_lock_ghost_give(apply_lock);
     return has_command;
 }
 
@@ -232,11 +233,11 @@ static void serve(void)
     while (obeyed_count != told_count) {
         bool must_probe = must_look || ++polls % POLLS_PER_PROBE == 0;
         if (look(must_look, must_probe)) {
-            hw_rma_ghost_wait_traffic();
+            hw_ghost_wait_traffic();
             must_look = true;
             continue;
         }
-        must_look = hw_rma_ghost_wait();
+        must_look = hw_ghost_wait();
     }
 }
 
@@ -254,28 +255,28 @@ void hw_rma_ghost_prepare(void) { atexit(end_ghost); }
 _Noreturn void hw_rma_ghost_run(void)
 {
     prctl(PR_SET_NAME, "headway-ghost", 0, 0, 0);
-    hw_rma_ghost_herald_start();
-    hw_rma_bells_make(hw_real_is_accumulate_in_calls());
-    hw_rma_node_memory_open();
-    apply_lock = hw_rma_apply_lock_of(hw_world.processes[hw_world.rank].local_index);
+    hw_ghost_herald_start();
+    hw_ghost_bells_make(hw_real_is_accumulate_in_calls());
+    hw_ghost_node_memory_open();
+    apply_lock = hw_ghost_apply_lock_of(hw_world.processes[hw_world.rank].local_index);
     if (hw_poll_open() != HW_OK)
         give_up("cannot make a communicator");
-    hw_rma_ghost_wait_begin();
-    hw_rma_ghost_wait_enter_mpi();
+    hw_ghost_wait_begin();
+    hw_ghost_wait_enter_mpi();
     hw_rma_common_make();
-    hw_rma_ghost_wait_leave_mpi();
+    hw_ghost_wait_leave_mpi();
     serve();
-    hw_rma_ghost_wait_enter_mpi();
+    hw_ghost_wait_enter_mpi();
     hw_rma_common_free();
-    hw_rma_ghost_wait_leave_mpi();
+    hw_ghost_wait_leave_mpi();
     hw_poll_close();
-    hw_rma_bells_free();
+    hw_ghost_bells_free();
     hw_rma_quiesce();
     hw_world_end();
     hw_real_ending_begin();
     hw_bottom.Finalize();
     hw_real_ending_end();
-    hw_rma_ghost_herald_stop();
+    hw_ghost_herald_stop();
     /* Not _exit: MPICH 5 says goodbye to its launcher in a handler of exit(3). */
     is_over = true;
     exit(0);

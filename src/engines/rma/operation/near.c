@@ -55,12 +55,12 @@ void hw_rma_near_progress(void)
 
 /* NULL: accumulates on this target are the ghost's. A ghost that has only a part of the target's memory
  * excludes nobody from the rest. */
-static struct hw_rma_apply_lock *lock_of(const struct hw_rma_window *window,
-                                         const struct hw_rma_target *target)
+static struct hw_ghost_apply_lock *lock_of(const struct hw_rma_window *window,
+                                           const struct hw_rma_target *target)
 {
     if (!may_accumulate || (window->spread && window->spread->binding != HW_OPTION_GHOST_BINDING_RANK))
         return NULL;
-    return hw_rma_apply_lock_of(hw_world.processes[target->ghost_in_world].local_index);
+    return hw_ghost_apply_lock_of(hw_world.processes[target->ghost_in_world].local_index);
 }
 
 /* The memory of this node's members in this process; NULL: not reached from here. */
@@ -74,7 +74,7 @@ static char *map_node(struct hw_rma_window *window)
         return rc == MPI_SUCCESS ? base : NULL;
     }
     if (window->piece_count > 1) /* else there is nobody else's */
-        window->mapped = hw_rma_node_memory_map(window->pieces, window->piece_count, 0);
+        window->mapped = hw_ghost_node_memory_map(window->pieces, window->piece_count, 0);
     return window->mapped;
 }
 

@@ -143,7 +143,7 @@ static bool take_turn(const struct job *job, int first, int count)
     const char *origin = job->origin ? job->origin + done : NULL;
     char *result = job->result ? job->result + done : NULL;
     bool is_right = true;
-    bool has_waited = hw_rma_apply_lock_take(job->target->lock, own_place(), hw_rma_near_make_progress);
+    bool has_waited = hw_ghost_apply_lock_take(job->target->lock, own_place(), hw_rma_near_make_progress);
     if (job->is_dense) {
         apply(job, origin, result, memory, bytes);
     } else if (job->operation == HW_REAL_REPLACE && result == NULL) {
@@ -155,7 +155,7 @@ static bool take_turn(const struct job *job, int first, int count)
         if (is_right && job->operation != HW_REAL_READ)
             is_right = unpack(job->staged, bytes, memory, count, job->unit);
     }
-    hw_rma_apply_lock_give(job->target->lock, has_waited);
+    hw_ghost_apply_lock_give(job->target->lock, has_waited);
     return is_right;
 }
 
@@ -260,12 +260,12 @@ bool hw_rma_near_compare_and_swap(struct hw_rma_window *window, int rank, MPI_Ai
     *rc = open_epoch(window, rank);
     if (*rc != MPI_SUCCESS)
         return true;
-    bool has_waited = hw_rma_apply_lock_take(target->lock, own_place(), hw_rma_near_make_progress);
+    bool has_waited = hw_ghost_apply_lock_take(target->lock, own_place(), hw_rma_near_make_progress);
     bool is_same = memcmp(memory, compare, bytes) == 0;
     memcpy(result, memory, bytes);
     if (is_same)
         memcpy(memory, origin, bytes);
-    hw_rma_apply_lock_give(target->lock, has_waited);
+    hw_ghost_apply_lock_give(target->lock, has_waited);
     HW_COUNT(operations_applied);
     hw_rma_near_progress();
     return true;

@@ -1,5 +1,5 @@
 /* Accumulates whose target lies in the segments of several ghosts (spread.h), or partly in memory that a
- * ghost serves (window_dynamic.h), made as one accumulate for each.
+ * ghost serves (dynamic.h), made as one accumulate for each.
  *
  * The elements of a buffer are numbered in the order in which MPI packs them; an element belongs to the one
  * in whose part it begins. Each piece is described by datatypes made of the one basic type that an

@@ -19,9 +19,9 @@ static bool may_be_spread(void)
 
 static bool make(void)
 {
-    struct hw_rma_ranges memory = {0};
+    struct hw_ghost_ranges memory = {0};
     if (hw_world_is_ghost())
-        memory = hw_rma_node_memory_ranges();
+        memory = hw_ghost_node_memory_ranges();
     if (hw_bottom.Win_create(memory.memory, (MPI_Aint)memory.bytes, 1, HW_INFO_NULL, hw_world.ghosts_first,
                              &common) != MPI_SUCCESS)
         return false;
@@ -35,7 +35,7 @@ static bool make(void)
 
 void hw_rma_common_make(void)
 {
-    if (hw_world_have_all(hw_world.all, hw_rma_node_memory_has_ranges() && !may_be_spread()))
+    if (hw_world_have_all(hw_world.all, hw_ghost_node_memory_has_ranges() && !may_be_spread()))
         is_there = hw_world_have_all(hw_world.all, make());
 }
 

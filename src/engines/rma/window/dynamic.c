@@ -126,7 +126,7 @@ bool hw_rma_dynamic_choose(struct hw_rma_window *window, MPI_Win *win, int *rank
         *rank = hw_rma_dynamic_rank(window, *rank);
         return false;
     }
-    hw_rma_bell_ring(target->bell);
+    hw_ghost_bell_ring(target->bell);
     if (owner == HW_RMA_OWNERS) {
         hw_rma_dynamic_use(window, *rank, shape->class);
         *rank = HW_RMA_SEVERAL;

@@ -33,7 +33,7 @@ struct hw_rma_offer {
     int32_t page_bytes;
     int64_t range_bytes;
     int64_t is_multithreaded;    /* hw_rma_may_have_threads() */
-    int64_t range_base, landing; /* of a dynamic window (window_dynamic.c): addresses */
+    int64_t range_base, landing; /* of a dynamic window (dynamic.c): addresses */
 };
 
 struct hw_rma_plan {

@@ -60,12 +60,12 @@ void hw_rma_spread_free(struct hw_rma_window *window)
     window->spread = NULL;
 }
 
-struct hw_rma_bell *hw_rma_spread_bell(const struct hw_rma_window *window, const struct hw_rma_target *target,
-                                       int ghost)
+struct hw_ghost_bell *hw_rma_spread_bell(const struct hw_rma_window *window,
+                                         const struct hw_rma_target *target, int ghost)
 {
     if (target->node != hw_world_own_node())
         return NULL;
-    return hw_rma_bell_of(ghost - hw_rma_spread_span(window, target)->first);
+    return hw_ghost_bell_of(ghost - hw_rma_spread_span(window, target)->first);
 }
 
 void hw_rma_spread_use(struct hw_rma_window *window, const struct hw_rma_target *target, int ghost,
@@ -77,7 +77,7 @@ void hw_rma_spread_use(struct hw_rma_window *window, const struct hw_rma_target 
     hw_atomic_store_relaxed(&spread->dirty[ghost], hw_atomic_load_relaxed(&window->generation));
     if (ghost != target->ghost)
         HW_COUNT(operations_spread);
-    hw_rma_bell_ring(hw_rma_spread_bell(window, target, ghost));
+    hw_ghost_bell_ring(hw_rma_spread_bell(window, target, ghost));
 }
 
 /* xorshift64; threads may draw the same number, which does no harm. */

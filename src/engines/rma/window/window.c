@@ -60,15 +60,15 @@ static void leave_gate(const struct hw_rma_window *window, MPI_Comm comm)
         hw_rma_gate_leave();
 }
 
-static struct hw_rma_piece piece_of(const struct hw_rma_offer *offer)
+static struct hw_ghost_piece piece_of(const struct hw_rma_offer *offer)
 {
-    return hw_rma_piece_of(offer->place, offer->size, offer->page_bytes);
+    return hw_ghost_piece_of(offer->place, offer->size, offer->page_bytes);
 }
 
 /* Of the members on a node, in their order; the caller frees it. NULL: no memory. */
-static struct hw_rma_piece *find_pieces(const struct hw_rma_plan *plan, int node, int *count)
+static struct hw_ghost_piece *find_pieces(const struct hw_rma_plan *plan, int node, int *count)
 {
-    struct hw_rma_piece *pieces = calloc((size_t)plan->size, sizeof *pieces);
+    struct hw_ghost_piece *pieces = calloc((size_t)plan->size, sizeof *pieces);
     *count = 0;
     for (int i = 0; pieces && i < plan->size; i++)
         if (hw_world.processes[plan->members[i]].node == node)
@@ -79,7 +79,7 @@ static struct hw_rma_piece *find_pieces(const struct hw_rma_plan *plan, int node
 static int tell_ghost(int ghost, struct hw_rma_command *command, const struct hw_rma_plan *plan,
                       const char *hints)
 {
-    struct hw_rma_piece *pieces = NULL;
+    struct hw_ghost_piece *pieces = NULL;
     int rc = MPI_SUCCESS;
     if (plan->is_in_pieces) {
         pieces = find_pieces(plan, hw_world.processes[ghost].node, &command->piece_count);
@@ -131,7 +131,7 @@ static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan
         MPI_Aint *bytes = &node_bytes[hw_world.processes[plan->members[i]].node];
         target->offset = *bytes;
         if (plan->is_in_pieces) {
-            struct hw_rma_piece piece = piece_of(&plan->offers[i]);
+            struct hw_ghost_piece piece = piece_of(&plan->offers[i]);
             target->offset += piece.bytes ? (MPI_Aint)(plan->offers[i].place - piece.place) : 0;
             *bytes += (MPI_Aint)piece.bytes;
         } else if (!plan->is_dynamic) {
@@ -144,7 +144,7 @@ static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan
         const struct hw_world_process *ghost = &hw_world.processes[target->ghost_in_world];
         target->node = ghost->node;
         if (ghost->node == hw_world_own_node())
-            target->bell = hw_rma_bell_of(ghost->local_index);
+            target->bell = hw_ghost_bell_of(ghost->local_index);
         target->ghost = ghost_places[target->ghost_in_world];
     }
     window->has_puts = calloc((size_t)window->ghost_count, sizeof *window->has_puts);
@@ -164,7 +164,8 @@ static void place_in_ranges(struct hw_rma_window *window, const struct hw_rma_pl
         const struct hw_rma_offer *offer = &plan->offers[i];
         int local_index = hw_world.processes[window->targets[i].process].local_index;
         int64_t place = plan->is_dynamic ? -offer->range_base : offer->place_in_range;
-        window->targets[i].offset = (MPI_Aint)(hw_rma_range_offset(local_index, offer->range_bytes) + place);
+        window->targets[i].offset =
+            (MPI_Aint)(hw_ghost_range_offset(local_index, offer->range_bytes) + place);
     }
 }
 
@@ -493,7 +494,7 @@ static void end_window(struct hw_rma_window *window)
     pthread_mutex_destroy(&window->mutex);
     hw_rma_owed_forget(window);
     hw_rma_spread_free(window);
-    hw_rma_node_memory_unmap(window->mapped, window->pieces, window->piece_count, 0);
+    hw_ghost_node_memory_unmap(window->mapped, window->pieces, window->piece_count, 0);
     if (window->taken)
         hw_arena_give(window->taken);
     if (window->piece_count > 0)

@@ -43,9 +43,9 @@ struct hw_rma_target {
     int ghost;          /* rank in the window; also its place in the window's `ghosts` */
     int ghost_in_world; /* rank in hw_world.all */
     int node;
-    char *memory;             /* where it lies in this process; NULL: only its ghost reaches it (near.h) */
-    struct hw_rma_bell *bell; /* of its ghost, if that is on this node */
-    struct hw_rma_apply_lock *lock;   /* likewise; NULL: its ghost applies all accumulates */
+    char *memory;               /* where it lies in this process; NULL: only its ghost reaches it (near.h) */
+    struct hw_ghost_bell *bell; /* of its ghost, if that is on this node */
+    struct hw_ghost_apply_lock *lock; /* likewise; NULL: its ghost applies all accumulates */
     _Atomic uint32_t access;          /* enum hw_rma_access */
     _Atomic uint32_t has_accumulates; /* that went to the ghost; while it is dirty they may be under way */
     _Atomic uint32_t dirty; /* the window's generation at its last operation; other values: flushed since */
@@ -66,9 +66,9 @@ struct hw_rma_window {
     void *base;       /* of this process's memory, as the program knows it */
     MPI_Win shared;   /* the memory; null: it is in pieces */
     int piece_count;  /* 0: not in pieces */
-    struct hw_rma_piece *pieces; /* of the members on this node, in their order */
-    char *mapped;                /* they, where operations may be done near, and there are others' */
-    void *taken;                 /* from the arena, for this window; or NULL */
+    struct hw_ghost_piece *pieces; /* of the members on this node, in their order */
+    char *mapped;                  /* they, where operations may be done near, and there are others' */
+    void *taken;                   /* from the arena, for this window; or NULL */
     struct hw_rma_comms comms;
     int epoch_types; /* that the program promised to use: union of enum hw_rma_epoch_type */
     MPI_Comm users;  /* in the order of the program's communicator; null: no kind of epoch needs it */
@@ -87,7 +87,7 @@ struct hw_rma_window {
     _Atomic uint32_t *has_puts; /* by ghost: since its last flush; relaxed */
     struct hw_rma_target *targets;
     struct hw_rma_spread *spread;       /* NULL: every operation on a target goes to its own ghost */
-    struct hw_rma_dynamic *dynamic;     /* NULL: not of MPI_Win_create_dynamic (window_dynamic.h) */
+    struct hw_rma_dynamic *dynamic;     /* NULL: not of MPI_Win_create_dynamic (dynamic.h) */
     struct hw_rma_window *next;         /* in the order they were made, under the list's lock */
     struct hw_rma_window *next_to_free; /* freed inside of another (src/mpi/window.c) */
 
@@ -200,7 +200,7 @@ enum { HW_RMA_SEVERAL = INT_MAX - 1 };
 int hw_rma_spread_choose(struct hw_rma_window *window, const struct hw_rma_target *target, MPI_Aint disp,
                          const struct hw_rma_shape *shape);
 
-/* Where the window is dynamic (window_dynamic.h). True: *win, *rank and *disp are its ghost's, or *rank is
+/* Where the window is dynamic (dynamic.h). True: *win, *rank and *disp are its ghost's, or *rank is
  * HW_RMA_SEVERAL. False: *rank is the target's own in *win. */
 bool hw_rma_dynamic_choose(struct hw_rma_window *window, MPI_Win *win, int *rank, MPI_Aint *disp,
                            const struct hw_rma_shape *shape);
@@ -214,7 +214,7 @@ static inline void hw_rma_choose_ghost(struct hw_rma_window *window, const struc
     if (__builtin_expect(window->spread != NULL, 0)) {
         *rank = hw_rma_spread_choose(window, target, disp, shape);
     } else {
-        hw_rma_bell_ring(target->bell);
+        hw_ghost_bell_ring(target->bell);
         *rank = target->ghost;
     }
 }
