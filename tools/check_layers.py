@@ -38,6 +38,7 @@ BELOW = {
 # What the generators write, and the layer each belongs to.
 GENERATED = {
     "options_table.h": "base",
+    "record_table.h": "profile",
     "real_table.h": "real",
     "real_inline.h": "real",
     "hooks.h": "mpi",

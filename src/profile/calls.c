@@ -475,10 +475,21 @@ void hw_profile_forget(uint64_t handle)
 
 uint64_t hw_profile_mpi_ns(void) { return is_on ? hw_threads_mpi_ns() : 0; }
 
-void hw_profile_write(FILE *file)
+static void write_events(struct hw_record_list *list, const void *unused)
 {
-    if (!is_on)
-        return;
+    (void)unused;
+    for (unsigned i = 0; events && i < event_count; i++)
+        hw_record_add_event(list,
+                            &(struct hw_record_event){
+                                .start_us = (double)(events[i].start_ns - began_ns) / (double)HW_NS_PER_US,
+                                .took_us = (double)events[i].took_ns / (double)HW_NS_PER_US,
+                                .site = events[i].site,
+                                .bytes = events[i].bytes,
+                            });
+}
+
+static void sum_up_all(void)
+{
     if (hw_profile_mine)
         hw_slices_flush(&hw_profile_mine->slices);
     hw_profile_lock();
@@ -486,36 +497,31 @@ void hw_profile_write(FILE *file)
         sum_up(thread);
     hw_wire_settle();
     hw_profile_unlock();
-    char host[65] = "";
+}
+
+void hw_profile_describe(struct hw_record_process *process)
+{
+    static char host[65];
+    static struct hw_record_profile told;
     cpu_set_t cores;
+    process->cores = HW_RECORD_ABSENT;
+    process->mpi_s = -1;
+    if (!is_on)
+        return;
+    sum_up_all();
     gethostname(host, sizeof host - 1);
-    fputs("  \"host\": ", file);
-    hw_record_write_string(file, host);
-    fprintf(file, ",\n  \"cores\": %d,\n",
-            sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0);
-    fprintf(file, "  \"mpi_s\": %.6f,\n", (double)hw_profile_mpi_ns() / (double)HW_NS_PER_S);
-    fprintf(file, "  \"profile\": {\n  \"began_monotonic_s\": %.6f,\n  \"wire_bytes_per_s\": %llu,\n",
-            (double)began_ns / (double)HW_NS_PER_S, (unsigned long long)hw_wire_fastest());
-    const char *refusal = hw_python_refusal();
-    if (refusal) {
-        fputs("  \"python_refusal\": ", file);
-        hw_record_write_string(file, refusal);
-        fputs(",\n", file);
-    }
-    fputs("  \"sites\": [\n", file);
-    hw_sites_write(file);
-    fputs("\n  ],\n", file);
-    hw_delays_write(file);
-    hw_one_sided_write(file);
-    fputs("  \"communicators\": [\n", file);
-    hw_comms_write(file);
-    fputs("\n  ],\n  \"slices\": ", file);
-    hw_slices_write(file, hw_clock_fast_ns());
-    fputs(",\n  \"events\": [", file);
-    for (unsigned i = 0; events && i < event_count; i++)
-        fprintf(file, "%s[%.3f, %.3f, %u, %llu]", i ? ",\n  " : "\n  ",
-                (double)(events[i].start_ns - began_ns) / (double)HW_NS_PER_US,
-                (double)events[i].took_ns / (double)HW_NS_PER_US, events[i].site,
-                (unsigned long long)events[i].bytes);
-    fputs("]\n  },\n", file);
+    process->host = host;
+    process->cores = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
+    process->mpi_s = (double)hw_profile_mpi_ns() / (double)HW_NS_PER_S;
+    told = (struct hw_record_profile){.began_monotonic_s = (double)began_ns / (double)HW_NS_PER_S,
+                                      .wire_bytes_per_s = hw_wire_fastest(),
+                                      .python_refusal = hw_python_refusal(),
+                                      .sites = {hw_sites_write, NULL},
+                                      .gaps = {hw_delays_write_gaps, NULL},
+                                      .exchanges = {hw_delays_write_exchanges, NULL},
+                                      .one_sided = hw_one_sided_describe(),
+                                      .communicators = {hw_comms_write, NULL},
+                                      .slices = hw_slices_describe(hw_clock_fast_ns()),
+                                      .events = {write_events, NULL}};
+    process->profile = &told;
 }

@@ -15,7 +15,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* What this process has sent and received over the network so far, as far as its transport tells. */
 struct hw_profile_wire {
@@ -114,7 +113,8 @@ bool hw_profile_is_any_pending(void);
 /* Time in MPI of all threads so far. */
 uint64_t hw_profile_mpi_ns(void);
 
-/* Writes the member "profile" of the record, with its comma. Nothing if profiling is off. */
-void hw_profile_write(FILE *file);
+/* Fills the profile in, and what else is told of this process with HEADWAY_PROFILE; absent if profiling is
+ * off. What it points to is valid until the next call. */
+void hw_profile_describe(struct hw_record_process *process);
 
 #endif

@@ -240,32 +240,20 @@ int hw_comms_index(const struct hw_profile_comm *comm)
     return comm->calls ? index : -1;
 }
 
-static void write_comm(FILE *file, const struct hw_profile_comm *comm)
+static void write_comm(struct hw_record_list *list, const struct hw_profile_comm *comm)
 {
-    fputs("    {", file);
-    if (comm->name[0]) {
-        fputs("\"name\": ", file);
-        hw_record_write_string(file, comm->name);
-        fputs(", ", file);
-    }
-    fprintf(file, "\"size\": %d, \"ranks\": ", comm->size);
-    hw_record_write_string(file, comm->ranks);
-#define WRITE_COUNTER(field, meaning)                                                                        \
-    if (comm->field)                                                                                         \
-        fprintf(file, ", \"" #field "\": %llu", (unsigned long long)comm->field);
-    HW_COMM_COUNTERS(WRITE_COUNTER)
-#undef WRITE_COUNTER
-    fputc('}', file);
+    struct hw_record_communicator one = {
+        .name = comm->name[0] ? comm->name : NULL, .size = (uint64_t)comm->size, .ranks = comm->ranks};
+#define COPY_COUNTER(name, meaning) one.name = comm->name;
+    HW_RECORD_COMMUNICATOR_COUNTERS(COPY_COUNTER)
+#undef COPY_COUNTER
+    hw_record_add_communicator(list, &one);
 }
 
-void hw_comms_write(FILE *file)
+void hw_comms_write(struct hw_record_list *list, const void *unused)
 {
-    bool is_first = true;
-    for (int i = 0; table && i <= OTHERS; i++) {
-        if (!table->comms[i].calls)
-            continue;
-        fputs(is_first ? "" : ",\n", file);
-        write_comm(file, &table->comms[i]);
-        is_first = false;
-    }
+    (void)unused;
+    for (int i = 0; table && i <= OTHERS; i++)
+        if (table->comms[i].calls)
+            write_comm(list, &table->comms[i]);
 }

@@ -6,19 +6,10 @@
 
 #include "base/atomic.h"
 #include "base/visibility.h"
+#include "profile/fields.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-
-/* name, what it sums up (the record's schema repeats the names) */
-#define HW_COMM_COUNTERS(X)                                                                                  \
-    X(calls, "calls that name it, and starts of requests made with it")                                      \
-    X(bytes, "bytes they were about")                                                                        \
-    X(call_ns, "time in them")                                                                               \
-    X(completed, "requests posted on it that were completed")                                                \
-    X(computed_ns, "time outside MPI while these were pending")                                              \
-    X(blocked_ns, "their share, by bytes, of the time in the doors that completed them")
 
 enum { HW_COMM_NAME_BYTES = 64, HW_COMM_RANKS_BYTES = 48 };
 
@@ -28,7 +19,7 @@ struct hw_profile_comm {
     int size;
     uint64_t group;                                   /* tells groups of one size apart */
 #define HW_COMM_FIELD(field, meaning) uint64_t field; /* under the lock (lock.h) */
-    HW_COMM_COUNTERS(HW_COMM_FIELD)
+    HW_RECORD_COMMUNICATOR_COUNTERS(HW_COMM_FIELD)
 #undef HW_COMM_FIELD
 };
 
@@ -95,7 +86,7 @@ bool hw_comms_is_world(const struct hw_profile_comm *comm);
 /* Where hw_comms_write writes it; -1: nowhere. */
 int hw_comms_index(const struct hw_profile_comm *comm);
 
-/* Writes the entries as elements of a JSON array. */
-void hw_comms_write(FILE *file);
+/* Adds the entries to the record's list of communicators. */
+void hw_comms_write(struct hw_record_list *list, const void *unused);
 
 #endif

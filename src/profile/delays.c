@@ -365,72 +365,65 @@ void hw_delays_door(struct hw_delays *mine, const struct hw_profile_note *call, 
     pass(mine, call);
 }
 
-static void write_number(FILE *file, const char *name, uint64_t number)
-{
-    if (number)
-        fprintf(file, ", \"%s\": %llu", name, (unsigned long long)number);
-}
-
-static void write_gap(FILE *file, int id)
+static void write_gap(struct hw_record_list *list, int id)
 {
     const struct gap *gap = &table->gaps[id];
-    fprintf(file, "    {\"id\": %d", id);
-    if (gap->to)
-        fprintf(file, ", \"from\": %u, \"to\": %u", hw_sites_index(gap->from), hw_sites_index(gap->to));
-    fprintf(file, ", \"count\": %llu, \"ns\": %llu, \"max_ns\": %llu}", (unsigned long long)gap->count,
-            (unsigned long long)gap->ns, (unsigned long long)gap->max_ns);
+    hw_record_add_gap(list, &(struct hw_record_gap){
+                                .id = (uint64_t)id,
+                                .from = gap->to ? hw_sites_index(gap->from) : HW_RECORD_ABSENT,
+                                .to = gap->to ? hw_sites_index(gap->to) : HW_RECORD_ABSENT,
+                                .count = gap->count,
+                                .ns = gap->ns,
+                                .max_ns = gap->max_ns,
+                            });
 }
 
-static void write_exchange(FILE *file, int id)
+static void write_causes(struct hw_record_list *list, const void *of)
 {
-    const struct exchange *exchange = &table->exchanges[id];
-    fprintf(file, "    {\"id\": %d", id);
-    if (exchange->site)
-        fprintf(file, ", \"site\": %u", hw_sites_index(exchange->site));
-    const struct hw_delay_partner *partner = &exchange->partner;
-    if (partner->way == HW_DELAY_WITH_ALL)
-        fprintf(file, ", \"communicator\": %d", hw_comms_index(partner->comm));
-    else if (partner->way != HW_DELAY_UNKNOWN)
-        fprintf(file, ", \"%s\": %d", partner->way == HW_DELAY_TO ? "to" : "from", partner->rank);
-    if (partner->tag != NO_TAG)
-        fprintf(file, ", \"tag\": %d", partner->tag);
-    write_number(file, "waits", exchange->waits);
-    write_number(file, "wait_ns", exchange->wait_ns);
-    write_number(file, "shared_ns", exchange->shared_ns);
-    write_number(file, "unknown_ns", exchange->unknown_ns);
-    write_number(file, "looks", exchange->looks);
-    write_number(file, "lost", exchange->lost);
-    write_number(file, "before_gap_ns", exchange->before_gap_ns);
-    write_number(file, "before_wait_ns", exchange->before_wait_ns);
+    const struct exchange *exchange = of;
     for (int i = 0; i < CAUSE_COUNT && exchange->before[i].ns; i++) {
         int cause = exchange->before[i].cause;
-        fprintf(file, "%s{\"%s\": %d, \"ns\": %llu}", i ? ", " : ", \"before\": [",
-                cause < 0 ? "gap" : "exchange", cause < 0 ? -1 - cause : cause,
-                (unsigned long long)exchange->before[i].ns);
+        hw_record_add_cause(list, &(struct hw_record_cause){
+                                      .gap = cause < 0 ? -1 - cause : HW_RECORD_ABSENT,
+                                      .exchange = cause < 0 ? HW_RECORD_ABSENT : cause,
+                                      .ns = exchange->before[i].ns,
+                                  });
     }
-    fputs(exchange->before[0].ns ? "]}" : "}", file);
 }
 
-void hw_delays_write(FILE *file)
+static void write_exchange(struct hw_record_list *list, int id)
 {
-    const char *before = "";
-    fputs("  \"gaps\": [\n", file);
-    for (int i = 0; i <= TABLE_COUNT; i++) {
-        if (!table->gaps[i].count)
-            continue;
-        fputs(before, file);
-        write_gap(file, i);
-        before = ",\n";
-    }
-    before = "";
-    fputs("\n  ],\n  \"exchanges\": [\n", file);
+    const struct exchange *exchange = &table->exchanges[id];
+    const struct hw_delay_partner *partner = &exchange->partner;
+    struct hw_record_exchange one = {
+        .id = (uint64_t)id,
+        .site = exchange->site ? hw_sites_index(exchange->site) : HW_RECORD_ABSENT,
+        .to = partner->way == HW_DELAY_TO ? partner->rank : HW_RECORD_ABSENT,
+        .from = partner->way == HW_DELAY_FROM ? partner->rank : HW_RECORD_ABSENT,
+        .tag = partner->tag != NO_TAG ? partner->tag : HW_RECORD_ABSENT,
+        .communicator = partner->way == HW_DELAY_WITH_ALL ? hw_comms_index(partner->comm) : HW_RECORD_ABSENT,
+        .before = {exchange->before[0].ns ? write_causes : NULL, exchange},
+    };
+#define COPY_COUNTER(name, meaning) one.name = exchange->name;
+    HW_RECORD_EXCHANGE_COUNTERS(COPY_COUNTER)
+#undef COPY_COUNTER
+    hw_record_add_exchange(list, &one);
+}
+
+void hw_delays_write_gaps(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
+    for (int i = 0; i <= TABLE_COUNT; i++)
+        if (table->gaps[i].count)
+            write_gap(list, i);
+}
+
+void hw_delays_write_exchanges(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
     for (int i = 0; i <= TABLE_COUNT; i++) {
         const struct exchange *one = &table->exchanges[i];
-        if (!one->waits && !one->shared_ns && !one->looks && !one->lost)
-            continue;
-        fputs(before, file);
-        write_exchange(file, i);
-        before = ",\n";
+        if (one->waits || one->shared_ns || one->looks || one->lost)
+            write_exchange(list, i);
     }
-    fputs("\n  ],\n", file);
 }

@@ -25,7 +25,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define HW_DELAY_LEAST_NS (20 * HW_NS_PER_US)
 /* What was done before is looked at once for so long an event. */
@@ -152,7 +151,8 @@ void hw_delays_door_add(struct hw_delay_door *door, const struct hw_delay_who *w
 void hw_delays_door(struct hw_delays *mine, const struct hw_profile_note *call, uint64_t waited_ns,
                     const struct hw_delay_door *door);
 
-/* Writes two members of the profile, with their commas. */
-void hw_delays_write(FILE *file);
+/* Add the entries to two lists of the record. */
+void hw_delays_write_gaps(struct hw_record_list *list, const void *unused);
+void hw_delays_write_exchanges(struct hw_record_list *list, const void *unused);
 
 #endif

@@ -112,40 +112,47 @@ void hw_moments_meet(uint64_t began_ns, uint64_t ended_ns)
     hw_profile_unlock();
 }
 
-static void write_times(FILE *file, const struct moment *moment)
+static void write_outside(struct hw_record_list *list, const void *unused)
 {
-    fprintf(file, "%llu, %llu, %u", (unsigned long long)moment->began_ns,
-            (unsigned long long)(moment->ended_ns - moment->began_ns), moment->of);
-    if (!moment->is_gap)
-        fprintf(file, ", %llu", (unsigned long long)(moment->began_ns - moment->posted_ns));
-}
-
-static void write_moments(FILE *file, bool are_gaps)
-{
-    const char *before = "\n      [";
+    (void)unused;
     for (int i = 0; i < moment_count; i++) {
-        if (kept->moments[i].is_gap != are_gaps)
-            continue;
-        fputs(before, file);
-        write_times(file, &kept->moments[i]);
-        before = "],\n      [";
+        const struct moment *one = &kept->moments[i];
+        if (one->is_gap)
+            hw_record_add_outside(
+                list, &(struct hw_record_outside){one->began_ns, one->ended_ns - one->began_ns, one->of});
     }
-    fputs(before[0] == ']' ? "]]" : "]", file);
 }
 
-void hw_moments_write(FILE *file)
+static void write_waits(struct hw_record_list *list, const void *unused)
 {
-    fprintf(file, "    \"realtime_ns\": %lld,\n",
-            (long long)(hw_clock_read(CLOCK_REALTIME) - hw_clock_now_ns()));
-    fprintf(file, "    \"sample\": {\"slot_ns\": %llu, \"one_in\": %llu, \"outside\": [",
-            (unsigned long long)HW_MOMENT_SLOT_NS, 1ULL << level);
-    write_moments(file, true);
-    fputs(", \"waits\": [", file);
-    write_moments(file, false);
-    fputs("},\n    \"meetings\": [", file);
-    for (int i = 0; i < meeting_count; i++)
-        fprintf(file, "%s[%llu, %llu, %llu]", i ? ", " : "", (unsigned long long)kept->meetings[i].number,
-                (unsigned long long)kept->meetings[i].began_ns,
-                (unsigned long long)(kept->meetings[i].ended_ns - kept->meetings[i].began_ns));
-    fputs("]", file);
+    (void)unused;
+    for (int i = 0; i < moment_count; i++) {
+        const struct moment *one = &kept->moments[i];
+        if (!one->is_gap)
+            hw_record_add_moment(list,
+                                 &(struct hw_record_moment){one->began_ns, one->ended_ns - one->began_ns,
+                                                            one->of, one->began_ns - one->posted_ns});
+    }
+}
+
+static void write_meetings(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < meeting_count; i++) {
+        const struct meeting *one = &kept->meetings[i];
+        hw_record_add_meeting(
+            list, &(struct hw_record_meeting){one->number, one->began_ns, one->ended_ns - one->began_ns});
+    }
+}
+
+void hw_moments_describe(struct hw_record_one_sided *told)
+{
+    static struct hw_record_sample sample;
+    sample = (struct hw_record_sample){.slot_ns = HW_MOMENT_SLOT_NS,
+                                       .one_in = 1ULL << level,
+                                       .outside = {write_outside, NULL},
+                                       .waits = {write_waits, NULL}};
+    told->realtime_ns = (int64_t)(hw_clock_read(CLOCK_REALTIME) - hw_clock_now_ns());
+    told->sample = &sample;
+    told->meetings = (struct hw_record_part){write_meetings, NULL};
 }

@@ -12,11 +12,11 @@
 #define HW_PROFILE_MOMENTS_H
 
 #include "base/visibility.h"
+#include "profile/fields.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 enum { HW_MOMENT_COUNT = 2048, HW_MEETING_COUNT = 64 };
 /* Even if a process enters and leaves MPI every 20 us, which is the least that is kept, a slot has room. */
@@ -39,7 +39,7 @@ void hw_moments_wait(uint64_t posted_ns, uint64_t began_ns, uint64_t ended_ns, i
  * same one has the same number everywhere. Takes the lock itself. */
 void hw_moments_meet(uint64_t began_ns, uint64_t ended_ns);
 
-/* Writes members of an object, without a comma after the last. */
-void hw_moments_write(FILE *file);
+/* For the record: what is told of the sample and of meetings. Valid until the next call. */
+void hw_moments_describe(struct hw_record_one_sided *told);
 
 #endif

@@ -339,18 +339,33 @@ void hw_one_sided_forget_thread(struct hw_profile_thread *mine)
         memset(mine->one_sided, 0, sizeof *mine->one_sided);
 }
 
-static void write_entry(FILE *file, int id)
+static void write_waits(struct hw_record_list *list, const void *unused)
 {
-    const struct entry *entry = &table->entries[id];
-    fprintf(file, "      {\"id\": %d", id);
-    if (entry->site)
-        fprintf(file, ", \"site\": %u, \"memory\": \"%s\"", hw_sites_index(entry->site),
-                memory_names[entry->memory]);
-    if (entry->site && entry->target != SEVERAL)
-        fprintf(file, ", \"target\": %d", entry->target);
-    fprintf(file, ", \"waits\": %llu, \"wait_ns\": %llu, \"shared_ns\": %llu}",
-            (unsigned long long)entry->waits, (unsigned long long)entry->wait_ns,
-            (unsigned long long)entry->shared_ns);
+    (void)unused;
+    for (int i = 0; i <= TABLE_COUNT; i++) {
+        const struct entry *entry = &table->entries[i];
+        if (!entry->waits && !entry->shared_ns)
+            continue;
+        bool has_target = entry->site && entry->target != SEVERAL;
+        hw_record_add_target_wait(list,
+                                  &(struct hw_record_target_wait){
+                                      .id = (uint64_t)i,
+                                      .site = entry->site ? hw_sites_index(entry->site) : HW_RECORD_ABSENT,
+                                      .memory = entry->site ? memory_names[entry->memory] : NULL,
+                                      .target = has_target ? entry->target : HW_RECORD_ABSENT,
+                                      .waits = entry->waits,
+                                      .wait_ns = entry->wait_ns,
+                                      .shared_ns = entry->shared_ns,
+                                  });
+    }
+}
+
+static void write_windows(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < HW_ONE_SIDED_MEMORY_COUNT; i++)
+        if (table->made_count[i])
+            hw_record_add_count(list, memory_names[i], table->made_count[i]);
 }
 
 static int count_threads(void)
@@ -361,33 +376,18 @@ static int count_threads(void)
     return count;
 }
 
-void hw_one_sided_write(FILE *file)
+const struct hw_record_one_sided *hw_one_sided_describe(void)
 {
+    static struct hw_record_one_sided told;
     if (!table || !hw_atomic_load_relaxed(&hw_moments_are_kept))
-        return;
-    fprintf(file,
-            "  \"one_sided\": {\n    \"node_direct\": %s, \"node_accumulate_slow\": %s, \"sound\": %s,\n"
-            "    \"tcp_bytes\": %llu, \"threads\": %d,\n    \"windows\": {",
-            table->mpi.is_node_direct ? "true" : "false",
-            table->mpi.is_node_accumulate_slow ? "true" : "false", table->mpi.is_sound ? "true" : "false",
-            (unsigned long long)hw_wire_so_far(), count_threads());
-    const char *before = "";
-    for (int i = 0; i < HW_ONE_SIDED_MEMORY_COUNT; i++) {
-        if (!table->made_count[i])
-            continue;
-        fprintf(file, "%s\"%s\": %llu", before, memory_names[i], (unsigned long long)table->made_count[i]);
-        before = ", ";
-    }
-    fputs("},\n    \"waits\": [", file);
-    before = "\n";
-    for (int i = 0; i <= TABLE_COUNT; i++) {
-        if (!table->entries[i].waits && !table->entries[i].shared_ns)
-            continue;
-        fputs(before, file);
-        write_entry(file, i);
-        before = ",\n";
-    }
-    fputs("],\n", file);
-    hw_moments_write(file);
-    fputs("\n  },\n", file);
+        return NULL;
+    told = (struct hw_record_one_sided){.node_direct = table->mpi.is_node_direct,
+                                        .node_accumulate_slow = table->mpi.is_node_accumulate_slow,
+                                        .sound = table->mpi.is_sound,
+                                        .tcp_bytes = hw_wire_so_far(),
+                                        .threads = (uint64_t)count_threads(),
+                                        .windows = {write_windows, NULL},
+                                        .waits = {write_waits, NULL}};
+    hw_moments_describe(&told);
+    return &told;
 }

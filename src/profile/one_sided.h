@@ -14,7 +14,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define HW_ONE_SIDED_LEAST_NS (20 * HW_NS_PER_US)
 
@@ -69,7 +68,7 @@ void hw_one_sided_note(struct hw_profile_thread *mine, const struct hw_one_sided
 /* The thread's block was another's. */
 void hw_one_sided_forget_thread(struct hw_profile_thread *mine);
 
-/* Writes the member "one_sided" of the profile, with its comma; nothing where no window was made. */
-void hw_one_sided_write(FILE *file);
+/* For the record; NULL where no window was made. Valid until the next call. */
+const struct hw_record_one_sided *hw_one_sided_describe(void);
 
 #endif

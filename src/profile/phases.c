@@ -10,17 +10,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* name, what it is the difference of */
-#define FIGURES(X)                                                                                           \
-    X(wall_ns)                                                                                               \
-    X(tracked)                                                                                               \
-    X(blocked_ns)                                                                                            \
-    X(overlapped_ns)                                                                                         \
-    X(mpi_ns)
-
+/* What a phase is the difference of. */
 struct figures {
-#define FIGURE_FIELD(name) uint64_t name;
-    FIGURES(FIGURE_FIELD)
+#define FIGURE_FIELD(name, meaning) uint64_t name;
+    HW_RECORD_PHASE_COUNTERS(FIGURE_FIELD)
 #undef FIGURE_FIELD
 };
 
@@ -90,8 +83,8 @@ static void end_last(void)
     if (--phase->open_count > 0)
         return;
     struct figures now = read_figures();
-#define ADD_FIGURE(name) phase->sum.name += now.name - stack[depth].begin.name;
-    FIGURES(ADD_FIGURE)
+#define ADD_FIGURE(name, meaning) phase->sum.name += now.name - stack[depth].begin.name;
+    HW_RECORD_PHASE_COUNTERS(ADD_FIGURE)
 #undef ADD_FIGURE
 }
 
@@ -105,22 +98,26 @@ enum hw_phase_result hw_phase_end(void)
     return is_open ? HW_PHASE_OK : HW_PHASE_MISUSE;
 }
 
-void hw_phase_write(FILE *file)
+static void write_phases(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < phase_count; i++) {
+        struct hw_record_phase one = {.name = phases[i].name, .count = phases[i].count};
+#define COPY_FIGURE(name, meaning) one.name = phases[i].sum.name;
+        HW_RECORD_PHASE_COUNTERS(COPY_FIGURE)
+#undef COPY_FIGURE
+        hw_record_add_phase(list, &one);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+struct hw_record_part hw_phase_end_all(void)
 {
     pthread_mutex_lock(&lock);
     while (depth > 0)
         end_last();
-    for (int i = 0; i < phase_count; i++) {
-        const struct phase *phase = &phases[i];
-        fputs(i ? ",\n    {\"name\": " : "  \"phases\": [\n    {\"name\": ", file);
-        hw_record_write_string(file, phase->name);
-        fprintf(file, ", \"count\": %llu", (unsigned long long)phase->count);
-#define WRITE_FIGURE(name) fprintf(file, ", \"" #name "\": %llu", (unsigned long long)phase->sum.name);
-        FIGURES(WRITE_FIGURE)
-#undef WRITE_FIGURE
-        fputc('}', file);
-    }
-    if (phase_count)
-        fputs("\n  ],\n", file);
+    bool is_any = phase_count > 0;
     pthread_mutex_unlock(&lock);
+    return (struct hw_record_part){is_any ? write_phases : NULL, NULL};
 }

@@ -7,7 +7,7 @@
 #ifndef HW_PROFILE_PHASES_H
 #define HW_PROFILE_PHASES_H
 
-#include <stdio.h>
+#include "profile/fields.h"
 
 enum { HW_PHASE_NAME_COUNT = 64, HW_PHASE_NAME_BYTES = 64, HW_PHASE_DEPTH = 16 };
 
@@ -16,7 +16,7 @@ enum hw_phase_result { HW_PHASE_OK, HW_PHASE_MISUSE, HW_PHASE_FULL };
 enum hw_phase_result hw_phase_begin(const char *name);
 enum hw_phase_result hw_phase_end(void);
 
-/* Ends what is open, and writes the member "phases" of the record if there was any phase. */
-void hw_phase_write(FILE *file);
+/* Ends what is open. What writes the record's list of phases; absent if there was none. */
+struct hw_record_part hw_phase_end_all(void);
 
 #endif

@@ -83,58 +83,40 @@ void hw_record_copy_name(char *to, size_t capacity, const char *name)
     to[length] = '\0';
 }
 
-void hw_record_write_string(FILE *file, const char *text)
-{
-    fputc('"', file);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(file, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(file, "\\u%04x", c);
-        else
-            fputc(c, file);
-    }
-    fputc('"', file);
-}
+static double seconds(uint64_t ns) { return (double)ns / (double)HW_NS_PER_S; }
 
-static void write_member(FILE *file, const char *name, const char *text)
+static void write_reasons(struct hw_record_list *list, const void *unused)
 {
-    fprintf(file, "  \"%s\": ", name);
-    hw_record_write_string(file, text);
-    fputs(",\n", file);
+    (void)unused;
+    for (int i = 0; i < MAX_REASON_COUNT && atomic_load(&reasons[i].text); i++)
+        hw_record_add_count(list, atomic_load(&reasons[i].text), atomic_load(&reasons[i].count));
 }
 
 static void write_body(FILE *file, const struct hw_record_facts *facts)
 {
-    fprintf(file, "{\n  \"schema\": %d,\n  \"rank\": %d,\n  \"size\": %d,\n", HW_RECORD_SCHEMA_VERSION,
-            facts->rank, facts->size);
-    write_member(file, "mpi", facts->mpi);
-    write_member(file, "engine", facts->engine);
-    write_member(file, "trigger", facts->trigger);
-    fprintf(file, "  \"ghost\": %d,\n", facts->ghost);
-    fprintf(file, "  \"ghost_cpu_s\": %.6f,\n", (double)facts->ghost_cpu_ns / (double)HW_NS_PER_S);
-    write_member(file, "placement", facts->placement);
-    fprintf(file, "  \"eager_limit_bytes\": %llu,\n", (unsigned long long)facts->eager_limit_bytes);
-    fprintf(file, "  \"wall_s\": %.6f,\n", (double)(hw_clock_now_ns() - began_ns) / (double)HW_NS_PER_S);
-    fprintf(file, "  \"process_cpu_s\": %.6f,\n",
-            (double)hw_clock_read(CLOCK_PROCESS_CPUTIME_ID) / (double)HW_NS_PER_S);
-    fprintf(file, "  \"thread_cpu_s\": %.6f,\n", (double)facts->thread_cpu_ns / (double)HW_NS_PER_S);
-    fprintf(file, "  \"mpi_wait_s\": %.6f,\n",
-            (double)atomic_load(&hw_counters.blocked_ns) / (double)HW_NS_PER_S);
-#define WRITE_COUNTER(name, meaning)                                                                         \
-    fprintf(file, "  \"" #name "\": %llu,\n", (unsigned long long)atomic_load(&hw_counters.name));
-    HW_COUNTERS(WRITE_COUNTER)
-#undef WRITE_COUNTER
-    hw_profile_write(file);
-    hw_phase_write(file);
-    fputs("  \"declined\": {", file);
-    for (int i = 0; i < MAX_REASON_COUNT && atomic_load(&reasons[i].text); i++) {
-        fputs(i ? ", " : "", file);
-        hw_record_write_string(file, atomic_load(&reasons[i].text));
-        fprintf(file, ": %llu", (unsigned long long)atomic_load(&reasons[i].count));
-    }
-    fputs("}\n}\n", file);
+    struct hw_record_process process = {
+        .rank = facts->rank,
+        .size = facts->size,
+        .mpi = facts->mpi,
+        .engine = facts->engine,
+        .trigger = facts->trigger,
+        .ghost = facts->ghost,
+        .ghost_cpu_s = seconds(facts->ghost_cpu_ns),
+        .placement = facts->placement,
+        .eager_limit_bytes = facts->eager_limit_bytes,
+        .wall_s = seconds(hw_clock_now_ns() - began_ns),
+        .process_cpu_s = seconds(hw_clock_read(CLOCK_PROCESS_CPUTIME_ID)),
+        .thread_cpu_s = seconds(facts->thread_cpu_ns),
+        .mpi_wait_s = seconds(atomic_load(&hw_counters.blocked_ns)),
+        .declined = {write_reasons, NULL},
+    };
+#define COPY_COUNTER(name, meaning) process.name = atomic_load(&hw_counters.name);
+    HW_RECORD_PROCESS_COUNTERS(COPY_COUNTER)
+#undef COPY_COUNTER
+    hw_profile_describe(&process);
+    process.phases = hw_phase_end_all();
+    hw_record_write_object(file, HW_RECORD_PROCESS, &process);
+    fputc('\n', file);
 }
 
 /* With a point in every number, whatever the program's language has there. */

@@ -1,16 +1,14 @@
 /* The record: one JSON file per process, written once, at MPI_Finalize (or when the last session ends).
- * Schema: doc/schema/record.json. */
+ * Its fields: spec/record.toml. */
 #ifndef HW_PROFILE_RECORD_H
 #define HW_PROFILE_RECORD_H
 
 #include "base/status.h"
+#include "profile/fields.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-
-enum { HW_RECORD_SCHEMA_VERSION = 3 };
 
 /* Facts for the record that only upper layers know. Strings are owned by the caller and static. */
 struct hw_record_facts {
@@ -42,9 +40,6 @@ void hw_record_declined(const char *reason);
 
 /* Copies a name the program gave, cut to `capacity` at a whole character: the record is UTF-8. */
 void hw_record_copy_name(char *to, size_t capacity, const char *name);
-
-/* Writes a JSON string. */
-void hw_record_write_string(FILE *file, const char *text);
 
 /* Writes headway.<rank>.json (headway.pid<pid>.json without a rank) into the directory, if there is one; of a
  * process that was spawned spawned/headway.<rank>.<pid>.json, since each world has a rank 0. HW_NOMEM if it

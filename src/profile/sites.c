@@ -63,63 +63,41 @@ void hw_sites_count(struct hw_profile_site *site, uint64_t bytes, uint64_t took_
 
 unsigned hw_sites_index(const struct hw_profile_site *site) { return (unsigned)(site - table); }
 
-/* A member of an object, and what comes after it. */
-static void write_text(FILE *file, const char *name, const char *text, const char *after)
+static void write_site(struct hw_record_list *list, const struct hw_profile_site *site)
 {
-    fprintf(file, "\"%s\": ", name);
-    hw_record_write_string(file, text);
-    fputs(after, file);
-}
-
-static void write_place(FILE *file, const void *address)
-{
+    struct hw_record_site one = {.id = hw_sites_index(site),
+                                 .function = site->function,
+                                 .size_class = site->size_class,
+                                 .offset = HW_RECORD_ABSENT};
+    struct hw_record_python line;
+    const struct hw_python_place *python = hw_python_place_of(site->address);
+    if (python) {
+        line = (struct hw_record_python){python->file, python->function, (uint64_t)python->line};
+        one.python = &line;
+    }
+    const void *address = python ? python->address : site->address;
     struct hw_place found = {0};
     const struct hw_place *place = hw_callers_place_of(address);
     if (!place && hw_place_find(address, &found))
         place = &found;
-    if (!place)
-        return;
-    write_text(file, "module", place->module, ", ");
-    fprintf(file, "\"offset\": %llu, ", (unsigned long long)place->offset);
-    if (place->symbol)
-        write_text(file, "symbol", place->symbol, ", ");
-    if (place->build_id)
-        write_text(file, "build_id", place->build_id, ", ");
-    hw_place_release(&found);
-}
-
-static void write_python_place(FILE *file, const struct hw_python_place *place)
-{
-    fputs("\"python\": {", file);
-    write_text(file, "file", place->file, ", ");
-    write_text(file, "function", place->function, ", ");
-    fprintf(file, "\"line\": %d}, ", place->line);
-}
-
-static void write_site(FILE *file, const struct hw_profile_site *site, bool is_first)
-{
-    fprintf(file, "%s    {\"id\": %u, ", is_first ? "" : ",\n", hw_sites_index(site));
-    const struct hw_python_place *place = hw_python_place_of(site->address);
-    write_place(file, place ? place->address : site->address);
-    if (place)
-        write_python_place(file, place);
-    write_text(file, "function", site->function, ", ");
-    fprintf(file, "\"size_class\": %u", site->size_class);
-#define WRITE_COUNTER(name, meaning)                                                                         \
-    if (site->name)                                                                                          \
-        fprintf(file, ", \"" #name "\": %llu", (unsigned long long)site->name);
-    HW_SITE_COUNTERS(WRITE_COUNTER)
-#undef WRITE_COUNTER
-    fputc('}', file);
-}
-
-void hw_sites_write(FILE *file)
-{
-    bool is_first = true;
-    for (int i = 0; i <= SITE_COUNT; i++) {
-        if (!table[i].calls && !table[i].completed)
-            continue;
-        write_site(file, &table[i], is_first);
-        is_first = false;
+    if (place) {
+        one.module = place->module;
+        one.offset = (int64_t)place->offset;
+        one.symbol = place->symbol;
+        one.build_id = place->build_id;
     }
+#define COPY_COUNTER(name, meaning) one.name = site->name;
+    HW_RECORD_SITE_COUNTERS(COPY_COUNTER)
+#undef COPY_COUNTER
+    hw_record_add_site(list, &one);
+    if (place == &found)
+        hw_place_release(&found);
+}
+
+void hw_sites_write(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
+    for (int i = 0; i <= SITE_COUNT; i++)
+        if (table[i].calls || table[i].completed)
+            write_site(list, &table[i]);
 }

@@ -50,13 +50,22 @@ void hw_slices_flush(struct hw_slices_share *mine)
     hw_profile_unlock();
 }
 
-void hw_slices_write(FILE *file, uint64_t now_ns)
+static void write_slices(struct hw_record_list *list, const void *count)
 {
     hw_profile_lock();
-    fprintf(file, "{\"length_ns\": %llu, \"mpi_ns\": [", 1ULL << shift);
-    uint64_t last = (now_ns - began_ns) >> shift;
-    for (uint64_t i = 0; i <= last && i < SLICE_COUNT; i++)
-        fprintf(file, "%s%llu", i ? ", " : "", (unsigned long long)slices_ns[i]);
-    fputs("]}", file);
+    for (uint64_t i = 0; i < *(const uint64_t *)count; i++)
+        hw_record_add_integer(list, slices_ns[i]);
     hw_profile_unlock();
+}
+
+const struct hw_record_slices *hw_slices_describe(uint64_t now_ns)
+{
+    static struct hw_record_slices told;
+    static uint64_t count;
+    hw_profile_lock();
+    uint64_t last = (now_ns - began_ns) >> shift;
+    count = last < SLICE_COUNT ? last + 1 : SLICE_COUNT;
+    told = (struct hw_record_slices){.length_ns = 1ULL << shift, .mpi_ns = {write_slices, &count}};
+    hw_profile_unlock();
+    return &told;
 }

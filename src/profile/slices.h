@@ -4,8 +4,9 @@
 #ifndef HW_PROFILE_SLICES_H
 #define HW_PROFILE_SLICES_H
 
+#include "profile/fields.h"
+
 #include <stdint.h>
-#include <stdio.h>
 
 /* What a thread has spent in MPI in the slice it is in; added to it when the thread is in another. */
 struct hw_slices_share {
@@ -32,7 +33,7 @@ static inline void hw_slices_add(struct hw_slices_share *mine, uint64_t end_ns, 
 /* What the thread has kept is added. Its owner calls. */
 void hw_slices_flush(struct hw_slices_share *mine);
 
-/* Writes an object: length of a slice in nanoseconds, and the time in MPI in each up to now. */
-void hw_slices_write(FILE *file, uint64_t now_ns);
+/* The slices up to now, for the record; valid until the next call. */
+const struct hw_record_slices *hw_slices_describe(uint64_t now_ns);
 
 #endif

@@ -120,9 +120,8 @@ static void written_as_json(void **state)
     comm->calls += 3;
     comm->bytes += 300;
     char *text = written_by(hw_comms_write);
-    assert_string_equal(text,
-                        "    {\"name\": \"a \\\"name\\\"\", \"size\": 2, \"ranks\": \"3-4\", \"calls\": 3, "
-                        "\"bytes\": 300}");
+    assert_string_equal(text, "{\"name\": \"a \\\"name\\\"\", \"size\": 2, \"ranks\": \"3-4\", \"calls\": 3, "
+                              "\"bytes\": 300}\n");
     free(text);
 }
 

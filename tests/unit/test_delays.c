@@ -106,7 +106,7 @@ static void wait_at_door(uintptr_t place, const struct hw_delay_door *door)
 /* What is written of the exchanges of a call site; the caller frees it. */
 static char *written(enum name name, uintptr_t place)
 {
-    char *text = written_by(hw_delays_write), *found = calloc(1, 4096), site[32];
+    char *text = written_by(hw_delays_write_exchanges), *found = calloc(1, 4096), site[32];
     snprintf(site, sizeof site, "\"site\": %u,",
              hw_sites_index(hw_sites_find((void *)place, names[name], 8)));
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
@@ -321,7 +321,7 @@ static void partners_beyond_the_kept_are_counted_as_lost(void **state)
     for (int round = 0; round < ROUND_COUNT; round++)
         for (int dest = 1; dest <= PARTNER_COUNT; dest++)
             send_in_grid(0xa01, 1000, dest);
-    char *text = written_by(hw_delays_write), site[32];
+    char *text = written_by(hw_delays_write_exchanges), site[32];
     int length_of_site = snprintf(site, sizeof site, "\"site\": %u,",
                                   hw_sites_index(hw_sites_find((void *)0xa01, names[SEND], 8)));
     uint64_t lost = 0, count = 0;
@@ -353,11 +353,11 @@ static void many_partners_are_bounded(void **state)
     begin();
     for (uintptr_t i = 0; i < 3000; i++)
         receive(0x10000 + i, 100, 100, (int)(i % SIZE));
-    char *text = written_by(hw_delays_write);
+    char *text = written_by(hw_delays_write_exchanges);
     int lines = 0;
     for (const char *at = text; (at = strstr(at, "\"id\"")); at++)
         lines++;
-    assert_in_range(lines, 1000, 2 * 1024);
+    assert_in_range(lines, 500, 1024 + 1);
     assert_non_null(strstr(text, "\"waits\": 2")); /* thousands, in the one for the rest */
     free(text);
 }

@@ -31,8 +31,7 @@ static void make(uint64_t handle, uint64_t comm, enum hw_one_sided_memory kind, 
     hw_one_sided_made(&window, &mpi);
 }
 
-/* gcc would take what is found in it for a pointer to the stream's. */
-static __attribute__((noinline)) char *written(void (*write)(FILE *file)) { return written_by(write); }
+static char *written(void) { return written_object(HW_RECORD_ONE_SIDED, hw_one_sided_describe()); }
 
 static int start(void **state)
 {
@@ -72,7 +71,7 @@ static void wait_in(const char *function, uint64_t window, int target, uint64_t 
 /* The lines of waits of a function; the caller frees them. */
 static char *waits_of(const char *function)
 {
-    char *text = written(hw_one_sided_write), *found = calloc(1, 4096), site[32];
+    char *text = written(), *found = calloc(1, 4096), site[32];
     snprintf(site, sizeof site, "\"site\": %u,", hw_sites_index(hw_sites_find((void *)0x100, function, 0)));
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         if (strstr(line, site)) {
@@ -93,7 +92,7 @@ static void assert_waits(const char *function, const char *expected)
 /* The last four figures of the last moment that is a wait: length, entry, before. */
 static void assert_last_wait(uint64_t length_us, uint64_t before_us)
 {
-    char *text = written(hw_one_sided_write), *end = strstr(text, "]},\n    \"meetings\"");
+    char *text = written(), *end = strstr(text, "},\n  \"meetings\"");
     assert_non_null(end);
     *end = '\0';
     unsigned long long began, length, entry, before;
@@ -235,7 +234,7 @@ static void sample_is_of_slots(void **state)
     uint64_t began = now_ns;
     for (int i = 0; i < 10 * HW_MOMENT_COUNT; i++, now_ns += HW_MOMENT_SLOT_NS / 8)
         hw_moments_gap(now_ns, now_ns + HW_NS_PER_MS, 9);
-    char *text = written(hw_moments_write), *at = strstr(text, "\"outside\": [");
+    char *text = written(), *at = strstr(text, "\"outside\": [");
     uint64_t one_in = figure(text, "\"one_in\": ");
     int count = 0;
     assert_true(one_in >= 10 && (one_in & (one_in - 1)) == 0);
@@ -252,7 +251,7 @@ static void sample_is_of_slots(void **state)
     uint64_t length = (one_in + 1) * HW_MOMENT_SLOT_NS;
     hw_moments_gap(now_ns, now_ns + length, 9);
     free(text);
-    text = written(hw_moments_write);
+    text = written();
     char last[64];
     snprintf(last, sizeof last, "[%llu, %llu, 9]", (unsigned long long)now_ns, (unsigned long long)length);
     assert_non_null(strstr(text, last));
@@ -265,7 +264,7 @@ static void meetings_have_one_number_everywhere(void **state)
     (void)state;
     for (int i = 0; i < 1000; i++)
         hw_moments_meet(now_ns + (uint64_t)i * 100, now_ns + (uint64_t)i * 100 + 50);
-    char *text = written(hw_moments_write), *row = strstr(text, "\"meetings\": [") + 13;
+    char *text = written(), *row = strstr(text, "\"meetings\": [") + 13;
     int count = 0;
     for (row = strchr(row, '['); row; row = strchr(row + 1, '['), count++) {
         uint64_t number = strtoull(row + 1, &row, 10);

@@ -302,12 +302,11 @@ static void calls_of_other_threads_are_written(void **state)
     struct hw_profile_site *site = hw_sites_find(&many_place, names[BARRIER], 0);
     assert_true(site->calls < many_count); /* or the next says nothing */
     assert_int_equal(hw_profile_mpi_ns() - before_ns, many_count * TOOK_NS);
-    FILE *file = fopen("/dev/null", "w");
+    struct hw_record_process process = {0};
     for (int i = 0; i < 2; i++) {
-        hw_profile_write(file);
+        hw_profile_describe(&process);
         assert_int_equal(site->calls, many_count);
     }
-    fclose(file);
     pthread_barrier_wait(&step);
     pthread_join(thread, NULL);
     assert_int_equal(site->calls, many_count);
@@ -332,7 +331,9 @@ static void full_table_keeps_the_rest_together(void **state)
 static void record_is_written(void **state)
 {
     (void)state;
-    char *text = written_by(hw_profile_write);
+    struct hw_record_process process = {0};
+    hw_profile_describe(&process);
+    char *text = written_object(HW_RECORD_PROCESS, &process);
     assert_non_null(strstr(text, "\"mpi_s\": "));
     assert_non_null(strstr(text, "\"function\": \"Isend\", \"size_class\": 21"));
     assert_non_null(strstr(text, "\"module\": \"/"));

@@ -1,5 +1,6 @@
 /* Description: time in MPI by slices of the run; the slices become longer as the run does, the sum stays. */
 #include "profile/slices.h"
+#include "written.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +19,8 @@ static struct hw_slices_share mine;
 /* Length of a slice, and the time in each; returns how many. */
 static int read_slices(uint64_t now_ns, unsigned long long *length, unsigned long long inside[64])
 {
-    char *text = NULL;
-    size_t size = 0;
     hw_slices_flush(&mine);
-    FILE *file = open_memstream(&text, &size);
-    hw_slices_write(file, now_ns);
-    fclose(file);
+    char *text = written_object(HW_RECORD_SLICES, hw_slices_describe(now_ns));
     assert_int_equal(sscanf(text, "{\"length_ns\": %llu, \"mpi_ns\": [", length), 1);
     int count = 0;
     for (char *at = strchr(text, '[') + 1; *at && *at != ']' && count < 64; at += *at == ',')

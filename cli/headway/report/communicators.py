@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from headway import records
+from headway.record_table import COMMUNICATOR_COUNTERS
 from headway.records import NS, number
 from headway.report.runs import Run, profile_of
 
@@ -20,7 +21,6 @@ HEADINGS = (
     "waited",
     "overlap",
 )
-COUNTERS = ("calls", "bytes", "call_ns", "completed", "computed_ns", "blocked_ns")
 
 
 @dataclass
@@ -54,8 +54,10 @@ def communicators_of(run: Run) -> list[Communicator]:
             members = text(one, "ranks")
             key = (name, size, "" if name else members)
             merged = found.setdefault(key, Communicator(name, size, members))
-            kept = merged.ranks.setdefault(run.rank_of(index), dict.fromkeys(COUNTERS, 0.0))
-            for counter in COUNTERS:
+            kept = merged.ranks.setdefault(
+                run.rank_of(index), dict.fromkeys(COMMUNICATOR_COUNTERS, 0.0)
+            )
+            for counter in COMMUNICATOR_COUNTERS:
                 kept[counter] += number(one, counter)
     return sorted(found.values(), key=lambda one: -one.total("call_ns") - one.total("blocked_ns"))
 

@@ -7,40 +7,17 @@ import json
 from collections.abc import Sequence
 from typing import TextIO
 
+from headway.record_table import COMMUNICATOR_COUNTERS, SITE_COUNTERS
 from headway.records import number
 from headway.report import communicators, one_sided
 from headway.report.runs import Run, profile_of, sites_of
-
-COUNTERS = (
-    "calls",
-    "bytes",
-    "call_ns",
-    "max_ns",
-    "completed",
-    "computed_ns",
-    "blocked_ns",
-    "spun_ns",
-    "sampled",
-    "sampled_blocked_ns",
-    "sampled_computed_ns",
-    "moved_computing",
-    "moved_waiting",
-    "moved_alone",
-    "moved_in_steps",
-    "copied",
-    "usable_ns",
-    "unseen_ns",
-    "watched",
-    "watched_lesser",
-    "watched_alone",
-)
 
 
 def write_csv(runs: Sequence[Run], file: TextIO) -> None:
     """One line for each call site of each rank."""
     writer = csv.writer(file)
     writer.writerow(
-        ["run", "rank", "called_from", "file", "line", "mpi_function", "size_class", *COUNTERS]
+        ["run", "rank", "called_from", "file", "line", "mpi_function", "size_class", *SITE_COUNTERS]
     )
     for run in runs:
         for site in run.sites:
@@ -48,20 +25,19 @@ def write_csv(runs: Sequence[Run], file: TextIO) -> None:
             for rank, one in sorted(site.ranks.items()):
                 writer.writerow(
                     [run.name, rank, place.function, place.file, place.line, site.function]
-                    + [site.size_class, *(int(number(one, counter)) for counter in COUNTERS)]
+                    + [site.size_class, *(int(number(one, counter)) for counter in SITE_COUNTERS)]
                 )
 
 
 def write_communicators(runs: Sequence[Run], file: TextIO) -> None:
     """One line for each communicator of each rank."""
     writer = csv.writer(file)
-    counters = communicators.COUNTERS
-    writer.writerow(["run", "rank", "communicator", "size", "ranks", *counters])
+    writer.writerow(["run", "rank", "communicator", "size", "ranks", *COMMUNICATOR_COUNTERS])
     for run in runs:
         for one in communicators.communicators_of(run):
             for rank, figures in sorted(one.ranks.items()):
                 told = [run.name, rank, one.name, one.size, one.members]
-                writer.writerow(told + [int(figures[counter]) for counter in counters])
+                writer.writerow(told + [int(figures[counter]) for counter in COMMUNICATOR_COUNTERS])
 
 
 def write_one_sided(runs: Sequence[Run], file: TextIO) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway import program, records, transport
+from headway import program, record_table, records, transport
 from headway.errors import HeadwayError
 from headway.records import NS, number
 from headway.report import imbalance
@@ -20,8 +20,6 @@ from headway.report.places import Place, Places
 if TYPE_CHECKING:
     from headway.report.partners import Partners
 
-#: the schema this command was written with; newer records are read as far as they are alike
-KNOWN_SCHEMA = 3
 TEXTS = ("module", "symbol", "build_id", "function")
 #: what is no figure
 NO_FIGURES = (*TEXTS, "python")
@@ -506,7 +504,7 @@ def complaints(run: Run) -> Sequence[str]:
         f"{module} was built anew since: its lines are not known" for module in run.places.changed
     ]
     schemas = {int(number(r, "schema")) for r in run.records}
-    if schemas and max(schemas) > KNOWN_SCHEMA:
+    if schemas and max(schemas) > record_table.SCHEMA:
         said.append(
             f"records of schema {max(schemas)}, newer than this command: read as far as known"
         )
