@@ -41,6 +41,7 @@ GENERATED = {
     "record_table.h": "profile",
     "real_table.h": "real",
     "real_inline.h": "real",
+    "engine_calls.h": "engines",
     "hooks.h": "mpi",
 }
 WITHOUT_MPI = {"base", "shm", "profile", "policy"}
@@ -56,6 +57,11 @@ def engine_of(path: str) -> str:
     """engines/thread/x.h -> thread; engines/engine.h, which all share -> ''."""
     parts = path.split("/")
     return parts[1] if len(parts) > 2 and parts[0] == "engines" else ""
+
+
+def is_engines_own(target: str) -> bool:
+    """What an engine has for itself, and the table of all: nobody above includes it."""
+    return target.startswith("engines/") and target != "engines/engine.h"
 
 
 def complaints(path: Path) -> list[str]:
@@ -76,6 +82,8 @@ def complaints(path: Path) -> list[str]:
             continue
         if other != layer and other not in BELOW[layer]:
             found.append(f"{inside}: {layer} may not include {target}")
+        if other == "engines" and layer != "engines" and is_engines_own(target):
+            found.append(f"{inside}: of src/engines only engines/engine.h ({target})")
         mine, theirs = engine_of(inside), engine_of(target)
         if layer == other == "engines" and theirs and mine != theirs:
             found.append(f"{inside}: engines do not include one another ({target})")

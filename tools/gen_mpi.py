@@ -3,7 +3,7 @@
 
 Input: spec/mpi-functions.toml and the mpi.h of every MPI of that ABI, the one compiled against
 first.
-Output (in --out): entries.c, hooks.h, real_table.h, real_table.c, real_inline.h.
+Output (in --out): entries.c, hooks.h, engine_calls.h, real_table.h, real_table.c, real_inline.h.
 """
 
 from __future__ import annotations
@@ -228,6 +228,39 @@ class Generator:
             lines.append(wrap(f"void hw_{group}_posted({parameters});"))
         return "\n".join([*lines, "", "#endif", ""])
 
+    def write_engine_calls_h(self) -> str:
+        """What engines are asked before the real call: a member for each hook that asks."""
+        lines = [
+            self.banner,
+            "#ifndef HW_ENGINE_CALLS_H",
+            "#define HW_ENGINE_CALLS_H",
+            "",
+            "/* Included by engines/engine.h alone, which says what the members mean. */",
+        ]
+        for group in self.spec.asked_groups:
+            asked = {n: p for n, p in self.hooks().items() if self.spec.find(n).asked == group}
+            lines += ["", f"struct hw_engine_{group} {{"]
+            for name, hook in asked.items():
+                inner = hook.declaration("").partition("(")[2].removesuffix(")")
+                lines.append(wrap(f"    enum hw_route (*{name.lower()})({inner}, int *rc);"))
+            lines += [
+                "};",
+                "",
+                f"extern HW_HIDDEN _Atomic(const struct hw_engine_{group} *)",
+                f"    hw_engines_asked_{group}[HW_ENGINES_MAX + 1];",
+                "",
+                f"static inline bool hw_engines_is_asked_{group}(void)",
+                "{",
+                f"    return hw_atomic_load_relaxed(&hw_engines_asked_{group}[0]) != NULL;",
+                "}",
+            ]
+            for name, hook in asked.items():
+                inner = hook.declaration("").partition("(")[2].removesuffix(")")
+                head = f"static inline bool hw_ask_{name.lower()}({inner}, int *rc)"
+                call = f"    HW_ENGINES_ASK({group}, {name.lower()}, {hook.arguments()}, rc);"
+                lines += ["", wrap(head), "{", wrap(call), "}"]
+        return "\n".join([*lines, "", "#endif", ""])
+
     def write_real_inline_h(self) -> str:
         lines = [
             self.banner,
@@ -265,6 +298,7 @@ class Generator:
             "#include <mpi.h>",
             "#pragma GCC visibility pop",
             "",
+            '#include "engines/engine.h"',
             '#include "hooks.h"',
             '#include "mpi/block.h"',
             '#include "mpi/blocking.h"',
@@ -341,6 +375,8 @@ class Generator:
         hook = f"{hook_name(name)}({arguments})"
         if function.only_known:
             return f"HW_UNLIKELY(hw_request_is_any_known()) ? {hook} : {call}"
+        if function.only_asked:
+            return f"HW_UNLIKELY(hw_engines_is_asked_{function.asked}()) ? {hook} : {call}"
         if function.sized:
             return f"HW_UNLIKELY(!hw_track_is_small({function.sized})) ? {hook} : {call}"
         return hook
@@ -379,6 +415,7 @@ def main() -> int:
     write_if_changed(options.out / "real_table.h", generator.write_real_table_h())
     write_if_changed(options.out / "real_table.c", generator.write_real_table_c())
     write_if_changed(options.out / "hooks.h", generator.write_hooks_h())
+    write_if_changed(options.out / "engine_calls.h", generator.write_engine_calls_h())
     write_if_changed(options.out / "real_inline.h", generator.write_real_inline_h())
     write_if_changed(options.out / "entries.c", generator.write_entries_c())
     return 0

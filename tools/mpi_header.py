@@ -195,6 +195,8 @@ class Function:
     after: str = ""  # one after success, likewise
     block: str = ""  # a collective's bytes, where its scalar arguments do not tell them
     nested: str = ""  # a condition under which MPI's call to itself is done with
+    asked: str = ""  # of which group, if engines are asked before the real call
+    only_asked: bool = False  # the hook has nothing to do while no engine is
 
 
 @dataclass
@@ -206,6 +208,7 @@ class Spec:
     # takes a communicator that is not translated: the reason
     untranslated: dict[str, str] = field(default_factory=dict)
     prototypes: dict[str, Prototype] = field(default_factory=dict)
+    asked_groups: list[str] = field(default_factory=list)
     frequent: set[str] = field(
         default_factory=set
     )  # "class.group" of what programs call in their loops
@@ -242,6 +245,7 @@ def read_spec(path: Path) -> Spec:
     blocks = document.pop("block", {})
     blocking = document.pop("blocking", {}).get("functions", [])
     owing = document.pop("owing", {}).get("functions", [])
+    asked = document.pop("asked", {})
     statements = {where: document.pop(where, {}) for where in ("before", "after")}
     for name, text in document.pop("prototypes", {}).items():
         spec.prototypes[name] = parse_prototype(" ".join(text.split()), f"spec: prototypes.{name}")
@@ -254,6 +258,7 @@ def read_spec(path: Path) -> Spec:
     for name in owing:
         spec.find(name).is_owing = True
     give_blocks(spec, blocks)
+    mark_asked(spec, asked)
     for where, named in statements.items():
         for name, statement in named.items():
             setattr(spec.find(name), where, statement)
@@ -269,6 +274,18 @@ def mark_blocking(spec: Spec, names: list[str]) -> None:
         if function.kind not in ("pass", "world"):
             raise HeaderError(f"spec: {name} is blocking, which class {function.kind} is not asked")
         function.is_blocking = True
+
+
+def mark_asked(spec: Spec, groups: dict[str, dict[str, list[str]]]) -> None:
+    """Hooks that ask engines before the real call; `only` names those that do nothing else."""
+    spec.asked_groups = list(groups)
+    for group, lists in groups.items():
+        for name in [*lists.get("functions", []), *lists.get("only", [])]:
+            function = spec.find(name)
+            if function.kind != "hook" or function.asked:
+                raise HeaderError(f"spec: {name} is asked, but no hook, or asked twice")
+            function.asked = group
+            function.only_asked = name in lists.get("only", [])
 
 
 def give_blocks(spec: Spec, blocks: dict[str, str]) -> None:

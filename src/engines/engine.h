@@ -2,8 +2,16 @@
  * include one another; src/mpi includes this file alone of src/engines.
  *
  * An engine is a folder here and a line in table.h, whose order is that of all that follows. It fills the
- * members of struct hw_engine that concern it and leaves the others NULL. What follows operations is told
- * (hw_engines_told) from the end of MPI_Init* to MPI_Finalize. doc/adr/0021. */
+ * members of struct hw_engine that concern it and leaves the others NULL.
+ *
+ *   asked   before the real call (struct hw_engine_rma, hw_ask_*): the operation is the engine's, or
+ * nobody's, or the next one is asked; where all decline, the hook makes the real call. From a `begin` that
+ * was HW_OK until hw_engines_end. told    after it (hw_engines_posted, ...): what is pending now, and what no
+ * longer is. From a `start` that was HW_OK until `stop`. What an engine leaves pending of an operation that
+ * it took it tells the others itself.
+ *
+ * Where nobody is asked, or told, a hook pays one load and one branch, or is not even called. doc/adr/0021.
+ */
 #ifndef HW_ENGINES_ENGINE_H
 #define HW_ENGINES_ENGINE_H
 
@@ -27,6 +35,37 @@ struct hw_engine_handlers {
     bool is_changing;                   /* a call that sets one is under way */
 };
 
+/* What an engine answers that is asked before the real call. */
+enum hw_route {
+    HW_ROUTE_DECLINED, /* nothing was done */
+    HW_ROUTE_MINE,     /* the engine has made the call; *rc is what the program gets */
+    HW_ROUTE_REFUSED,  /* nobody may make it; the error *rc was raised at the handler it belongs to */
+};
+
+/* For an engine's own functions, which return an MPI error code. */
+static inline enum hw_route hw_route_of(int rc)
+{
+    return rc == MPI_SUCCESS ? HW_ROUTE_MINE : HW_ROUTE_REFUSED;
+}
+
+/* Memory of a window, as MPI_Win_shared_query shows it. */
+struct hw_engine_place {
+    char *memory; /* NULL: what the MPI says */
+    MPI_Aint size, disp_unit;
+};
+
+enum { HW_ENGINES_MAX = 8 };
+
+/* True if an engine has taken the call, in functions of engine_calls.h. */
+#define HW_ENGINES_ASK(group, function, ...)                                                                 \
+    const struct hw_engine_##group *hw_asked;                                                                \
+    for (int hw_i = 0; (hw_asked = hw_atomic_load_acquire(&hw_engines_asked_##group[hw_i])) != NULL; hw_i++) \
+        if (hw_asked->function && hw_asked->function(__VA_ARGS__) != HW_ROUTE_DECLINED)                      \
+            return true;                                                                                     \
+    return false
+
+#include "engine_calls.h"
+
 struct hw_engine {
     const char *name;
 
@@ -36,6 +75,26 @@ struct hw_engine {
     /* After each real MPI_Init* and MPI_Session_init, first of all, ghosts too: the program's thread level
      * there. */
     void (*joined)(int level, bool is_session);
+
+    /* In a process that became a ghost: never returns. */
+    void (*serve)(void);
+
+    /* In user processes, before the program gets control back from MPI_Init*. HW_OK: from here on it is
+     * asked. HW_DECLINED: it has nothing to do. Anything else ends the job; one line has said why. */
+    enum hw_status (*begin)(void);
+
+    /* One-sided operations, synchronisation and windows. Any thread, inside a hook; of windows also where MPI
+     * calls itself: callbacks of the program's run there. */
+    const struct hw_engine_rma *rma;
+    const struct hw_engine_epoch *epoch;
+    const struct hw_engine_window *window;
+
+    /* Whether the window is its own. Then *win and *rank become those of the real window that has the memory.
+     * Also where MPI calls itself. */
+    enum hw_route (*window_place)(MPI_Win *win, int *rank, struct hw_engine_place *place);
+
+    /* One more (1) or less (-1) window that all that were asked have declined. */
+    void (*left)(int change);
 
     /* Before the program gets control back from the first of MPI_Init* and MPI_Session_init. `has_world` is
      * false in a program that has only sessions. Anything but HW_OK leaves the engine off; it has said why.
@@ -87,8 +146,6 @@ struct hw_engine {
     void (*say)(void);
 };
 
-enum { HW_ENGINES_MAX = 8 };
-
 /* Those that are on and have `posted`; NULL ends them. Written in MPI_Init*, MPI_Finalize and at exit. */
 extern HW_HIDDEN _Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MAX + 1];
 
@@ -133,6 +190,15 @@ static inline void hw_engines_post(enum hw_request_kind kind, uint64_t bytes, bo
         hw_engines_posted(kind, bytes, is_receive);
 }
 
+/* The same of a request-based one-sided operation, while anybody is told. */
+static inline void hw_engines_post_rma(MPI_Count count, MPI_Datatype type, MPI_Request request)
+{
+    if (!hw_engine_is_on())
+        return;
+    HW_COUNT(tracked_rma);
+    hw_engines_post(HW_REQUEST_RMA, hw_engines_bytes(count, type), false, request);
+}
+
 static inline void hw_engines_returned(uint64_t blocked_ns, int still_pending)
 {
     HW_ENGINES_TELL(returned, blocked_ns, still_pending);
@@ -142,12 +208,20 @@ static inline void hw_engines_returned(uint64_t blocked_ns, int still_pending)
 
 void hw_engines_prepare(void);
 void hw_engines_join(int level, bool is_session);
+_Noreturn void hw_engines_serve(void);
+enum hw_status hw_engines_begin(void);
 void hw_engines_start(bool has_world);
 /* Fills the facts and stops all. */
 void hw_engines_stop(struct hw_record_facts *facts);
 void hw_engines_say(void);
 
+/* From an engine that has begun, in MPI_Finalize: it is asked no more. */
+void hw_engines_end(const struct hw_engine *engine);
+
 /* From any thread. */
+
+enum hw_route hw_engines_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place);
+void hw_engines_left(int change);
 
 void hw_engines_blocked(uint64_t began_ns);
 void hw_engines_retire(const char *reason);

@@ -17,6 +17,12 @@ static const struct hw_engine *const table[] = {HW_ENGINE_TABLE(ADDRESS)};
 enum { COUNT = sizeof table / sizeof table[0] };
 _Static_assert(COUNT <= (int)HW_ENGINES_MAX, "hw_engines_told has a place for each");
 
+/* NULL ends each of the lists. */
+_Atomic(const struct hw_engine_rma *) hw_engines_asked_rma[HW_ENGINES_MAX + 1];
+_Atomic(const struct hw_engine_epoch *) hw_engines_asked_epoch[HW_ENGINES_MAX + 1];
+_Atomic(const struct hw_engine_window *) hw_engines_asked_window[HW_ENGINES_MAX + 1];
+static _Atomic(const struct hw_engine *) asked[HW_ENGINES_MAX + 1];
+
 _Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MAX + 1];
 uint64_t hw_engines_min_bytes = UINT64_MAX;
 
@@ -60,6 +66,57 @@ void hw_engines_prepare(void) { EACH(prepare); }
 
 void hw_engines_join(int level, bool is_session) { EACH(joined, level, is_session); }
 
+_Noreturn void hw_engines_serve(void)
+{
+    EACH(serve);
+    abort(); /* who made ghosts has an engine that serves */
+}
+
+/* Puts `item`, unless it is NULL, behind the others. */
+#define ADD(list, item)                                                                                      \
+    do {                                                                                                     \
+        int end = 0;                                                                                         \
+        while (hw_atomic_load_relaxed(&(list)[end]) != NULL)                                                 \
+            end++;                                                                                           \
+        hw_atomic_store_release(&(list)[end], (item));                                                       \
+    } while (0)
+
+enum hw_status hw_engines_begin(void)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        enum hw_status status = table[i]->begin ? table[i]->begin() : HW_DECLINED;
+        if (status == HW_DECLINED)
+            continue;
+        if (status != HW_OK)
+            return status;
+        ADD(asked, table[i]);
+        ADD(hw_engines_asked_rma, table[i]->rma);
+        ADD(hw_engines_asked_epoch, table[i]->epoch);
+        ADD(hw_engines_asked_window, table[i]->window);
+    }
+    return HW_OK;
+}
+
+/* Takes `item` out, whether it is in the list or not. Who reads the list meanwhile may find the one behind
+ * it twice or not at all; there is nobody in MPI_Finalize. */
+#define TAKE_OUT(list, item)                                                                                 \
+    do {                                                                                                     \
+        int kept = 0;                                                                                        \
+        for (int i = 0; i < HW_ENGINES_MAX; i++)                                                             \
+            if (hw_atomic_load_relaxed(&(list)[i]) != (item))                                                \
+                hw_atomic_store_release(&(list)[kept++], hw_atomic_load_relaxed(&(list)[i]));                \
+        while (kept < HW_ENGINES_MAX)                                                                        \
+            hw_atomic_store_release(&(list)[kept++], NULL);                                                  \
+    } while (0)
+
+void hw_engines_end(const struct hw_engine *engine)
+{
+    TAKE_OUT(asked, engine);
+    TAKE_OUT(hw_engines_asked_rma, engine->rma);
+    TAKE_OUT(hw_engines_asked_epoch, engine->epoch);
+    TAKE_OUT(hw_engines_asked_window, engine->window);
+}
+
 void hw_engines_start(bool has_world)
 {
     static bool has_handlers;
@@ -91,6 +148,23 @@ void hw_engines_stop(struct hw_record_facts *facts)
             table[i]->stop();
         is_started[i] = false;
     }
+}
+
+enum hw_route hw_engines_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place)
+{
+    const struct hw_engine *engine;
+    for (int i = 0; (engine = hw_atomic_load_acquire(&asked[i])) != NULL; i++)
+        if (engine->window_place && engine->window_place(win, rank, place) != HW_ROUTE_DECLINED)
+            return HW_ROUTE_MINE;
+    return HW_ROUTE_DECLINED;
+}
+
+void hw_engines_left(int change)
+{
+    const struct hw_engine *engine;
+    for (int i = 0; (engine = hw_atomic_load_acquire(&asked[i])) != NULL; i++)
+        if (engine->left)
+            engine->left(change);
 }
 
 void hw_engines_say(void) { EACH(say); }

@@ -3,6 +3,10 @@
 #ifndef HW_ENGINES_TABLE_H
 #define HW_ENGINES_TABLE_H
 
-#define HW_ENGINE_TABLE(X) X(thread)
+/* clang-format off */
+#define HW_ENGINE_TABLE(X) \
+    X(rma) \
+    X(thread)
+/* clang-format on */
 
 #endif

@@ -2,7 +2,7 @@
  * see hw_comm_get_attr and hw_win_get_attr. Everything else of Fortran's comes through the entries
  * (doc/adr/0001). Values are Fortran's: no pointers, and of MPI_ATTR_PUT and MPI_ATTR_GET one word long. */
 #include "real/fortran.h"
-#include "engines/rma/rma.h"
+#include "engines/engine.h"
 #include "mpi/freeing.h"
 #include "mpi/world.h"
 #include "progress/inside.h"
@@ -43,15 +43,17 @@ static void correct_universe(int keyval, void *value, bool is_wide)
         *(MPI_Fint *)value = hw_attr_universe((int)*(MPI_Fint *)value);
 }
 
+/* As C is told (hw_win_get_attr); Fortran has the number itself where C has a pointer to it. */
 static void correct_window(MPI_Win win, int keyval, MPI_Aint *value)
 {
-    const struct hw_rma_window *window = hw_rma_find(win);
-    if (window == NULL)
+    void *told;
+    int flag, rc, own = hw_real_fortran_keyval(keyval);
+    if (!hw_ask_win_get_attr(win, own, &told, &flag, &rc))
         return;
-    if (hw_real_fortran_keyval(keyval) == MPI_WIN_CREATE_FLAVOR)
-        *value = window->flavor;
-    else if (hw_real_fortran_keyval(keyval) == MPI_WIN_BASE)
-        *value = (MPI_Aint)window->base;
+    if (own == MPI_WIN_CREATE_FLAVOR)
+        *value = *(const int *)told;
+    else if (own == MPI_WIN_BASE)
+        *value = (MPI_Aint)told;
 }
 
 #ifdef OPEN_MPI

@@ -7,8 +7,6 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/engine.h"
-#include "engines/rma/epoch/owed.h"
-#include "engines/rma/rma.h"
 #include "hooks.h"
 #include "mpi/errors.h"
 #include "mpi/interface.h"
@@ -51,10 +49,6 @@ static void prepare_once(void)
     if (hw_options_load() != HW_OK)
         _exit(EXIT_BAD_INPUT);
     hw_record_begin(hw_options.record);
-    if (hw_options.ghosts.count) {
-        hw_real_make_room_for_accumulates();
-        hw_rma_ghost_prepare();
-    }
     hw_engines_prepare();
 }
 
@@ -97,10 +91,8 @@ static void stop_engines(void)
     hw_bottom.Finalized(&is_finalized);
     if (is_initialized && !is_finalized)
         hw_bottom.Comm_size(hw_world_comm(HW_COMM_WORLD), &facts.size);
-    hw_rma_count();
     if (hw_world_has_ghosts()) {
         facts.ghost = hw_world.processes[hw_world.rank].ghost;
-        facts.ghost_cpu_ns = hw_rma_ghost_cpu_ns();
         facts.placement = hw_world.placement;
     }
     hw_engines_stop(&facts);
@@ -152,25 +144,24 @@ static void learn_parent(void)
     is_spawned = hw_bottom.Comm_get_parent(&parent) == MPI_SUCCESS && parent != HW_COMM_NULL;
 }
 
-/* Right after the real MPI_Init*: a ghost stays here. `level` is the program's thread level. Processes that
- * were spawned have no ghosts: the program counted them. */
-static void split_world(int level)
+static _Noreturn void end_world_refused(void)
 {
-    if (hw_options.ghosts.count == 0 || is_spawned)
-        return;
-    enum hw_status status = hw_world_split(hw_options.ghosts);
-    if (status == HW_OK && hw_world_is_ghost())
-        hw_rma_ghost_run();
-    if (status == HW_OK && level == HW_THREAD_MULTIPLE)
-        hw_rma_expect_threads();
-    if (status == HW_OK)
-        status = hw_rma_start();
-    if (status == HW_OK)
-        return;
     hw_real_ending_begin();
     hw_bottom.Finalize();
     hw_real_ending_end();
     end_refused();
+}
+
+/* Right after the real MPI_Init*: a ghost stays here. Processes that were spawned have no ghosts: the program
+ * counted them. */
+static void split_world(void)
+{
+    if (hw_options.ghosts.count == 0 || is_spawned)
+        return;
+    if (hw_world_split(hw_options.ghosts) != HW_OK)
+        end_world_refused();
+    if (hw_world_is_ghost())
+        hw_engines_serve();
 }
 
 /* After the real MPI_Init*. */
@@ -180,7 +171,9 @@ static void begin_world(void)
     hw_bottom.Query_thread(&level);
     learn_parent();
     hw_engines_join(level, false);
-    split_world(level);
+    split_world();
+    if (hw_engines_begin() != HW_OK)
+        end_world_refused();
     add_user(true);
 }
 
@@ -249,9 +242,6 @@ int hw_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sessi
     if (rc != MPI_SUCCESS)
         return rc;
     int level = level_of(*session);
-    hw_rma_owed_stop(); /* it may be another thread's */
-    if (level == HW_THREAD_MULTIPLE)
-        hw_rma_expect_threads();
     hw_engines_join(level, true);
     add_user(false);
     return rc;

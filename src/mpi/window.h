@@ -1,23 +1,18 @@
-/* Windows that ghosts serve, where entry points must know them before they call a hook or the MPI. Also asked
- * when MPI calls itself: the program's own callbacks run there. Any thread. */
+/* Windows that engines have taken, where entry points must know them before they call a hook or the MPI. Also
+ * asked when MPI calls itself: the program's own callbacks run there. Any thread. */
 #ifndef HW_MPI_WINDOW_H
 #define HW_MPI_WINDOW_H
 
 #include "base/visibility.h"
+#include "engines/engine.h"
 #include "real/real.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Memory as MPI_Win_shared_query shows it. */
-struct hw_win_place {
-    char *memory; /* NULL: what the MPI says */
-    MPI_Aint size, disp_unit;
-};
-
 /* Turns a window and a rank of the program's into the real ones whose memory it is, and says where in this
  * process that is if we know better than the MPI. */
-HW_HIDDEN struct hw_win_place hw_win_memory(MPI_Win *win, int *rank);
+HW_HIDDEN struct hw_engine_place hw_win_memory(MPI_Win *win, int *rank);
 
 /* The unit is an int, or an MPI_Aint in the _c function. */
 #define HW_WIN_SHOW(place, size_out, unit_out, base_out)                                                     \

@@ -41,10 +41,33 @@ static const struct hw_engine first = {.name = "first", .posted = first_posted};
 static const struct hw_engine second = {
     .name = "second", .posted = second_posted, .returned = second_returned};
 
+static enum hw_route answer;
+
+static enum hw_route first_flush(int rank, MPI_Win win, int *rc)
+{
+    (void)rank, (void)win;
+    add("f1 ");
+    *rc = 1;
+    return answer;
+}
+
+static enum hw_route second_flush(int rank, MPI_Win win, int *rc)
+{
+    (void)rank, (void)win;
+    add("f2 ");
+    *rc = 2;
+    return HW_ROUTE_MINE;
+}
+
+static const struct hw_engine_epoch first_epoch = {.win_flush = first_flush};
+static const struct hw_engine_epoch second_epoch = {.win_flush = second_flush};
+
 static int forget(void **state)
 {
     (void)state;
     heard[0] = '\0';
+    for (int i = 0; i <= HW_ENGINES_MAX; i++)
+        hw_atomic_store_release(&hw_engines_asked_epoch[i], NULL);
     for (int i = 0; i <= HW_ENGINES_MAX; i++)
         hw_atomic_store_release(&hw_engines_told[i], NULL);
     return 0;
@@ -72,11 +95,38 @@ static void all_are_told_in_order(void **state)
     assert_string_equal(heard, "p1 p2 r2 ");
 }
 
+static void ask(enum hw_route answered, bool is_taken, int expected, const char *asked)
+{
+    int rc = 0;
+    heard[0] = '\0';
+    answer = answered;
+    assert_int_equal(hw_ask_win_flush(0, HW_WIN_NULL, &rc), is_taken);
+    assert_int_equal(rc, expected);
+    assert_string_equal(heard, asked);
+}
+
+static void the_next_is_asked_where_one_declines(void **state)
+{
+    (void)state;
+    int rc;
+    assert_false(hw_engines_is_asked_epoch());
+    ask(HW_ROUTE_MINE, false, 0, "");
+    hw_atomic_store_release(&hw_engines_asked_epoch[0], &first_epoch);
+    assert_true(hw_engines_is_asked_epoch());
+    ask(HW_ROUTE_DECLINED, false, 1, "f1 "); /* the hook makes the real call */
+    hw_atomic_store_release(&hw_engines_asked_epoch[1], &second_epoch);
+    ask(HW_ROUTE_DECLINED, true, 2, "f1 f2 ");
+    ask(HW_ROUTE_MINE, true, 1, "f1 ");
+    ask(HW_ROUTE_REFUSED, true, 1, "f1 ");
+    assert_false(hw_ask_win_sync(HW_WIN_NULL, &rc)); /* which neither has */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(nobody_is_told_where_none_is_on, forget),
         cmocka_unit_test_setup(all_are_told_in_order, forget),
+        cmocka_unit_test_setup(the_next_is_asked_where_one_declines, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,8 @@
  * PSCW, locks) are kept by us: fences are barriers, PSCW are messages, locks are kept by the target's ghost.
  * doc/adr/0007.
  *
- * For the hooks in src/mpi. Any thread of a user process, inside a hook; every function returns an MPI error
- * code, already raised at the handler it belongs to. */
+ * For what engines are asked (calls.h). Any thread of a user process, inside a hook; every function returns
+ * an MPI error code, already raised at the handler it belongs to. */
 #ifndef HW_ENGINES_RMA_RMA_H
 #define HW_ENGINES_RMA_RMA_H
 

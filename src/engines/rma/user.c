@@ -1,6 +1,7 @@
 #include "engines/rma/user.h"
 
 #include "base/log.h"
+#include "engines/rma/calls.h"
 #include "engines/rma/epoch/flush_wait.h"
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/operation/near.h"
@@ -181,6 +182,7 @@ static void finish(void)
             break;
     }
     hw_rma_freeing = NULL;
+    hw_engines_end(&hw_engine_rma);
     __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE);
     tell_finish();
     hw_rma_flush_wait_close();

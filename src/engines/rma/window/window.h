@@ -49,7 +49,7 @@ struct hw_rma_target {
     _Atomic uint32_t access;          /* enum hw_rma_access */
     _Atomic uint32_t has_accumulates; /* that went to the ghost; while it is dirty they may be under way */
     _Atomic uint32_t dirty; /* the window's generation at its last operation; other values: flushed since */
-    _Atomic uint32_t under_way; /* large operations since its last flush (src/mpi/under_way.h) */
+    _Atomic uint32_t under_way; /* large operations since its last flush (operation/under_way.h) */
 };
 
 enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
@@ -89,7 +89,7 @@ struct hw_rma_window {
     struct hw_rma_spread *spread;       /* NULL: every operation on a target goes to its own ghost */
     struct hw_rma_dynamic *dynamic;     /* NULL: not of MPI_Win_create_dynamic (dynamic.h) */
     struct hw_rma_window *next;         /* in the order they were made, under the list's lock */
-    struct hw_rma_window *next_to_free; /* freed inside of another (src/mpi/window.c) */
+    struct hw_rma_window *next_to_free; /* freed inside of another (window/calls.c) */
 
     _Atomic uint32_t is_open;     /* a fence, or lock_all with MPI_MODE_NOCHECK: any target, nothing to ask */
     _Atomic uint32_t generation;  /* counts flushes of all targets; never 0 */

@@ -1,4 +1,4 @@
-#include "mpi/under_way.h"
+#include "engines/rma/operation/under_way.h"
 
 #include "base/clock.h"
 #include "objects/request.h"
@@ -10,7 +10,7 @@ static bool is_far(const struct hw_rma_window *window, int target)
     return window->targets[target].node != hw_world_own_node();
 }
 
-void hw_under_way_begin(struct hw_rma_window *window, int target, uint64_t bytes, bool is_get)
+void hw_rma_under_way_begin(struct hw_rma_window *window, int target, uint64_t bytes, bool is_get)
 {
     if (!is_far(window, target))
         return;
@@ -29,10 +29,10 @@ static uint32_t take_target(struct hw_rma_window *window, int target)
     return count;
 }
 
-void hw_under_way_hold(struct hw_rma_window *window, int target, struct hw_under_way_held *held)
+void hw_rma_under_way_hold(struct hw_rma_window *window, int target, struct hw_rma_under_way_held *held)
 {
     held->entered_ns = hw_clock_now_ns();
-    if (target != HW_UNDER_WAY_EVERY_TARGET) {
+    if (target != HW_RMA_UNDER_WAY_EVERY_TARGET) {
         held->count = (unsigned)target < (unsigned)window->size ? take_target(window, target) : 0;
     } else {
         for (int i = 0; i < window->size; i++)
@@ -41,7 +41,7 @@ void hw_under_way_hold(struct hw_rma_window *window, int target, struct hw_under
     hw_request_nameless_take(held->count);
 }
 
-void hw_under_way_end(const struct hw_under_way_held *held)
+void hw_rma_under_way_end(const struct hw_rma_under_way_held *held)
 {
     uint64_t blocked_ns = hw_clock_now_ns() - held->entered_ns;
     hw_request_nameless_end(held->count);

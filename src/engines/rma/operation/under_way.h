@@ -4,46 +4,46 @@
  *
  * Of a window that no ghost serves nothing is kept: it is an exposure (engines/engine.h), so the thread
  * watches the transport's sockets anyway. Threads of the program, in a hook; WINDOW may be NULL. */
-#ifndef HW_MPI_UNDER_WAY_H
-#define HW_MPI_UNDER_WAY_H
+#ifndef HW_ENGINES_RMA_OPERATION_UNDER_WAY_H
+#define HW_ENGINES_RMA_OPERATION_UNDER_WAY_H
 
 #include "base/atomic.h"
+#include "engines/engine.h"
 #include "engines/rma/window/window.h"
-#include "mpi/track.h"
 
 /* All targets of a window. */
-enum { HW_UNDER_WAY_EVERY_TARGET = -1 };
+enum { HW_RMA_UNDER_WAY_EVERY_TARGET = -1 };
 
-void hw_under_way_begin(struct hw_rma_window *window, int target, uint64_t bytes, bool is_get);
+void hw_rma_under_way_begin(struct hw_rma_window *window, int target, uint64_t bytes, bool is_get);
 
 /* After an operation on `target` was made, on the window `on`, and went well. */
-static inline void hw_under_way_note(struct hw_rma_window *window, MPI_Win on, int target, MPI_Count count,
-                                     MPI_Datatype type, bool is_get)
+static inline void hw_rma_under_way_note(struct hw_rma_window *window, MPI_Win on, int target,
+                                         MPI_Count count, MPI_Datatype type, bool is_get)
 {
     if (__builtin_expect(window == NULL, 1) || !hw_engines_want(count, type))
         return;
     if (on == window->win && (unsigned)target < (unsigned)window->size)
-        hw_under_way_begin(window, target, hw_engines_bytes(count, type), is_get);
+        hw_rma_under_way_begin(window, target, hw_engines_bytes(count, type), is_get);
 }
 
 /* What a flush completes. */
-struct hw_under_way_held {
+struct hw_rma_under_way_held {
     uint32_t count;
     uint64_t entered_ns;
 };
 
-void hw_under_way_hold(struct hw_rma_window *window, int target, struct hw_under_way_held *held);
-void hw_under_way_end(const struct hw_under_way_held *held);
+void hw_rma_under_way_hold(struct hw_rma_window *window, int target, struct hw_rma_under_way_held *held);
+void hw_rma_under_way_end(const struct hw_rma_under_way_held *held);
 
 /* The value of `call`, which completes what is under way to `target`, or to all targets. */
-#define HW_UNDER_WAY_COMPLETED(window, target, call)                                                         \
+#define HW_RMA_UNDER_WAY_COMPLETED(window, target, call)                                                     \
     ({                                                                                                       \
-        struct hw_under_way_held hw_held = {0};                                                              \
+        struct hw_rma_under_way_held hw_held = {0};                                                          \
         if (__builtin_expect(hw_atomic_load_relaxed(&(window)->under_way) != 0, 0))                          \
-            hw_under_way_hold((window), (target), &hw_held);                                                 \
+            hw_rma_under_way_hold((window), (target), &hw_held);                                             \
         int hw_result = (call);                                                                              \
         if (__builtin_expect(hw_held.count != 0, 0))                                                         \
-            hw_under_way_end(&hw_held);                                                                      \
+            hw_rma_under_way_end(&hw_held);                                                                  \
         hw_result;                                                                                           \
     })
 

@@ -1,0 +1,163 @@
+/* Epochs as engines are asked for them (MPI-4.1 sections 12.5 and 12.7). */
+#include "engines/rma/calls.h"
+#include "engines/rma/epoch/owed.h"
+#include "engines/rma/operation/under_way.h"
+#include "engines/rma/rma.h"
+
+/* Of a window that ghosts serve. */
+#define COMPLETED(target, call) HW_RMA_UNDER_WAY_COMPLETED(window, target, call)
+#define ALL_COMPLETED(call) COMPLETED(HW_RMA_UNDER_WAY_EVERY_TARGET, call)
+
+static enum hw_route fence(int assertion, MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = ALL_COMPLETED(hw_rma_fence(window, assertion));
+    return hw_route_of(*rc);
+}
+
+static enum hw_route post(MPI_Group group, int assertion, MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = hw_rma_post(window, group, assertion);
+    return hw_route_of(*rc);
+}
+
+static enum hw_route start(MPI_Group group, int assertion, MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = hw_rma_start_access(window, group, assertion);
+    return hw_route_of(*rc);
+}
+
+static enum hw_route complete(MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = ALL_COMPLETED(hw_rma_complete(window));
+    return hw_route_of(*rc);
+}
+
+static enum hw_route wait_for(MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = hw_rma_wait(window);
+    return hw_route_of(*rc);
+}
+
+static enum hw_route test(MPI_Win win, int *flag, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = hw_rma_test(window, flag);
+    return hw_route_of(*rc);
+}
+
+static enum hw_route lock(int lock_type, int rank, int assertion, MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = hw_rma_lock(window, lock_type, rank, assertion);
+    return hw_route_of(*rc);
+}
+
+static enum hw_route unlock(int rank, MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = COMPLETED(rank, hw_rma_unlock(window, rank));
+    return hw_route_of(*rc);
+}
+
+static enum hw_route lock_all(int assertion, MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = hw_rma_lock_all(window, assertion);
+    return hw_route_of(*rc);
+}
+
+static enum hw_route unlock_all(MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = ALL_COMPLETED(hw_rma_unlock_all(window));
+    return hw_route_of(*rc);
+}
+
+static enum hw_route flush(int rank, MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    hw_rma_owed_before(window, rank);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = COMPLETED(rank, hw_rma_flush(window, rank));
+    return hw_route_of(*rc);
+}
+
+static enum hw_route flush_local(int rank, MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = COMPLETED(rank, hw_rma_flush_local(window, rank));
+    return hw_route_of(*rc);
+}
+
+static enum hw_route flush_all(MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = ALL_COMPLETED(hw_rma_flush_all(window));
+    return hw_route_of(*rc);
+}
+
+static enum hw_route flush_local_all(MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = ALL_COMPLETED(hw_rma_flush_local_all(window));
+    return hw_route_of(*rc);
+}
+
+static enum hw_route sync(MPI_Win win, int *rc)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window == NULL)
+        return HW_ROUTE_DECLINED;
+    *rc = hw_rma_sync(window);
+    return hw_route_of(*rc);
+}
+
+const struct hw_engine_epoch hw_rma_epoch_calls = {
+    .win_fence = fence,
+    .win_post = post,
+    .win_start = start,
+    .win_complete = complete,
+    .win_wait = wait_for,
+    .win_test = test,
+    .win_lock = lock,
+    .win_unlock = unlock,
+    .win_lock_all = lock_all,
+    .win_unlock_all = unlock_all,
+    .win_flush = flush,
+    .win_flush_local = flush_local,
+    .win_flush_all = flush_all,
+    .win_flush_local_all = flush_local_all,
+    .win_sync = sync,
+};
