@@ -69,17 +69,15 @@ enum { HW_ENGINES_MAX = 8 };
 struct hw_engine {
     const char *name;
 
-    /* Once, before the real MPI_Init* or MPI_Session_init, in every process: ghosts too. */
+    /* Once, before the real MPI_Init* or MPI_Session_init, in every process: ghosts too. Here an engine adds its
+     * service of ghosts (ghost/service.h). */
     void (*prepare)(void);
 
     /* After each real MPI_Init* and MPI_Session_init, first of all, ghosts too: the program's thread level
      * there. */
     void (*joined)(int level, bool is_session);
 
-    /* In a process that became a ghost: never returns. */
-    void (*serve)(void);
-
-    /* In user processes, before the program gets control back from MPI_Init*. HW_OK: from here on it is
+    /* In user processes, before the program gets control back from MPI_Init*, services of ghosts are open. HW_OK: from here on it is
      * asked. HW_DECLINED: it has nothing to do. Anything else ends the job; one line has said why. */
     enum hw_status (*begin)(void);
 
@@ -208,7 +206,6 @@ static inline void hw_engines_returned(uint64_t blocked_ns, int still_pending)
 
 void hw_engines_prepare(void);
 void hw_engines_join(int level, bool is_session);
-_Noreturn void hw_engines_serve(void);
 enum hw_status hw_engines_begin(void);
 void hw_engines_start(bool has_world);
 /* Fills the facts and stops all. */

@@ -66,12 +66,6 @@ void hw_engines_prepare(void) { EACH(prepare); }
 
 void hw_engines_join(int level, bool is_session) { EACH(joined, level, is_session); }
 
-_Noreturn void hw_engines_serve(void)
-{
-    EACH(serve);
-    abort(); /* who made ghosts has an engine that serves */
-}
-
 /* Puts `item`, unless it is NULL, behind the others. */
 #define ADD(list, item)                                                                                      \
     do {                                                                                                     \

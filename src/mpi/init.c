@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/engine.h"
+#include "ghost/run.h"
+#include "ghost/user.h"
 #include "hooks.h"
 #include "mpi/errors.h"
 #include "mpi/interface.h"
@@ -49,6 +51,8 @@ static void prepare_once(void)
     if (hw_options_load() != HW_OK)
         _exit(EXIT_BAD_INPUT);
     hw_record_begin(hw_options.record);
+    if (hw_options.ghosts.count)
+        hw_ghost_prepare();
     hw_engines_prepare();
 }
 
@@ -161,7 +165,9 @@ static void split_world(void)
     if (hw_world_split(hw_options.ghosts) != HW_OK)
         end_world_refused();
     if (hw_world_is_ghost())
-        hw_engines_serve();
+        hw_ghost_run();
+    if (hw_ghost_user_start() != HW_OK)
+        end_world_refused();
 }
 
 /* After the real MPI_Init*. */

@@ -5,6 +5,7 @@
 #include "engines/rma/calls.h"
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/rma.h"
+#include "ghost/user.h"
 #include "real/constants.h"
 #include "real/quirks.h"
 #include "world/world.h"
@@ -14,7 +15,7 @@ static void prepare(void)
     if (hw_options.ghosts.count == 0)
         return;
     hw_real_make_room_for_accumulates();
-    hw_rma_ghost_prepare();
+    hw_rma_prepare();
 }
 
 static void joined(int level, bool is_session)
@@ -25,23 +26,20 @@ static void joined(int level, bool is_session)
         hw_rma_expect_threads();
 }
 
-static void serve(void) { hw_rma_ghost_run(); }
-
-static enum hw_status begin(void) { return hw_world_has_ghosts() ? hw_rma_start() : HW_DECLINED; }
+static enum hw_status begin(void) { return hw_world_has_ghosts() ? HW_OK : HW_DECLINED; }
 
 static void describe(struct hw_record_facts *facts)
 {
     if (!hw_rma_is_on())
         return;
-    hw_rma_count();
-    facts->ghost_cpu_ns = hw_rma_ghost_cpu_ns();
+    hw_rma_table_count();
+    facts->ghost_cpu_ns = hw_ghost_user_cpu_ns();
 }
 
 const struct hw_engine hw_engine_rma = {
     .name = "rma",
     .prepare = prepare,
     .joined = joined,
-    .serve = serve,
     .begin = begin,
     .rma = &hw_rma_operation_calls,
     .epoch = &hw_rma_epoch_calls,

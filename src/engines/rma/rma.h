@@ -13,32 +13,14 @@
 #define HW_ENGINES_RMA_RMA_H
 
 #include "base/status.h"
+#include "engines/rma/window/facts.h"
+#include "engines/rma/window/table.h"
 #include "engines/rma/window/window.h"
 #include "real/real.h"
 
-/* After the world was split, in user processes. */
-enum hw_status hw_rma_start(void);
-
-/* From here on several threads of this process may call MPI at once: the world or a session has
- * MPI_THREAD_MULTIPLE. What was made before is used by one at a time all the same. */
-void hw_rma_expect_threads(void);
-bool hw_rma_may_have_threads(void);
-
-/* In a user process: what the ghost that serves it took of its core so far, ns. It tells before it sleeps,
- * and every 20 ms while it spins. */
-uint64_t hw_rma_ghost_cpu_ns(void);
-
-/* In every process, before the real MPI_Init*: any may become a ghost. */
-void hw_rma_ghost_prepare(void);
-
-/* In ghosts: serves until every user process has finished, then ends MPI and the process. */
-_Noreturn void hw_rma_ghost_run(void);
-
-/* True while windows may be redirected. */
-static inline bool hw_rma_is_on(void)
-{
-    return __builtin_expect(__atomic_load_n(&hw_rma_windows, __ATOMIC_ACQUIRE) != NULL, 0);
-}
+/* In every process, where there are to be ghosts, before the real MPI_Init*: registers the service of ghosts
+ * (ghost/service.h). */
+void hw_rma_prepare(void);
 
 /* Windows (MPI-4.1 section 12.2). HW_DECLINED: the real call must be made, by all processes; nothing was
  * raised. Otherwise *rc is what the program gets. `flavor`: MPI_WIN_FLAVOR_ALLOCATE or MPI_WIN_FLAVOR_SHARED.
@@ -63,8 +45,6 @@ char *hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int
 /* Local: the program reads back the hints that the real window or it itself gave. */
 int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info);
 int hw_rma_window_get_info(struct hw_rma_window *window, MPI_Info *info);
-/* Adds what windows that still live did to the counters. */
-void hw_rma_count(void);
 
 /* Epochs (MPI-4.1 section 12.5). */
 int hw_rma_fence(struct hw_rma_window *window, int assertion);

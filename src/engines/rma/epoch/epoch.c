@@ -9,11 +9,13 @@
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/operation/near.h"
 #include "engines/rma/rma.h"
-#include "engines/rma/user.h"
 #include "engines/rma/window/dynamic.h"
 #include "engines/rma/window/epoch_type.h"
 #include "engines/rma/window/spread.h"
+#include "ghost/channel.h"
+#include "ghost/gate.h"
 #include "profile/counters.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 
@@ -83,7 +85,7 @@ int hw_rma_confirm(struct hw_rma_window *window, int ghost)
 /* In place of a flush where there is nothing to flush. A flush makes progress, and a program may wait in a
  * loop of them, or of lock and unlock, for what only its own progress brings about: what it sends may be what
  * lets another write to its window (tests/mpi/idle_flushes.c). */
-static void make_progress_instead(void) { hw_rma_near_progress(); }
+static void make_progress_instead(void) { hw_ghost_channel_progress_sometimes(); }
 
 /* The ghosts of a target's node that took operations since they were last flushed, whoever was the target. */
 static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target *target, enum completion how)
@@ -159,19 +161,15 @@ static int flush_everything(struct hw_rma_window *window)
 
 /* ---- locks at the ghosts ---- */
 
-static int acquire(const struct hw_rma_window *window, int rank, enum hw_rma_lock lock)
+static int acquire(const struct hw_rma_window *window, int rank, enum hw_ghost_lock lock)
 {
-    struct hw_rma_command command = {
-        .kind = HW_RMA_LOCK, .id = window->id, .target = rank, .lock = (int32_t)lock};
     HW_COUNT(locks_redirected);
-    return hw_rma_ask(window->targets[rank].ghost_in_world, &command);
+    return hw_ghost_gate_lock(window->targets[rank].ghost_in_world, window->id, rank, lock);
 }
 
-static int release(const struct hw_rma_window *window, int rank, enum hw_rma_lock lock)
+static int release(const struct hw_rma_window *window, int rank)
 {
-    struct hw_rma_command command = {
-        .kind = HW_RMA_UNLOCK, .id = window->id, .target = rank, .lock = (int32_t)lock};
-    return hw_rma_tell(window->targets[rank].ghost_in_world, &command);
+    return hw_ghost_gate_unlock(window->targets[rank].ghost_in_world, window->id, rank);
 }
 
 static uint32_t access_of(const struct hw_rma_window *window, int rank)
@@ -197,12 +195,12 @@ int hw_rma_open_target(struct hw_rma_window *window, int rank)
     pthread_mutex_unlock(&window->mutex);
     if (!is_lock_all)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    int rc = acquire(window, rank, HW_RMA_LOCK_SHARED);
+    int rc = acquire(window, rank, HW_GHOST_LOCK_SHARED);
     if (rc != MPI_SUCCESS)
         return hw_rma_raise(window, rc);
     /* Another thread may have taken one for the same target: one is enough. */
     if (!change_access(window, rank, HW_RMA_ACCESS_NONE, HW_RMA_ACCESS_LOCK_ALL))
-        rc = release(window, rank, HW_RMA_LOCK_SHARED);
+        rc = release(window, rank);
     return raise_if(window, rc);
 }
 
@@ -229,7 +227,8 @@ int hw_rma_lock(struct hw_rma_window *window, int lock_type, int rank, int asser
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = MPI_SUCCESS;
     if (access != HW_RMA_ACCESS_NOCHECK)
-        rc = raise_if(window, acquire(window, rank, is_shared ? HW_RMA_LOCK_SHARED : HW_RMA_LOCK_EXCLUSIVE));
+        rc = raise_if(window,
+                      acquire(window, rank, is_shared ? HW_GHOST_LOCK_SHARED : HW_GHOST_LOCK_EXCLUSIVE));
     if (rc == MPI_SUCCESS && rank == window->rank)
         rc = synchronise(window);
     change_access(window, rank, HW_RMA_ACCESS_NONE, access);
@@ -254,9 +253,7 @@ int hw_rma_unlock(struct hw_rma_window *window, int rank)
     pthread_mutex_unlock(&window->mutex);
     if (access == HW_RMA_ACCESS_NOCHECK)
         return MPI_SUCCESS;
-    return raise_if(
-        window,
-        release(window, rank, access == HW_RMA_ACCESS_SHARED ? HW_RMA_LOCK_SHARED : HW_RMA_LOCK_EXCLUSIVE));
+    return raise_if(window, release(window, rank));
 }
 
 static void publish_open(struct hw_rma_window *window)
@@ -294,7 +291,7 @@ int hw_rma_unlock_all(struct hw_rma_window *window)
         rc = synchronise(window);
     for (int rank = 0; rank < window->size && rc == MPI_SUCCESS; rank++)
         if (change_access(window, rank, HW_RMA_ACCESS_LOCK_ALL, HW_RMA_ACCESS_NONE))
-            rc = raise_if(window, release(window, rank, HW_RMA_LOCK_SHARED));
+            rc = raise_if(window, release(window, rank));
     pthread_mutex_lock(&window->mutex);
     window->is_lock_all = window->is_nocheck_all = false;
     publish_open(window);

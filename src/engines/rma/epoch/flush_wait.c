@@ -6,6 +6,7 @@
 #include "progress/events.h"
 #include "progress/inside.h"
 #include "real/quirks.h"
+#include "world/world.h"
 
 /* As long as a sleep and a wake-up take: an answer that comes within it is better awaited awake. Tasks of
  * bench/get_compute_update took the same with 10 to 60 us, 3 % more with 120. */

@@ -1,8 +1,8 @@
 #include "engines/rma/operation/near.h"
 
-#include "base/clock.h"
 #include "base/options.h"
 #include "engines/rma/window/spread.h"
+#include "ghost/channel.h"
 #include "profile/counters.h"
 #include "real/constants.h"
 #include "real/software_rma.h"
@@ -11,8 +11,6 @@
 #include <limits.h>
 
 enum { TAG_COUNT = 1 << 14 };
-
-#define PROGRESS_NS (20 * HW_NS_PER_US)
 
 static MPI_Comm self;
 static bool is_open, may_accumulate;
@@ -34,23 +32,6 @@ void hw_rma_near_close(void)
     if (is_open)
         hw_bottom.Comm_free(&self);
     is_open = false;
-}
-
-/* Not hw_poll: that is for one thread at a time, and the progress thread's. */
-void hw_rma_near_make_progress(void)
-{
-    int flag;
-    hw_bottom.Iprobe(HW_ANY_SOURCE, HW_RMA_TAG_NEVER, hw_world.all, &flag, HW_STATUS_IGNORE);
-}
-
-void hw_rma_near_progress(void)
-{
-    static _Atomic uint64_t last_ns; /* relaxed; threads that look at once do no harm */
-    uint64_t now_ns = hw_clock_now_ns();
-    if (now_ns - hw_atomic_load_relaxed(&last_ns) < PROGRESS_NS)
-        return;
-    hw_atomic_store_relaxed(&last_ns, now_ns);
-    hw_rma_near_make_progress();
 }
 
 /* NULL: accumulates on this target are the ghost's. A ghost that has only a part of the target's memory
@@ -131,7 +112,7 @@ int hw_rma_near_complete(const struct hw_rma_window *window, MPI_Request *reques
 
 static void finish(struct hw_rma_window *window, MPI_Request *request, int *rc)
 {
-    hw_rma_near_progress();
+    hw_ghost_channel_progress_sometimes();
     if (*rc != MPI_SUCCESS)
         hw_rma_raise(window, *rc);
     else

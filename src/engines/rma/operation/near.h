@@ -14,12 +14,6 @@ void hw_rma_near_open(void);
 void hw_rma_near_close(void);
 MPI_Comm hw_rma_near_comm(void); /* of this process alone; errors are returned */
 
-/* Progress of this process, and the same if there was none for a moment: what is done near needs no call of
- * MPI, and the flush behind it none either, but a program may look again and again for what only its own
- * progress brings about (tests/mpi/near_far.c). Without the ghost's lock. */
-void hw_rma_near_make_progress(void);
-void hw_rma_near_progress(void);
-
 /* After the memory of WINDOW was made, that of this process at `own`: where the targets of this node lie in
  * this process. */
 void hw_rma_near_find(struct hw_rma_window *window, void *own);

@@ -3,9 +3,11 @@
 #include "engines/rma/operation/layout.h"
 #include "engines/rma/operation/near.h"
 #include "ghost/apply_lock.h"
+#include "ghost/channel.h"
 #include "profile/counters.h"
 #include "real/basic_type.h"
 #include "real/type_size.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +145,7 @@ static bool take_turn(const struct job *job, int first, int count)
     const char *origin = job->origin ? job->origin + done : NULL;
     char *result = job->result ? job->result + done : NULL;
     bool is_right = true;
-    bool has_waited = hw_ghost_apply_lock_take(job->target->lock, own_place(), hw_rma_near_make_progress);
+    bool has_waited = hw_ghost_apply_lock_take(job->target->lock, own_place(), hw_ghost_channel_progress);
     if (job->is_dense) {
         apply(job, origin, result, memory, bytes);
     } else if (job->operation == HW_REAL_REPLACE && result == NULL) {
@@ -240,7 +242,7 @@ bool hw_rma_near_accumulate(struct hw_rma_window *window, int rank, MPI_Aint dis
     else if (!run_staged(&job, call, is_origin_dense, is_result_dense, rc))
         return false;
     HW_COUNT(operations_applied);
-    hw_rma_near_progress();
+    hw_ghost_channel_progress_sometimes();
     if (*rc != MPI_SUCCESS)
         hw_rma_raise(window, *rc);
     else
@@ -260,13 +262,13 @@ bool hw_rma_near_compare_and_swap(struct hw_rma_window *window, int rank, MPI_Ai
     *rc = open_epoch(window, rank);
     if (*rc != MPI_SUCCESS)
         return true;
-    bool has_waited = hw_ghost_apply_lock_take(target->lock, own_place(), hw_rma_near_make_progress);
+    bool has_waited = hw_ghost_apply_lock_take(target->lock, own_place(), hw_ghost_channel_progress);
     bool is_same = memcmp(memory, compare, bytes) == 0;
     memcpy(result, memory, bytes);
     if (is_same)
         memcpy(memory, origin, bytes);
     hw_ghost_apply_lock_give(target->lock, has_waited);
     HW_COUNT(operations_applied);
-    hw_rma_near_progress();
+    hw_ghost_channel_progress_sometimes();
     return true;
 }

@@ -3,6 +3,7 @@
 #include "base/options.h"
 #include "engines/rma/rma.h"
 #include "ghost/node_memory.h"
+#include "world/world.h"
 
 #include <pthread.h>
 

@@ -7,6 +7,7 @@
 #include "profile/record.h"
 #include "real/detect.h"
 #include "real/quirks.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 

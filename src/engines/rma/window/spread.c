@@ -2,6 +2,7 @@
 
 #include "profile/counters.h"
 #include "real/type_size.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 

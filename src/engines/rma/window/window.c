@@ -5,15 +5,18 @@
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/operation/near.h"
 #include "engines/rma/rma.h"
-#include "engines/rma/user.h"
 #include "engines/rma/window/common.h"
 #include "engines/rma/window/dynamic.h"
 #include "engines/rma/window/epoch_type.h"
+#include "engines/rma/window/hints.h"
 #include "engines/rma/window/plan.h"
 #include "engines/rma/window/spread.h"
+#include "ghost/channel.h"
+#include "ghost/gate.h"
 #include "objects/request.h"
 #include "profile/counters.h"
 #include "real/quirks.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +50,7 @@ static bool must_take_turns(const struct hw_rma_window *window)
 
 static int enter_gate(const struct hw_rma_window *window, MPI_Comm comm)
 {
-    int rc = needs_gate(window) ? hw_rma_gate_enter() : MPI_SUCCESS;
+    int rc = needs_gate(window) ? hw_ghost_gate_enter() : MPI_SUCCESS;
     int met = must_take_turns(window) ? hw_bottom.Barrier(comm) : MPI_SUCCESS;
     return rc == MPI_SUCCESS ? met : rc;
 }
@@ -57,7 +60,7 @@ static void leave_gate(const struct hw_rma_window *window, MPI_Comm comm)
     if (must_take_turns(window))
         hw_bottom.Barrier(comm);
     if (needs_gate(window))
-        hw_rma_gate_leave();
+        hw_ghost_gate_leave();
 }
 
 static struct hw_ghost_piece piece_of(const struct hw_rma_offer *offer)
@@ -76,24 +79,25 @@ static struct hw_ghost_piece *find_pieces(const struct hw_rma_plan *plan, int no
     return pieces;
 }
 
-static int tell_ghost(int ghost, struct hw_rma_command *command, const struct hw_rma_plan *plan,
+static int tell_ghost(int ghost, struct hw_ghost_command *command, const struct hw_rma_plan *plan,
                       const char *hints)
 {
     struct hw_ghost_piece *pieces = NULL;
     int rc = MPI_SUCCESS;
     if (plan->is_in_pieces) {
-        pieces = find_pieces(plan, hw_world.processes[ghost].node, &command->piece_count);
+        pieces = find_pieces(plan, hw_world.processes[ghost].node, &command->words[HW_RMA_WORD_PIECES]);
         if (pieces == NULL)
             return MPI_ERR_NO_MEM;
     }
-    rc = hw_rma_tell(ghost, command);
-    if (rc == MPI_SUCCESS && command->member_count)
+    rc = hw_ghost_tell(ghost, command);
+    if (rc == MPI_SUCCESS && command->words[HW_RMA_WORD_MEMBERS])
         rc = hw_bottom.Send(plan->members, plan->size, HW_INT, ghost, HW_RMA_TAG_DETAIL, hw_world.all);
-    if (rc == MPI_SUCCESS && command->hint_bytes)
-        rc = hw_bottom.Send(hints, command->hint_bytes, HW_CHAR, ghost, HW_RMA_TAG_DETAIL, hw_world.all);
+    if (rc == MPI_SUCCESS && command->words[HW_RMA_WORD_HINT_BYTES])
+        rc = hw_bottom.Send(hints, command->words[HW_RMA_WORD_HINT_BYTES], HW_CHAR, ghost, HW_RMA_TAG_DETAIL,
+                            hw_world.all);
     if (rc == MPI_SUCCESS && pieces)
-        rc = hw_bottom.Send(pieces, (int)((size_t)command->piece_count * sizeof *pieces), HW_BYTE, ghost,
-                            HW_RMA_TAG_DETAIL, hw_world.all);
+        rc = hw_bottom.Send(pieces, (int)((size_t)command->words[HW_RMA_WORD_PIECES] * sizeof *pieces),
+                            HW_BYTE, ghost, HW_RMA_TAG_DETAIL, hw_world.all);
     free(pieces);
     return rc;
 }
@@ -101,11 +105,11 @@ static int tell_ghost(int ghost, struct hw_rma_command *command, const struct hw
 static int tell_ghosts(const struct hw_rma_window *window, const struct hw_rma_plan *plan, const char *hints,
                        int hint_bytes)
 {
-    struct hw_rma_command command = {.kind = HW_RMA_CREATE,
-                                     .id = window->id,
-                                     .member_count = plan->is_whole ? 0 : plan->size,
-                                     .is_dynamic = plan->is_dynamic,
-                                     .hint_bytes = hint_bytes};
+    struct hw_ghost_command command = {.tag = HW_RMA_TAG_CREATE,
+                                       .id = window->id,
+                                       .words = {[HW_RMA_WORD_MEMBERS] = plan->is_whole ? 0 : plan->size,
+                                                 [HW_RMA_WORD_IS_DYNAMIC] = plan->is_dynamic,
+                                                 [HW_RMA_WORD_HINT_BYTES] = hint_bytes}};
     int rc = MPI_SUCCESS;
     for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++)
         rc = tell_ghost(window->ghosts[i], &command, plan, hints);
@@ -532,9 +536,9 @@ static int end_epochs(const struct hw_rma_window *window)
 
 static void tell_ghosts_free(const struct hw_rma_window *window)
 {
-    struct hw_rma_command command = {.kind = HW_RMA_FREE, .id = window->id};
+    struct hw_ghost_command command = {.tag = HW_RMA_TAG_FREE, .id = window->id};
     for (int i = 0; window->rank == 0 && !window->is_common && i < window->ghost_count; i++)
-        hw_rma_tell(window->ghosts[i], &command);
+        hw_ghost_tell(window->ghosts[i], &command);
 }
 
 /* The handle with the program's callbacks. */
@@ -572,13 +576,13 @@ int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
         return rc;
     bool has_gate = needs_gate(window);
     if (has_gate)
-        hw_rma_gate_enter();
+        hw_ghost_gate_enter();
     tell_ghosts_free(window);
     hw_rma_window_leave(window);
     HW_COUNT_ADD(operations_redirected, atomic_exchange(&window->op_count, 0));
     rc = free_windows(window, win);
     if (has_gate)
-        hw_rma_gate_leave();
+        hw_ghost_gate_leave();
     forget_under_way(window);
     end_window(window);
     return rc;

@@ -4,7 +4,8 @@
 
 #include "base/atomic.h"
 #include "base/visibility.h"
-#include "engines/rma/window/proto.h"
+#include "engines/rma/window/comms.h"
+#include "engines/rma/window/protocol.h"
 #include "ghost/apply_lock.h"
 #include "ghost/bell.h"
 #include "ghost/node_memory.h"
@@ -106,22 +107,6 @@ struct hw_rma_window {
     MPI_Request *post_requests;
 };
 
-/* Windows by handle: open addressing. Readers take no lock: a table is never changed but by filling an empty
- * place, or emptying `window`; a larger one replaces it. NULL while nothing may be redirected. */
-struct hw_rma_slot {
-    _Atomic uintptr_t key; /* the handle; 0: free */
-    _Atomic(struct hw_rma_window *) window;
-};
-struct hw_rma_windows {
-    size_t mask;
-    size_t used;
-    struct hw_rma_slot slots[];
-};
-extern HW_HIDDEN struct hw_rma_windows *hw_rma_windows;
-
-/* A flush does not tell that a Put has arrived (epoch.c). Written at start. */
-extern HW_HIDDEN bool hw_rma_needs_confirmation;
-
 /* Whether there may be operations on a target since its last flush. */
 static inline bool hw_rma_is_dirty(const struct hw_rma_window *window, const struct hw_rma_target *target)
 {
@@ -129,39 +114,8 @@ static inline bool hw_rma_is_dirty(const struct hw_rma_window *window, const str
            hw_atomic_load_relaxed(&target->dirty) == hw_atomic_load_relaxed(&window->generation);
 }
 
-static inline size_t hw_rma_hash(uintptr_t key)
-{
-    return (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 40);
-}
-
-/* NULL: not redirected. */
-static inline struct hw_rma_window *hw_rma_find(MPI_Win win)
-{
-    struct hw_rma_windows *windows = __atomic_load_n(&hw_rma_windows, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(windows == NULL, 1))
-        return NULL;
-    uintptr_t wanted = (uintptr_t)win;
-    for (size_t i = hw_rma_hash(wanted) & windows->mask;; i = (i + 1) & windows->mask) {
-        uintptr_t key = hw_atomic_load_acquire(&windows->slots[i].key);
-        if (key == wanted)
-            return hw_atomic_load_acquire(&windows->slots[i].window);
-        if (key == 0)
-            return NULL;
-    }
-}
-
-/* That which this thread is freeing: hw_rma_find has it no more, and callbacks of the program's still ask
- * about it. NULL: none. */
-extern HW_HIDDEN _Thread_local struct hw_rma_window *hw_rma_freeing;
-
 /* In MPI_Finalize: closes what the program left open. */
 void hw_rma_unlock_all_at_end(struct hw_rma_window *window);
-
-/* True once the table and the list hold it. */
-bool hw_rma_window_enter(struct hw_rma_window *window);
-void hw_rma_window_leave(struct hw_rma_window *window);
-/* That of the lowest id; NULL: there is none. */
-struct hw_rma_window *hw_rma_window_first(void);
 
 /* A target that no fence opened: takes its lock under lock_all; an MPI error, already raised, if there is no
  * epoch. */

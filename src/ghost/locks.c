@@ -1,12 +1,12 @@
-#include "engines/rma/ghost/lock.h"
+#include "ghost/locks.h"
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "ghost/give_up.h"
 #include "real/constants.h"
+#include "world/world.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define PATIENCE_NS (20 * HW_NS_PER_MS)
 
@@ -16,7 +16,7 @@ struct waiting {
     struct waiting *next;
     int origin; /* rank in hw_world.all */
     int grant_tag;
-    enum hw_rma_lock lock;
+    enum hw_ghost_lock lock;
     uint64_t since_ns;
 };
 
@@ -34,18 +34,19 @@ static struct lock *buckets[BUCKETS];
 static int waiting_count; /* requests not yet granted, of all locks */
 
 /* Where its lock is linked, or would be. */
-static struct lock **find(const struct hw_rma_command *request)
+static struct lock **find(const struct hw_ghost_command *request)
 {
-    uint64_t key = request->id * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)request->target;
+    int target = request->words[HW_GHOST_LOCK_WORD_TARGET];
+    uint64_t key = request->id * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)target;
     struct lock **link = &buckets[(key * UINT64_C(0x9E3779B97F4A7C15)) >> 56];
-    while (*link && ((*link)->id != request->id || (*link)->target != request->target))
+    while (*link && ((*link)->id != request->id || (*link)->target != target))
         link = &(*link)->next;
     return link;
 }
 
-static bool may_grant(const struct lock *lock, enum hw_rma_lock wanted)
+static bool may_grant(const struct lock *lock, enum hw_ghost_lock wanted)
 {
-    return lock->holder_count == 0 || (wanted == HW_RMA_LOCK_SHARED && !lock->is_exclusive);
+    return lock->holder_count == 0 || (wanted == HW_GHOST_LOCK_SHARED && !lock->is_exclusive);
 }
 
 /* Takes the request out of the queue and tells its origin. */
@@ -54,7 +55,7 @@ static void grant(struct lock *lock, struct waiting **link)
     struct waiting *request = *link;
     *link = request->next;
     lock->holder_count++;
-    lock->is_exclusive = request->lock == HW_RMA_LOCK_EXCLUSIVE;
+    lock->is_exclusive = request->lock == HW_GHOST_LOCK_EXCLUSIVE;
     if (lock->is_exclusive)
         lock->passed_count = 0;
     hw_bottom.Send(NULL, 0, HW_BYTE, request->origin, request->grant_tag, hw_world.all);
@@ -72,26 +73,24 @@ static void grant_first(struct lock *lock)
 static void *take_memory(size_t bytes)
 {
     void *memory = calloc(1, bytes);
-    if (memory == NULL) {
-        hw_log_error("a ghost has no memory left for a lock; the job ends");
-        hw_bottom.Abort(HW_COMM_WORLD, MPI_ERR_NO_MEM);
-        _exit(MPI_ERR_NO_MEM);
-    }
+    if (memory == NULL)
+        hw_ghost_give_up("has no memory left for a lock");
     return memory;
 }
 
-void hw_rma_ghost_lock_ask(int origin, const struct hw_rma_command *request)
+/* Enters the request; grants whatever may be granted. */
+static void ask(int origin, const struct hw_ghost_command *request)
 {
     struct lock **place = find(request);
     if (*place == NULL) {
         *place = take_memory(sizeof **place);
         (*place)->id = request->id;
-        (*place)->target = request->target;
+        (*place)->target = request->words[HW_GHOST_LOCK_WORD_TARGET];
     }
     struct waiting *waiting = take_memory(sizeof *waiting);
     *waiting = (struct waiting){.origin = origin,
                                 .grant_tag = request->grant_tag,
-                                .lock = (enum hw_rma_lock)request->lock,
+                                .lock = (enum hw_ghost_lock)request->words[HW_GHOST_LOCK_WORD_KIND],
                                 .since_ns = hw_clock_now_ns()};
     struct waiting **link = &(*place)->first;
     while (*link)
@@ -101,7 +100,8 @@ void hw_rma_ghost_lock_ask(int origin, const struct hw_rma_command *request)
     grant_first(*place);
 }
 
-void hw_rma_ghost_lock_release(const struct hw_rma_command *request)
+/* One holder less. */
+static void release(const struct hw_ghost_command *request)
 {
     struct lock **place = find(request), *lock = *place;
     if (lock == NULL) {
@@ -130,7 +130,7 @@ static void relax(struct lock *lock, uint64_t now_ns)
     if (lock->is_exclusive)
         return;
     for (struct waiting **link = &lock->first; *link;) {
-        if ((*link)->lock == HW_RMA_LOCK_SHARED && now_ns - (*link)->since_ns > patience_ns(lock)) {
+        if ((*link)->lock == HW_GHOST_LOCK_SHARED && now_ns - (*link)->since_ns > patience_ns(lock)) {
             grant(lock, link);
             lock->passed_count++;
         } else {
@@ -139,16 +139,28 @@ static void relax(struct lock *lock, uint64_t now_ns)
     }
 }
 
-void hw_rma_ghost_locks_relax(void)
+static bool relax_all(void)
 {
     if (waiting_count == 0)
-        return;
+        return false;
     static uint64_t looked_ns;
     uint64_t now_ns = hw_clock_now_ns();
     if (now_ns - looked_ns < PATIENCE_NS / 20)
-        return;
+        return false;
     looked_ns = now_ns;
     for (int i = 0; i < BUCKETS; i++)
         for (struct lock *lock = buckets[i]; lock; lock = lock->next)
             relax(lock, now_ns);
+    return false; /* nothing that others would follow */
 }
+
+static void obey(const struct hw_ghost_command *command, int origin)
+{
+    if (command->tag == HW_GHOST_TAG_LOCK)
+        ask(origin, command);
+    else
+        release(command);
+}
+
+const struct hw_ghost_service hw_ghost_locks_service = {
+    .name = "locks", .tags = {HW_GHOST_TAG_LOCK, 2}, .obey = obey, .poll = relax_all};

@@ -1,0 +1,14 @@
+#include "engines/rma/window/facts.h"
+
+#include "base/atomic.h"
+#include "real/detect.h"
+
+bool hw_rma_needs_confirmation;
+
+static atomic_bool may_have_threads;
+
+void hw_rma_facts_find(void) { hw_rma_needs_confirmation = !hw_real_is_flush_remote(); }
+
+void hw_rma_expect_threads(void) { atomic_store(&may_have_threads, true); }
+
+bool hw_rma_may_have_threads(void) { return atomic_load(&may_have_threads); }

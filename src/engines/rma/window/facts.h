@@ -1,0 +1,20 @@
+/* What is the same for all windows of a user process. */
+#ifndef HW_ENGINES_RMA_WINDOW_FACTS_H
+#define HW_ENGINES_RMA_WINDOW_FACTS_H
+
+#include "base/visibility.h"
+
+#include <stdbool.h>
+
+/* The end of a flush does not tell that a Put has arrived (epoch/flush.c). Written at the start. */
+extern HW_HIDDEN bool hw_rma_needs_confirmation;
+
+/* At the start. */
+void hw_rma_facts_find(void);
+
+/* From here on several threads of this process may call MPI at once: the world or a session has
+ * MPI_THREAD_MULTIPLE. What was made before is used by one at a time all the same. */
+void hw_rma_expect_threads(void);
+bool hw_rma_may_have_threads(void);
+
+#endif

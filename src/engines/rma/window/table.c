@@ -1,0 +1,110 @@
+#include "engines/rma/window/table.h"
+
+#include "profile/counters.h"
+
+#include <stdlib.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+struct hw_rma_windows *hw_rma_windows;
+_Thread_local struct hw_rma_window *hw_rma_freeing;
+
+static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards changes of the table and the list */
+static struct hw_rma_window *first_window;
+
+static struct hw_rma_windows *make_table(size_t capacity)
+{
+    struct hw_rma_windows *table = calloc(1, sizeof *table + capacity * sizeof table->slots[0]);
+    if (table)
+        table->mask = capacity - 1;
+    return table;
+}
+
+/* Under list_mutex. There is a free place. */
+static void fill_slot(struct hw_rma_windows *table, uintptr_t key, struct hw_rma_window *window)
+{
+    size_t i = hw_rma_hash(key) & table->mask;
+    for (;; i = (i + 1) & table->mask) {
+        uintptr_t found = hw_atomic_load_relaxed(&table->slots[i].key);
+        if (found == 0)
+            table->used++;
+        if (found == 0 || found == key)
+            break;
+    }
+    hw_atomic_store_release(&table->slots[i].window, window);
+    hw_atomic_store_release(&table->slots[i].key, key);
+}
+
+/* A larger table for the windows that live. The old one may still be read: it is never freed, and all
+ * of them together are smaller than the last. */
+static struct hw_rma_windows *grow(const struct hw_rma_windows *old)
+{
+    struct hw_rma_windows *table = make_table((old->mask + 1) * 2);
+    for (size_t i = 0; table && i <= old->mask; i++) {
+        struct hw_rma_window *window = hw_atomic_load_relaxed(&old->slots[i].window);
+        if (window)
+            fill_slot(table, hw_atomic_load_relaxed(&old->slots[i].key), window);
+    }
+    return table;
+}
+
+bool hw_rma_window_enter(struct hw_rma_window *window)
+{
+    pthread_mutex_lock(&list_mutex);
+    struct hw_rma_windows *table = hw_rma_windows;
+    if (table->used > table->mask / 2) {
+        table = grow(table);
+        if (table)
+            __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
+    }
+    if (table) {
+        fill_slot(table, (uintptr_t)window->handle, window);
+        window->next = first_window;
+        first_window = window;
+    }
+    pthread_mutex_unlock(&list_mutex);
+    return table != NULL;
+}
+
+void hw_rma_window_leave(struct hw_rma_window *window)
+{
+    pthread_mutex_lock(&list_mutex);
+    fill_slot(hw_rma_windows, (uintptr_t)window->handle, NULL);
+    for (struct hw_rma_window **link = &first_window; *link; link = &(*link)->next) {
+        if (*link == window) {
+            *link = window->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&list_mutex);
+}
+
+struct hw_rma_window *hw_rma_window_first(void)
+{
+    pthread_mutex_lock(&list_mutex);
+    struct hw_rma_window *lowest = first_window;
+    for (struct hw_rma_window *window = first_window; window; window = window->next)
+        if (window->id < lowest->id)
+            lowest = window;
+    pthread_mutex_unlock(&list_mutex);
+    return lowest;
+}
+
+void hw_rma_table_count(void)
+{
+    pthread_mutex_lock(&list_mutex);
+    for (struct hw_rma_window *window = first_window; window; window = window->next)
+        HW_COUNT_ADD(operations_redirected, atomic_exchange(&window->op_count, 0));
+    pthread_mutex_unlock(&list_mutex);
+}
+
+enum hw_status hw_rma_table_open(void)
+{
+    struct hw_rma_windows *table = make_table(FIRST_CAPACITY);
+    if (table == NULL)
+        return HW_NOMEM;
+    __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
+    return HW_OK;
+}
+
+void hw_rma_table_close(void) { __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE); }

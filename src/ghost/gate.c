@@ -1,0 +1,30 @@
+#include "ghost/gate.h"
+
+#include "ghost/channel.h"
+#include "world/world.h"
+
+/* No engine has such a thing. */
+#define GATE_ID UINT64_MAX
+
+int hw_ghost_gate_lock(int ghost, uint64_t id, int target, enum hw_ghost_lock lock)
+{
+    struct hw_ghost_command command = {
+        .tag = HW_GHOST_TAG_LOCK,
+        .id = id,
+        .words = {[HW_GHOST_LOCK_WORD_TARGET] = target, [HW_GHOST_LOCK_WORD_KIND] = (int32_t)lock}};
+    return hw_ghost_ask(ghost, &command);
+}
+
+int hw_ghost_gate_unlock(int ghost, uint64_t id, int target)
+{
+    struct hw_ghost_command command = {
+        .tag = HW_GHOST_TAG_UNLOCK, .id = id, .words = {[HW_GHOST_LOCK_WORD_TARGET] = target}};
+    return hw_ghost_tell(ghost, &command);
+}
+
+int hw_ghost_gate_enter(void)
+{
+    return hw_ghost_gate_lock(hw_world.ghost_ranks[0], GATE_ID, 0, HW_GHOST_LOCK_EXCLUSIVE);
+}
+
+int hw_ghost_gate_leave(void) { return hw_ghost_gate_unlock(hw_world.ghost_ranks[0], GATE_ID, 0); }

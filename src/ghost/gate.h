@@ -1,0 +1,18 @@
+/* Locks that ghosts keep (locks.h), as user processes ask for them, and the gate, which is one of them: an
+ * exclusive lock at the first ghost of the world. Any thread of a user process, inside a hook. All functions
+ * return an MPI error code, not raised. */
+#ifndef HW_GHOST_GATE_H
+#define HW_GHOST_GATE_H
+
+#include "ghost/locks.h"
+
+/* The lock of `target` in what has this `id`, at `ghost`, a rank in hw_world.all. */
+int hw_ghost_gate_lock(int ghost, uint64_t id, int target, enum hw_ghost_lock lock);
+int hw_ghost_gate_unlock(int ghost, uint64_t id, int target);
+
+/* Between them no other process of the world tells ghosts to take part in a collective call: two of those
+ * must never be under way at once with different orders at different ghosts. */
+int hw_ghost_gate_enter(void);
+int hw_ghost_gate_leave(void);
+
+#endif

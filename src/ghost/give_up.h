@@ -1,0 +1,8 @@
+/* How a ghost ends the job: it lacks what it needs, and its user processes would wait for it for ever. */
+#ifndef HW_GHOST_GIVE_UP_H
+#define HW_GHOST_GIVE_UP_H
+
+/* `what` goes on from "a ghost". Ghost's only thread. */
+_Noreturn void hw_ghost_give_up(const char *what);
+
+#endif

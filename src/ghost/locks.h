@@ -1,0 +1,23 @@
+/* The locks a ghost keeps, as a service (service.h): one for each target of each window it serves while
+ * somebody holds or wants it, and the gate (gate.h). A lock is there from its first request to its last
+ * release, so nobody has to make or free one.
+ *
+ * Shared requests that have waited long behind an exclusive one pass it. A program may rely on it: one that
+ * holds a shared lock until another process has had one too is legal, whatever a third one asks for in
+ * between. */
+#ifndef HW_GHOST_LOCKS_H
+#define HW_GHOST_LOCKS_H
+
+#include "ghost/service.h"
+
+enum hw_ghost_lock { HW_GHOST_LOCK_SHARED = 1, HW_GHOST_LOCK_EXCLUSIVE = 2 };
+
+/* Words of LOCK and UNLOCK; with `id` the first says which lock. */
+enum {
+    HW_GHOST_LOCK_WORD_TARGET,
+    HW_GHOST_LOCK_WORD_KIND, /* enum hw_ghost_lock; of LOCK alone */
+};
+
+extern const struct hw_ghost_service hw_ghost_locks_service;
+
+#endif
