@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The house rules that no formatter checks; prints one line per breach, exit 1 if there is one.
 
-Length of files, functions and lines; no absolute path of somebody's machine; nothing left to do.
+Length of files, functions and lines; no absolute path of somebody's machine; nothing left to do; no
+circle between the rooms of src/ (check_rooms.py).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+import check_rooms
 
 ROOT = Path(__file__).resolve().parent.parent
 CODE = {".c", ".h", ".py"}
@@ -69,6 +72,7 @@ def breaches(path: Path) -> list[str]:
 
 def main() -> int:
     found = [breach for path in tracked_files() for breach in breaches(path)]
+    found += check_rooms.complaints(ROOT / "src")
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

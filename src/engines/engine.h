@@ -69,16 +69,17 @@ enum { HW_ENGINES_MAX = 8 };
 struct hw_engine {
     const char *name;
 
-    /* Once, before the real MPI_Init* or MPI_Session_init, in every process: ghosts too. Here an engine adds its
-     * service of ghosts (ghost/service.h). */
+    /* Once, before the real MPI_Init* or MPI_Session_init, in every process: ghosts too. Here an engine adds
+     * its service of ghosts (ghost/service.h). */
     void (*prepare)(void);
 
     /* After each real MPI_Init* and MPI_Session_init, first of all, ghosts too: the program's thread level
      * there. */
     void (*joined)(int level, bool is_session);
 
-    /* In user processes, before the program gets control back from MPI_Init*, services of ghosts are open. HW_OK: from here on it is
-     * asked. HW_DECLINED: it has nothing to do. Anything else ends the job; one line has said why. */
+    /* In user processes, before the program gets control back from MPI_Init*, services of ghosts are open.
+     * HW_OK: from here on it is asked. HW_DECLINED: it has nothing to do. Anything else ends the job; one
+     * line has said why. */
     enum hw_status (*begin)(void);
 
     /* One-sided operations, synchronisation and windows. Any thread, inside a hook; of windows also where MPI

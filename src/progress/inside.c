@@ -110,6 +110,12 @@ void hw_inside_owe(void (*pay)(void))
     hw_inside_is_owing = true;
 }
 
+void hw_inside_pay(void)
+{
+    if (hw_inside_is_owing)
+        what_is_owed();
+}
+
 static void pay(struct hw_inside *inside)
 {
     hw_inside_enter(inside);

@@ -62,6 +62,9 @@ static inline void hw_inside_leave_profiled(struct hw_inside *inside)
 void hw_inside_owe(void (*pay)(void));
 extern HW_HIDDEN bool hw_inside_is_owing;
 
+/* Inside: pays what is owed, before code of the program's own may run. */
+void hw_inside_pay(void);
+
 static inline bool hw_inside_is_outside(const struct hw_inside *inside)
 {
     int depth = hw_inside_depth(inside);

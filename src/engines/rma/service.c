@@ -1,23 +1,25 @@
 /* What the one-sided engine is to ghosts and user processes when a job begins and ends. */
 #include "ghost/service.h"
 #include "base/log.h"
-#include "engines/rma/calls.h"
+#include "engines/rma/epoch/epoch.h"
 #include "engines/rma/epoch/flush_wait.h"
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/ghost/windows.h"
-#include "engines/rma/operation/near.h"
 #include "engines/rma/operation/near_accumulate.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/window/common.h"
+#include "engines/rma/window/facts.h"
+#include "engines/rma/window/make.h"
+#include "engines/rma/window/nearby.h"
 #include "engines/rma/window/protocol.h"
-#include "real/detect.h"
+#include "engines/rma/window/table.h"
 
 static enum hw_status open_windows(void)
 {
     hw_rma_facts_find();
     hw_rma_owed_open();
     hw_rma_flush_wait_open();
-    hw_rma_near_open();
+    hw_rma_nearby_open();
     hw_rma_common_make();
     if (hw_rma_table_open() == HW_OK)
         return HW_OK;
@@ -31,7 +33,7 @@ static void leave_windows(void)
 {
     for (struct hw_rma_window *window; (window = hw_rma_window_first()) != NULL;) {
         MPI_Win win = window->handle;
-        hw_rma_unlock_all_at_end(window);
+        hw_rma_epochs_end(window);
         hw_rma_freeing = window;
         if (hw_rma_window_free(window, &win) != MPI_SUCCESS)
             break;
@@ -46,7 +48,7 @@ static void close_windows(void)
     hw_rma_flush_wait_close();
     hw_rma_common_free();
     hw_rma_near_accumulate_close();
-    hw_rma_near_close();
+    hw_rma_nearby_close();
 }
 
 static const struct hw_ghost_service service = {

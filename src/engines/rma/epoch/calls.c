@@ -1,8 +1,10 @@
 /* Epochs as engines are asked for them (MPI-4.1 sections 12.5 and 12.7). */
-#include "engines/rma/calls.h"
+#include "engines/rma/epoch/calls.h"
+
+#include "engines/rma/epoch/epoch.h"
 #include "engines/rma/epoch/owed.h"
-#include "engines/rma/operation/under_way.h"
-#include "engines/rma/rma.h"
+#include "engines/rma/epoch/under_way.h"
+#include "engines/rma/window/table.h"
 
 /* Of a window that ghosts serve. */
 #define COMPLETED(target, call) HW_RMA_UNDER_WAY_COMPLETED(window, target, call)

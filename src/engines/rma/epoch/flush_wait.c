@@ -1,7 +1,7 @@
 #include "engines/rma/epoch/flush_wait.h"
 
 #include "base/clock.h"
-#include "engines/rma/rma.h"
+#include "engines/rma/window/facts.h"
 #include "profile/counters.h"
 #include "progress/events.h"
 #include "progress/inside.h"

@@ -1,6 +1,7 @@
 #include "engines/rma/epoch/owed.h"
 
-#include "engines/rma/rma.h"
+#include "engines/rma/epoch/arrival.h"
+#include "engines/rma/window/facts.h"
 #include "profile/calls.h"
 #include "profile/counters.h"
 #include "progress/wire.h"
@@ -32,12 +33,18 @@ void hw_rma_owed_open(void)
 
 void hw_rma_owed_stop(void) { may_owe = false; }
 
+/* Waits until what was put has arrived at GHOST, which was flushed. */
+static int confirm(struct hw_rma_window *window, int ghost)
+{
+    return hw_rma_arrival_flush(window, ghost, NULL, HW_RMA_AT_TARGET);
+}
+
 /* The first confirmation shows on what it travels: its answer is counted by TCP, or by nothing. */
 static int confirm_first(struct hw_rma_window *window, int ghost)
 {
     struct hw_profile_wire before, after;
     bool is_read = hw_wire_read(&before, true);
-    int rc = hw_rma_confirm(window, ghost);
+    int rc = confirm(window, ghost);
     is_read = is_read && hw_wire_read(&after, false);
     transport = is_read && after.received_bytes > before.received_bytes ? KEEPS_ORDER : MAY_NOT;
     return rc;
@@ -50,18 +57,12 @@ bool hw_rma_owed_allows(const struct hw_rma_window *window, const struct hw_rma_
            hw_atomic_load_relaxed(&window->has_puts[target->ghost]) != 0;
 }
 
-void hw_rma_owed_pay(void)
+static void pay(void)
 {
     if (!hw_inside_is_owing)
         return;
     hw_inside_is_owing = false;
-    hw_rma_confirm(owed_window, owed_ghost);
-}
-
-void hw_rma_owed_forget(const struct hw_rma_window *window)
-{
-    if (owed_window == window)
-        hw_inside_is_owing = false;
+    confirm(owed_window, owed_ghost);
 }
 
 int hw_rma_owe(struct hw_rma_window *window, int ghost)
@@ -71,7 +72,7 @@ int hw_rma_owe(struct hw_rma_window *window, int ghost)
     HW_COUNT(confirmations_owed);
     owed_window = window;
     owed_ghost = ghost;
-    hw_inside_owe(hw_rma_owed_pay);
+    hw_inside_owe(pay);
     return MPI_SUCCESS;
 }
 
@@ -80,5 +81,5 @@ void hw_rma_owed_go_on(const struct hw_rma_window *window, int rank)
     bool goes_behind = window == owed_window && (unsigned)rank < (unsigned)window->size &&
                        window->targets[rank].ghost == owed_ghost && window->targets[rank].memory == NULL;
     if (!goes_behind)
-        hw_rma_owed_pay();
+        pay();
 }

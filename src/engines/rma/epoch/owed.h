@@ -24,12 +24,6 @@ bool hw_rma_owed_allows(const struct hw_rma_window *window, const struct hw_rma_
 /* After such a flush. An MPI error, already raised, where the first one had to be confirmed at once. */
 int hw_rma_owe(struct hw_rma_window *window, int ghost);
 
-/* Waits for the confirmation, if one is owed: before code of the program's own may run. */
-void hw_rma_owed_pay(void);
-
-/* WINDOW is no more. */
-void hw_rma_owed_forget(const struct hw_rma_window *window);
-
 /* From here on nothing is owed: the program may call MPI in other ways than it began with. */
 void hw_rma_owed_stop(void);
 

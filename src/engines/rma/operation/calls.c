@@ -1,15 +1,17 @@
 /* One-sided operations as engines are asked for them (MPI-4.1 section 12.3): on a window that ghosts serve
  * the target becomes its ghost. Get becomes Rget, Accumulate Raccumulate and so on where a flush may sleep
  * until they are complete (epoch/flush_wait.h). */
-#include "engines/rma/calls.h"
-#include "engines/engine.h"
+#include "engines/rma/operation/calls.h"
+
 #include "engines/rma/epoch/flush_wait.h"
 #include "engines/rma/epoch/owed.h"
+#include "engines/rma/epoch/under_way.h"
 #include "engines/rma/operation/layout.h"
 #include "engines/rma/operation/near.h"
 #include "engines/rma/operation/near_accumulate.h"
 #include "engines/rma/operation/pieces.h"
-#include "engines/rma/operation/under_way.h"
+#include "engines/rma/operation/redirect.h"
+#include "engines/rma/window/table.h"
 #include "real/basic_type.h"
 
 /* HW_ROUTE_DECLINED: the target has become its ghost, and the real call is to be made. */
@@ -27,10 +29,12 @@ static inline enum hw_route settle(enum hw_rma_class class, struct hw_rma_part o
                                    struct hw_rma_part target, struct hw_rma_window *window, MPI_Win *win,
                                    MPI_Request *request, int *target_rank, MPI_Aint *target_disp, int *rc)
 {
-    bool is_near = class == HW_RMA_PUT
-                       ? hw_rma_near_put(window, origin, *target_rank, *target_disp, target, request, rc)
-                       : hw_rma_near_get(window, origin, *target_rank, *target_disp, target, request, rc);
-    return is_near ? hw_route_of(*rc)
+    bool is_done = false;
+    if (hw_rma_is_near(window, *target_rank))
+        is_done = class == HW_RMA_PUT
+                      ? hw_rma_near_put(window, origin, *target_rank, *target_disp, target, request, rc)
+                      : hw_rma_near_get(window, origin, *target_rank, *target_disp, target, request, rc);
+    return is_done ? hw_route_of(*rc)
                    : redirect(class, target.count, target.type, window, win, target_rank, target_disp, rc);
 }
 

@@ -9,26 +9,12 @@
 
 #include "engines/rma/window/window.h"
 
-/* The communicator that copies travel on. Without one every operation goes to the ghosts. */
-void hw_rma_near_open(void);
-void hw_rma_near_close(void);
-MPI_Comm hw_rma_near_comm(void); /* of this process alone; errors are returned */
-
-/* After the memory of WINDOW was made, that of this process at `own`: where the targets of this node lie in
- * this process. */
-void hw_rma_near_find(struct hw_rma_window *window, void *own);
-
-static inline bool hw_rma_is_near(const struct hw_rma_window *window, int rank)
-{
-    return (unsigned)rank < (unsigned)window->size && window->targets[rank].memory != NULL;
-}
-
 /* A request that is complete: of an operation on nobody. Nothing if `request` is NULL: the operation was not
  * request-based. */
 int hw_rma_near_complete(const struct hw_rma_window *window, MPI_Request *request);
 
-/* False: the operation must go to the ghost. Otherwise it is done, with *request complete unless that is NULL
- * (Rput, Rget), and *rc is what the program gets. */
+/* For a target that is near (redirect.h). False: the operation must go to the ghost. Otherwise it is done,
+ * with *request complete unless that is NULL (Rput, Rget), and *rc is what the program gets. */
 bool hw_rma_near_put(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,
                      struct hw_rma_part target, MPI_Request *request, int *rc);
 bool hw_rma_near_get(struct hw_rma_window *window, struct hw_rma_part origin, int rank, MPI_Aint disp,

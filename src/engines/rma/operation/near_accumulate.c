@@ -1,7 +1,10 @@
 #include "engines/rma/operation/near_accumulate.h"
 
+#include "engines/rma/epoch/lock.h"
 #include "engines/rma/operation/layout.h"
 #include "engines/rma/operation/near.h"
+#include "engines/rma/operation/redirect.h"
+#include "engines/rma/window/nearby.h"
 #include "ghost/apply_lock.h"
 #include "ghost/channel.h"
 #include "profile/counters.h"
@@ -114,7 +117,7 @@ static bool overlaps(const char *one, const char *other, MPI_Aint bytes)
 static bool pack(const void *from, MPI_Count count, MPI_Datatype datatype, char *to, MPI_Aint bytes)
 {
     int position = 0;
-    return hw_bottom.Pack(from, (int)count, datatype, to, (int)bytes, &position, hw_rma_near_comm()) ==
+    return hw_bottom.Pack(from, (int)count, datatype, to, (int)bytes, &position, hw_rma_nearby_comm()) ==
                MPI_SUCCESS &&
            position == bytes;
 }
@@ -122,7 +125,7 @@ static bool pack(const void *from, MPI_Count count, MPI_Datatype datatype, char 
 static bool unpack(const char *from, MPI_Aint bytes, void *to, MPI_Count count, MPI_Datatype datatype)
 {
     int position = 0;
-    return hw_bottom.Unpack(from, (int)bytes, &position, to, (int)count, datatype, hw_rma_near_comm()) ==
+    return hw_bottom.Unpack(from, (int)bytes, &position, to, (int)count, datatype, hw_rma_nearby_comm()) ==
            MPI_SUCCESS;
 }
 

@@ -1,6 +1,9 @@
 #include "engines/rma/operation/pieces.h"
 
+#include "engines/rma/operation/dynamic_choose.h"
 #include "engines/rma/operation/layout.h"
+#include "engines/rma/operation/shape.h"
+#include "engines/rma/operation/spread_choose.h"
 #include "engines/rma/window/dynamic.h"
 #include "engines/rma/window/spread.h"
 #include "profile/counters.h"

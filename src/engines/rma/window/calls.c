@@ -1,7 +1,10 @@
 /* Windows as engines are asked for them (MPI-4.1 section 12.2): one that ghosts serve shows the program what
  * it asked for. */
-#include "engines/rma/calls.h"
-#include "engines/rma/rma.h"
+#include "engines/rma/window/calls.h"
+
+#include "engines/rma/window/info.h"
+#include "engines/rma/window/make.h"
+#include "engines/rma/window/table.h"
 
 #include <string.h>
 

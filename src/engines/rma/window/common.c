@@ -1,8 +1,8 @@
 #include "engines/rma/window/common.h"
 
 #include "base/options.h"
-#include "engines/rma/rma.h"
 #include "ghost/node_memory.h"
+#include "real/constants.h"
 #include "world/world.h"
 
 #include <pthread.h>

@@ -6,18 +6,28 @@
  *
  * The handle the program holds is the MPI's own dynamic window: attributes, names, handlers and attaching are
  * the MPI's. It is in one passive epoch from beginning to end as the shadow window is, and the program's
- * epochs are ours (epoch.c). Any thread of a user process, inside a hook; codes of MPI errors are already
- * raised. */
+ * epochs are ours (epoch/epoch.h). Any thread of a user process, inside a hook; codes of MPI errors are
+ * already raised. */
 #ifndef HW_ENGINES_RMA_WINDOW_DYNAMIC_H
 #define HW_ENGINES_RMA_WINDOW_DYNAMIC_H
 
 #include "engines/rma/window/plan.h"
 #include "engines/rma/window/window.h"
 
-struct hw_rma_accumulate;
+/* Any thread of this process; relaxed. */
+struct hw_rma_dynamic_part {
+    MPI_Aint base, bytes;     /* the target's range */
+    MPI_Aint landing;         /* address at the target of a byte that is always attached; 0: not needed */
+    _Atomic uint32_t dirty;   /* the window's generation at the last operation on the target itself */
+    _Atomic uint32_t has_put; /* since the last flush */
+};
 
 /* What goes to the target itself; the window's `dynamic`. */
-struct hw_rma_dynamic;
+struct hw_rma_dynamic {
+    bool is_landing_attached;
+    _Atomic uint32_t has_ops, has_unready; /* since the last flush, or local flush, of all targets */
+    struct hw_rma_dynamic_part parts[];    /* by rank */
+};
 
 /* The part of this process in the exchange. */
 void hw_rma_dynamic_offer(struct hw_rma_offer *offer);
@@ -30,22 +40,10 @@ int hw_rma_dynamic_open(struct hw_rma_window *window, const struct hw_rma_plan *
 /* Frees it, with the program's callbacks. Collective like hw_rma_dynamic_open. */
 int hw_rma_dynamic_free(struct hw_rma_window *window, MPI_Win *handle);
 
-/* Who may be asked for a place at a target, in the order in which pieces of an accumulate are made. */
-enum hw_rma_dynamic_owner { HW_RMA_OF_GHOST, HW_RMA_OF_TARGET, HW_RMA_OWNERS };
-enum hw_rma_dynamic_owner hw_rma_dynamic_owner(const struct hw_rma_window *window, int target_rank,
-                                               MPI_Aint address);
-
 /* A target's rank in the MPI's window. */
 static inline int hw_rma_dynamic_rank(const struct hw_rma_window *window, int target_rank)
 {
     return window->first_member + target_rank;
 }
-
-/* An operation is going to the target itself. */
-void hw_rma_dynamic_use(struct hw_rma_window *window, int target_rank, enum hw_rma_class class);
-
-/* Complete at the origin, or at the target too, what went to the targets themselves since the last time. */
-int hw_rma_dynamic_flush(struct hw_rma_window *window, int target_rank, bool is_local);
-int hw_rma_dynamic_flush_all(struct hw_rma_window *window, bool is_local);
 
 #endif

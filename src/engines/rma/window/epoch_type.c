@@ -43,11 +43,9 @@ int hw_rma_epoch_types_read(MPI_Info info)
     return types ? types : HW_RMA_EPOCH_ANY;
 }
 
-int hw_rma_epoch_allow(const struct hw_rma_window *window, enum hw_rma_epoch_type type, const char *call)
+int hw_rma_epoch_refuse(const struct hw_rma_window *window, const char *call)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (__builtin_expect((window->epoch_types & (int)type) != 0, 1))
-        return MPI_SUCCESS;
     hw_log_once(&said, HW_LOG_ERROR,
                 "%s on a window whose info key epoch_type leaves it out; name it there, or leave the key out",
                 call);

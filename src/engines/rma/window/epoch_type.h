@@ -5,6 +5,8 @@
 
 #include "engines/rma/window/window.h"
 
+#include <stdbool.h>
+
 enum hw_rma_epoch_type {
     HW_RMA_EPOCH_FENCE = 1,
     HW_RMA_EPOCH_PSCW = 2,
@@ -18,8 +20,13 @@ enum hw_rma_epoch_type {
  * tells. */
 int hw_rma_epoch_types_read(MPI_Info info);
 
-/* MPI_SUCCESS if the window may have this kind of epoch. Otherwise, after one line, an error that was raised:
- * nobody is waited for. */
-int hw_rma_epoch_allow(const struct hw_rma_window *window, enum hw_rma_epoch_type type, const char *call);
+/* Whether the window may have this kind of epoch. */
+static inline bool hw_rma_epoch_is_allowed(const struct hw_rma_window *window, enum hw_rma_epoch_type type)
+{
+    return __builtin_expect((window->epoch_types & (int)type) != 0, 1);
+}
+
+/* It may not: an error, after one line, that was raised. Nobody is waited for. */
+int hw_rma_epoch_refuse(const struct hw_rma_window *window, const char *call);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* The end of a flush does not tell that a Put has arrived (epoch/flush.c). Written at the start. */
+/* The end of a flush does not tell that a Put has arrived (epoch/arrival.c). Written at the start. */
 extern HW_HIDDEN bool hw_rma_needs_confirmation;
 
 /* At the start. */

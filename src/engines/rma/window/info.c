@@ -1,5 +1,4 @@
-/* The hints of a redirected window, as the program sees them (MPI-4.1 section 12.2.7). */
-#include "engines/rma/rma.h"
+#include "engines/rma/window/info.h"
 
 #include <string.h>
 

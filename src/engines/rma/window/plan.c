@@ -2,11 +2,11 @@
 
 #include "base/atomic.h"
 #include "base/options.h"
-#include "engines/rma/rma.h"
 #include "engines/rma/window/common.h"
 #include "profile/record.h"
 #include "real/detect.h"
 #include "real/quirks.h"
+#include "shm/arena.h"
 #include "world/world.h"
 
 #include <stdlib.h>

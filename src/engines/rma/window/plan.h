@@ -59,6 +59,9 @@ enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan);
  * asked. Alike at all of them. */
 enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan);
 
+/* One more (1) or less (-1) window that is the MPI's own. */
+void hw_rma_count_declined(int change);
+
 void hw_rma_plan_end(struct hw_rma_plan *plan);
 
 /* Whether one more window of this process can be in pieces, and that there is one more (1) or less (-1). */

@@ -52,8 +52,4 @@ static inline const struct hw_rma_span *hw_rma_spread_span(const struct hw_rma_w
 struct hw_ghost_bell *hw_rma_spread_bell(const struct hw_rma_window *window,
                                          const struct hw_rma_target *target, int ghost);
 
-/* An operation of `bytes` goes to this ghost of the target's node. */
-void hw_rma_spread_use(struct hw_rma_window *window, const struct hw_rma_target *target, int ghost,
-                       uint64_t bytes);
-
 #endif

@@ -50,7 +50,7 @@ struct hw_rma_target {
     _Atomic uint32_t access;          /* enum hw_rma_access */
     _Atomic uint32_t has_accumulates; /* that went to the ghost; while it is dirty they may be under way */
     _Atomic uint32_t dirty; /* the window's generation at its last operation; other values: flushed since */
-    _Atomic uint32_t under_way; /* large operations since its last flush (operation/under_way.h) */
+    _Atomic uint32_t under_way; /* large operations since its last flush (epoch/under_way.h) */
 };
 
 enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
@@ -78,7 +78,7 @@ struct hw_rma_window {
     /* Several threads of a member may call MPI at once: then a flush is never skipped, because what one
      * thread flushed may not contain what another just issued. */
     bool is_multithreaded;
-    char confirmed;  /* where a Get puts what nobody reads (epoch.c) */
+    char confirmed;  /* scratch byte of the confirming Get (epoch/arrival.c) */
     MPI_Group group; /* of users */
     MPI_Info hints;  /* what the program may read back besides the real window's; or HW_INFO_NULL */
     uint64_t id;
@@ -114,16 +114,6 @@ static inline bool hw_rma_is_dirty(const struct hw_rma_window *window, const str
            hw_atomic_load_relaxed(&target->dirty) == hw_atomic_load_relaxed(&window->generation);
 }
 
-/* In MPI_Finalize: closes what the program left open. */
-void hw_rma_unlock_all_at_end(struct hw_rma_window *window);
-
-/* A target that no fence opened: takes its lock under lock_all; an MPI error, already raised, if there is no
- * epoch. */
-int hw_rma_open_target(struct hw_rma_window *window, int rank);
-
-/* Waits until what was put has arrived at GHOST, which was flushed. */
-int hw_rma_confirm(struct hw_rma_window *window, int ghost);
-
 /* Raises `code` at the window's error handler and returns what the program gets. */
 int hw_rma_raise(const struct hw_rma_window *window, int code);
 
@@ -136,82 +126,19 @@ static inline int hw_rma_pass(const struct hw_rma_window *window, MPI_Win win, i
     return hw_rma_raise(window, rc);
 }
 
-/* SINGLE: accumulates of one element, Fetch_and_op and Compare_and_swap. */
-enum hw_rma_class { HW_RMA_PUT, HW_RMA_GET, HW_RMA_ACCUMULATE, HW_RMA_SINGLE };
-
-/* What of an operation decides where it may go: its target's side. */
-struct hw_rma_shape {
-    enum hw_rma_class class;
-    MPI_Count count;
-    MPI_Datatype datatype;
-};
-
-/* An accumulate that reaches into several ghosts' segments, or a ghost's and others: in place of a rank. */
-enum { HW_RMA_SEVERAL = INT_MAX - 1 };
-
-/* Where the window is spread (spread.h): the ghost for an operation at `disp` of the node's memory, told that
- * it comes; or HW_RMA_SEVERAL. */
-int hw_rma_spread_choose(struct hw_rma_window *window, const struct hw_rma_target *target, MPI_Aint disp,
-                         const struct hw_rma_shape *shape);
-
-/* Where the window is dynamic (dynamic.h). True: *win, *rank and *disp are its ghost's, or *rank is
- * HW_RMA_SEVERAL. False: *rank is the target's own in *win. */
-bool hw_rma_dynamic_choose(struct hw_rma_window *window, MPI_Win *win, int *rank, MPI_Aint *disp,
-                           const struct hw_rma_shape *shape);
-
 /* A rank that no window has: with it the real call raises the error the program deserves. */
 enum { HW_RMA_BAD_RANK = INT_MAX };
 
-static inline void hw_rma_choose_ghost(struct hw_rma_window *window, const struct hw_rma_target *target,
-                                       int *rank, MPI_Aint disp, const struct hw_rma_shape *shape)
-{
-    if (__builtin_expect(window->spread != NULL, 0)) {
-        *rank = hw_rma_spread_choose(window, target, disp, shape);
-    } else {
-        hw_ghost_bell_ring(target->bell);
-        *rank = target->ghost;
-    }
-}
+/* Local loads and stores meet the ghost's, and what came to this process itself. */
+int hw_rma_synchronise(const struct hw_rma_window *window);
 
-/* Turns the target of an operation into its ghost. MPI_SUCCESS: make the real call, or with HW_RMA_SEVERAL
- * the pieces (pieces.h). MPI_PROC_NULL and wrong ranks are left to it. */
-static inline int hw_rma_redirect(struct hw_rma_window *window, MPI_Win *win, int *rank, MPI_Aint *disp,
-                                  const struct hw_rma_shape *shape)
-{
-    int target_rank = *rank;
-    if (__builtin_expect((unsigned)target_rank >= (unsigned)window->size, 0)) {
-        if (target_rank != HW_PROC_NULL)
-            *rank = HW_RMA_BAD_RANK;
-        return MPI_SUCCESS;
-    }
-    /* What lies before this target's memory in the shadow window is somebody else's. */
-    if (__builtin_expect(*disp < 0 && window->dynamic == NULL, 0))
-        return hw_rma_raise(window, MPI_ERR_DISP);
-    struct hw_rma_target *target = &window->targets[target_rank];
-    if (!hw_atomic_load_relaxed(&window->is_open) &&
-        __builtin_expect(hw_atomic_load_relaxed(&target->access) == HW_RMA_ACCESS_NONE, 0)) {
-        int rc = hw_rma_open_target(window, target_rank);
-        if (rc != MPI_SUCCESS)
-            return rc;
-    }
-    if (__builtin_expect(window->dynamic != NULL, 0)) {
-        if (!hw_rma_dynamic_choose(window, win, rank, disp, shape))
-            return MPI_SUCCESS;
-    } else {
-        *win = window->win;
-        *disp = target->offset + *disp * target->disp_unit;
-        hw_rma_choose_ghost(window, target, rank, *disp, shape);
-    }
-    /* Completion of a Put at the ghost may need more than a flush. */
-    if (shape->class == HW_RMA_PUT)
-        hw_atomic_store_relaxed(&window->has_puts[*rank], 1);
-    else if (shape->class != HW_RMA_GET)
-        hw_atomic_store_relaxed(&target->has_accumulates, 1);
-    hw_atomic_store_relaxed(&target->dirty, hw_atomic_load_relaxed(&window->generation));
-    hw_atomic_store_relaxed(&window->has_ops, 1);
-    hw_atomic_store_relaxed(&window->has_unready, 1);
-    hw_atomic_store_relaxed(&window->op_count, hw_atomic_load_relaxed(&window->op_count) + 1);
-    return MPI_SUCCESS;
-}
+/* The user processes; the program frees the group. */
+int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group);
+/* Turns a user process's rank into the real window, and the rank in it, where MPI_Win_shared_query shows its
+ * memory as the program gave it. MPI_PROC_NULL means the first with memory; wrong ranks stay wrong. Returns
+ * where in this process the memory is, with its size and unit, if it is reached from here and no MPI knows.
+ */
+char *hw_rma_window_memory(const struct hw_rma_window *window, MPI_Win *win, int *rank, MPI_Aint *size,
+                           MPI_Aint *disp_unit);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * Of a window that no ghost serves nothing is kept: it is an exposure (engines/engine.h), so the thread
  * watches the transport's sockets anyway. Threads of the program, in a hook; WINDOW may be NULL. */
-#ifndef HW_ENGINES_RMA_OPERATION_UNDER_WAY_H
-#define HW_ENGINES_RMA_OPERATION_UNDER_WAY_H
+#ifndef HW_ENGINES_RMA_EPOCH_UNDER_WAY_H
+#define HW_ENGINES_RMA_EPOCH_UNDER_WAY_H
 
 #include "base/atomic.h"
 #include "engines/engine.h"

@@ -1,4 +1,4 @@
-#include "engines/rma/operation/under_way.h"
+#include "engines/rma/epoch/under_way.h"
 
 #include "base/clock.h"
 #include "objects/request.h"

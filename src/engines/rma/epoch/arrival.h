@@ -1,0 +1,19 @@
+/* When operations on a ghost are complete: at their origin, or at the target. Any thread of a user process,
+ * inside a hook; codes of MPI errors are already raised. */
+#ifndef HW_ENGINES_RMA_EPOCH_ARRIVAL_H
+#define HW_ENGINES_RMA_EPOCH_ARRIVAL_H
+
+#include "engines/rma/window/window.h"
+#include "ghost/bell.h"
+
+/* UNCONFIRMED: at the target, but for the confirmation of Puts (owed.h). */
+enum hw_rma_completion { HW_RMA_LOCALLY, HW_RMA_AT_TARGET, HW_RMA_UNCONFIRMED };
+
+/* Before a flush of GHOST, a rank in the window: what makes that flush tell of Puts too. */
+int hw_rma_arrival_confirm(struct hw_rma_window *window, int ghost);
+
+/* Flushes GHOST. `bell`: its own, if it is on this node, which is rung. */
+int hw_rma_arrival_flush(struct hw_rma_window *window, int ghost, struct hw_ghost_bell *bell,
+                         enum hw_rma_completion how);
+
+#endif

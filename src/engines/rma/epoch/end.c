@@ -1,0 +1,16 @@
+/* What the program left open in MPI_Finalize. */
+#include "engines/rma/epoch/access.h"
+#include "engines/rma/epoch/epoch.h"
+
+void hw_rma_epochs_end(struct hw_rma_window *window)
+{
+    if (window->is_lock_all)
+        hw_rma_unlock_all(window);
+    for (int rank = 0; rank < window->size && window->lock_count > 0; rank++)
+        if (hw_rma_access_of(window, rank) != HW_RMA_ACCESS_NONE)
+            hw_rma_unlock(window, rank);
+    if (window->start_count >= 0)
+        hw_rma_complete(window);
+    if (window->post_count >= 0)
+        hw_rma_wait(window);
+}

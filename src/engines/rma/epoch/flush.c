@@ -1,0 +1,153 @@
+/* Flushes (MPI-4.1 section 12.5.4). */
+#include "engines/rma/epoch/flush.h"
+
+#include "engines/rma/epoch/access.h"
+#include "engines/rma/epoch/dynamic_flush.h"
+#include "engines/rma/epoch/epoch.h"
+#include "engines/rma/epoch/flush_wait.h"
+#include "engines/rma/epoch/owed.h"
+#include "engines/rma/window/facts.h"
+#include "engines/rma/window/spread.h"
+#include "ghost/channel.h"
+#include "real/constants.h"
+#include "world/world.h"
+
+/* In place of a flush where there is nothing to flush. A flush makes progress, and a program may wait in a
+ * loop of them, or of lock and unlock, for what only its own progress brings about: what it sends may be what
+ * lets another write to its window (tests/mpi/idle_flushes.c). */
+static void make_progress_instead(void) { hw_ghost_channel_progress_sometimes(); }
+
+static int flush_one(struct hw_rma_window *window, int ghost, struct hw_ghost_bell *bell,
+                     enum hw_rma_completion how)
+{
+    int rc = hw_rma_arrival_flush(window, ghost, bell, how);
+    return rc == MPI_SUCCESS && how == HW_RMA_UNCONFIRMED ? hw_rma_owe(window, ghost) : rc;
+}
+
+/* The ghosts of a target's node that took operations since they were last flushed, whoever was the target. */
+static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target *target,
+                        enum hw_rma_completion how)
+{
+    const struct hw_rma_span *span = hw_rma_spread_span(window, target);
+    uint32_t generation = hw_atomic_load_relaxed(&window->generation);
+    int rc = MPI_SUCCESS;
+    for (int ghost = span->first; ghost < span->first + span->count && rc == MPI_SUCCESS; ghost++) {
+        _Atomic uint32_t *dirty = &window->spread->dirty[ghost];
+        if (!window->is_multithreaded && hw_atomic_load_relaxed(dirty) != generation)
+            continue;
+        rc = flush_one(window, ghost, hw_rma_spread_bell(window, target, ghost), how);
+        if (rc == MPI_SUCCESS && how != HW_RMA_LOCALLY)
+            hw_atomic_store_relaxed(dirty, 0);
+    }
+    return rc;
+}
+
+int hw_rma_flush_target(struct hw_rma_window *window, int rank, enum hw_rma_completion how)
+{
+    struct hw_rma_target *target = &window->targets[rank];
+    int rc = MPI_SUCCESS;
+    if (hw_rma_is_dirty(window, target)) {
+        rc = window->spread ? flush_spread(window, target, how)
+                            : flush_one(window, target->ghost, target->bell, how);
+        if (rc == MPI_SUCCESS)
+            hw_atomic_store_relaxed(&target->dirty, 0);
+    } else {
+        make_progress_instead();
+    }
+    return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush(window, rank, false) : rc;
+}
+
+/* A flush of all targets: the node's ghosts are waited for. */
+static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *window)
+{
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
+        hw_ghost_bell_wait_begin(hw_ghost_bell_of(i));
+    hw_rma_flush_wait(window, HW_RMA_EVERY_GHOST);
+    int rc = flush(window->win);
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
+        hw_ghost_bell_wait_end(hw_ghost_bell_of(i));
+    return hw_rma_pass(window, window->win, rc);
+}
+
+static int flush_ghosts(struct hw_rma_window *window)
+{
+    if (!window->is_multithreaded && !hw_atomic_load_relaxed(&window->has_ops))
+        return MPI_SUCCESS;
+    int rc = MPI_SUCCESS;
+    for (int i = 0; hw_rma_needs_confirmation && i < window->ghost_count && rc == MPI_SUCCESS; i++)
+        rc = hw_rma_arrival_confirm(window, i);
+    return rc == MPI_SUCCESS ? wait_all(hw_real.Win_flush_all, window) : rc;
+}
+
+int hw_rma_flush_everything(struct hw_rma_window *window)
+{
+    if (!hw_atomic_load_relaxed(&window->has_ops))
+        make_progress_instead();
+    if (!window->is_multithreaded && !hw_atomic_load_relaxed(&window->has_ops) && window->dynamic == NULL)
+        return MPI_SUCCESS;
+    int rc = flush_ghosts(window);
+    if (rc == MPI_SUCCESS && window->dynamic)
+        rc = hw_rma_dynamic_flush_all(window, false);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    uint32_t next = hw_atomic_load_relaxed(&window->generation) + 1;
+    hw_atomic_store_relaxed(&window->generation, next ? next : 1);
+    hw_atomic_store_relaxed(&window->has_ops, 0);
+    hw_atomic_store_relaxed(&window->has_unready, 0);
+    return rc;
+}
+
+static bool is_passive(const struct hw_rma_window *window, int rank)
+{
+    uint32_t access = hw_rma_access_of(window, rank);
+    return window->is_lock_all || (access != HW_RMA_ACCESS_NONE && access <= HW_RMA_ACCESS_NOCHECK);
+}
+
+int hw_rma_flush(struct hw_rma_window *window, int rank)
+{
+    if (!hw_rma_is_target(window, rank))
+        return rank == HW_PROC_NULL ? MPI_SUCCESS : hw_rma_raise(window, MPI_ERR_RANK);
+    if (!is_passive(window, rank))
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    bool may_owe = hw_rma_owed_allows(window, &window->targets[rank]);
+    return hw_rma_flush_target(window, rank, may_owe ? HW_RMA_UNCONFIRMED : HW_RMA_AT_TARGET);
+}
+
+int hw_rma_flush_local(struct hw_rma_window *window, int rank)
+{
+    if (!hw_rma_is_target(window, rank))
+        return rank == HW_PROC_NULL ? MPI_SUCCESS : hw_rma_raise(window, MPI_ERR_RANK);
+    if (!is_passive(window, rank))
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    struct hw_rma_target *target = &window->targets[rank];
+    int rc = MPI_SUCCESS;
+    if (hw_rma_is_dirty(window, target))
+        rc = window->spread ? flush_spread(window, target, HW_RMA_LOCALLY)
+                            : flush_one(window, target->ghost, target->bell, HW_RMA_LOCALLY);
+    else
+        make_progress_instead();
+    return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush(window, rank, true) : rc;
+}
+
+int hw_rma_flush_all(struct hw_rma_window *window)
+{
+    if (!window->is_lock_all && window->lock_count == 0)
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    return hw_rma_flush_everything(window);
+}
+
+int hw_rma_flush_local_all(struct hw_rma_window *window)
+{
+    if (!window->is_lock_all && window->lock_count == 0)
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    int rc = MPI_SUCCESS;
+    if (window->is_multithreaded || hw_atomic_load_relaxed(&window->has_unready))
+        rc = wait_all(hw_real.Win_flush_local_all, window);
+    else
+        make_progress_instead();
+    if (rc == MPI_SUCCESS)
+        hw_atomic_store_relaxed(&window->has_unready, 0);
+    return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush_all(window, true) : rc;
+}
+
+int hw_rma_sync(struct hw_rma_window *window) { return hw_rma_synchronise(window); }

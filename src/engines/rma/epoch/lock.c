@@ -1,0 +1,126 @@
+/* Locks, which the targets' ghosts keep (MPI-4.1 section 12.5.3). */
+#include "engines/rma/epoch/lock.h"
+
+#include "engines/rma/epoch/access.h"
+#include "engines/rma/epoch/epoch.h"
+#include "engines/rma/epoch/flush.h"
+#include "engines/rma/window/epoch_type.h"
+#include "ghost/gate.h"
+#include "profile/counters.h"
+#include "real/constants.h"
+
+static int acquire(const struct hw_rma_window *window, int rank, enum hw_ghost_lock lock)
+{
+    HW_COUNT(locks_redirected);
+    return hw_ghost_gate_lock(window->targets[rank].ghost_in_world, window->id, rank, lock);
+}
+
+static int release(const struct hw_rma_window *window, int rank)
+{
+    return hw_ghost_gate_unlock(window->targets[rank].ghost_in_world, window->id, rank);
+}
+
+int hw_rma_open_target(struct hw_rma_window *window, int rank)
+{
+    pthread_mutex_lock(&window->mutex);
+    bool is_lock_all = window->is_lock_all;
+    pthread_mutex_unlock(&window->mutex);
+    if (!is_lock_all)
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    int rc = acquire(window, rank, HW_GHOST_LOCK_SHARED);
+    if (rc != MPI_SUCCESS)
+        return hw_rma_raise(window, rc);
+    /* Another thread may have taken one for the same target: one is enough. */
+    if (!hw_rma_access_change(window, rank, HW_RMA_ACCESS_NONE, HW_RMA_ACCESS_LOCK_ALL))
+        rc = release(window, rank);
+    return hw_rma_raise_if(window, rc);
+}
+
+int hw_rma_lock(struct hw_rma_window *window, int lock_type, int rank, int assertion)
+{
+    if (!hw_rma_is_target(window, rank) ||
+        (lock_type != MPI_LOCK_SHARED && lock_type != MPI_LOCK_EXCLUSIVE)) {
+        if (rank == HW_PROC_NULL)
+            return MPI_SUCCESS;
+        return hw_rma_raise(window, hw_rma_is_target(window, rank) ? MPI_ERR_LOCKTYPE : MPI_ERR_RANK);
+    }
+    if (!hw_rma_epoch_is_allowed(window, HW_RMA_EPOCH_LOCK))
+        return hw_rma_epoch_refuse(window, "MPI_Win_lock");
+    bool is_shared = lock_type == MPI_LOCK_SHARED;
+    uint32_t access = is_shared ? HW_RMA_ACCESS_SHARED : HW_RMA_ACCESS_EXCLUSIVE;
+    if (assertion & MPI_MODE_NOCHECK)
+        access = HW_RMA_ACCESS_NOCHECK;
+    pthread_mutex_lock(&window->mutex);
+    bool is_right = hw_rma_access_of(window, rank) == HW_RMA_ACCESS_NONE && !window->is_lock_all;
+    if (is_right)
+        window->lock_count++;
+    pthread_mutex_unlock(&window->mutex);
+    if (!is_right)
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    int rc = MPI_SUCCESS;
+    if (access != HW_RMA_ACCESS_NOCHECK)
+        rc = hw_rma_raise_if(
+            window, acquire(window, rank, is_shared ? HW_GHOST_LOCK_SHARED : HW_GHOST_LOCK_EXCLUSIVE));
+    if (rc == MPI_SUCCESS && rank == window->rank)
+        rc = hw_rma_synchronise(window);
+    hw_rma_access_change(window, rank, HW_RMA_ACCESS_NONE, access);
+    return rc;
+}
+
+int hw_rma_unlock(struct hw_rma_window *window, int rank)
+{
+    if (!hw_rma_is_target(window, rank))
+        return rank == HW_PROC_NULL ? MPI_SUCCESS : hw_rma_raise(window, MPI_ERR_RANK);
+    uint32_t access = hw_rma_access_of(window, rank);
+    if (access == HW_RMA_ACCESS_NONE || access > HW_RMA_ACCESS_NOCHECK)
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    int rc = hw_rma_flush_target(window, rank, HW_RMA_AT_TARGET);
+    if (rc == MPI_SUCCESS && rank == window->rank)
+        rc = hw_rma_synchronise(window);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    pthread_mutex_lock(&window->mutex);
+    hw_atomic_store_relaxed(&window->targets[rank].access, HW_RMA_ACCESS_NONE);
+    window->lock_count--;
+    pthread_mutex_unlock(&window->mutex);
+    if (access == HW_RMA_ACCESS_NOCHECK)
+        return MPI_SUCCESS;
+    return hw_rma_raise_if(window, release(window, rank));
+}
+
+int hw_rma_lock_all(struct hw_rma_window *window, int assertion)
+{
+    if (!hw_rma_epoch_is_allowed(window, HW_RMA_EPOCH_LOCK_ALL))
+        return hw_rma_epoch_refuse(window, "MPI_Win_lock_all");
+    pthread_mutex_lock(&window->mutex);
+    bool is_right = !window->is_lock_all && window->lock_count == 0;
+    if (is_right) {
+        window->is_lock_all = true;
+        window->is_nocheck_all = (assertion & MPI_MODE_NOCHECK) != 0;
+        window->is_fence = false;
+        hw_rma_access_publish(window);
+    }
+    pthread_mutex_unlock(&window->mutex);
+    if (!is_right)
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    /* The program may load and store its own memory from here on; the others' locks can wait. */
+    int rc = assertion & MPI_MODE_NOCHECK ? MPI_SUCCESS : hw_rma_open_target(window, window->rank);
+    return rc == MPI_SUCCESS ? hw_rma_synchronise(window) : rc;
+}
+
+int hw_rma_unlock_all(struct hw_rma_window *window)
+{
+    if (!window->is_lock_all)
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    int rc = hw_rma_flush_everything(window);
+    if (rc == MPI_SUCCESS)
+        rc = hw_rma_synchronise(window);
+    for (int rank = 0; rank < window->size && rc == MPI_SUCCESS; rank++)
+        if (hw_rma_access_change(window, rank, HW_RMA_ACCESS_LOCK_ALL, HW_RMA_ACCESS_NONE))
+            rc = hw_rma_raise_if(window, release(window, rank));
+    pthread_mutex_lock(&window->mutex);
+    window->is_lock_all = window->is_nocheck_all = false;
+    hw_rma_access_publish(window);
+    pthread_mutex_unlock(&window->mutex);
+    return rc;
+}

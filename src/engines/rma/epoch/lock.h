@@ -1,0 +1,10 @@
+/* A target that no epoch has opened yet. Any thread of a user process, inside a hook. */
+#ifndef HW_ENGINES_RMA_EPOCH_LOCK_H
+#define HW_ENGINES_RMA_EPOCH_LOCK_H
+
+#include "engines/rma/window/window.h"
+
+/* Takes its lock under lock_all; an MPI error, already raised, if there is no epoch. */
+int hw_rma_open_target(struct hw_rma_window *window, int rank);
+
+#endif
