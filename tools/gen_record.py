@@ -224,7 +224,7 @@ def c_struct(one: Object) -> list[str]:
 
 
 def c_header(record: Record) -> str:
-    lines = [f"/* {NOTICE} Included by profile/fields.h alone. */",
+    lines = [f"/* {NOTICE} Included by profile/record/fields.h alone. */",
              "#ifndef HW_RECORD_TABLE_H", "#define HW_RECORD_TABLE_H", "",
              f"enum {{ HW_RECORD_SCHEMA_VERSION = {record.version} }};", ""]  # fmt: skip
     objects = record.inner_first()
@@ -272,7 +272,7 @@ def c_row(record: Record, one: Object, field: Field) -> str:
 
 
 def c_source(record: Record) -> str:
-    lines = [f"/* {NOTICE} */", '#include "profile/fields.h"', "", "#include <stddef.h>", "",
+    lines = [f"/* {NOTICE} */", '#include "profile/record/fields.h"', "", "#include <stddef.h>", "",
              "const struct hw_record_field hw_record_fields[] = {"]  # fmt: skip
     firsts, position = [], 0
     for one in record.inner_first():

@@ -19,8 +19,8 @@
 #include "base/status.h"
 #include "base/visibility.h"
 #include "objects/request.h"
-#include "profile/counters.h"
 #include "profile/record.h"
+#include "profile/record/counters.h"
 #include "real/real.h"
 #include "real/type_size.h"
 

@@ -4,8 +4,8 @@
 #include "engines/engine.h"
 #include "headway.h"
 #include "objects/request.h"
-#include "profile/counters.h"
-#include "profile/phases.h"
+#include "profile/calls/phases.h"
+#include "profile/record/counters.h"
 #include "progress/listeners.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 #include "mpi/profiled.h"
 
 #include "base/clock.h"
-#include "profile/comms.h"
-#include "profile/moments.h"
+#include "profile/callers/comms.h"
+#include "profile/waits/moments.h"
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/type_size.h"

@@ -3,8 +3,8 @@
 #ifndef HW_MPI_PROFILED_H
 #define HW_MPI_PROFILED_H
 
-#include "profile/calls.h"
-#include "profile/one_sided.h"
+#include "profile/calls/calls.h"
+#include "profile/calls/one_sided.h"
 #include "real/constants.h"
 #include "real/real.h"
 
@@ -18,7 +18,7 @@ void hw_profiled_comm(struct hw_profile_call *call, int rc, MPI_Comm comm);
 void hw_profiled_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
                       MPI_Comm comm);
 
-/* The same for a call with partners in it: ranks of the communicator, or as in profile/delays.h. */
+/* The same for a call with partners in it: ranks of the communicator, or as in profile/waits/delays.h. */
 void hw_profiled_note_with(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
                            MPI_Comm comm, int gives, int takes, int tag);
 

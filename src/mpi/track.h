@@ -3,7 +3,7 @@
 #define HW_MPI_TRACK_H
 
 #include "engines/engine.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "real/constants.h"
 #include "real/op.h"
 #include "real/quirks.h"

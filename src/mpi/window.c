@@ -3,7 +3,7 @@
 #include "mpi/window.h"
 #include "engines/engine.h"
 #include "hooks.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 
 /* Of a window that is the MPI's own: passes on what making it gave. */
 static int expose(int rc)

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/visibility.h"
-#include "profile/calls.h"
-#include "profile/counters.h"
-#include "profile/phases.h"
+#include "profile/calls/calls.h"
+#include "profile/calls/phases.h"
+#include "profile/record/counters.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,6 @@
 #include <unistd.h>
 
 enum { MAX_REASON_COUNT = 16 };
-
-struct hw_counters hw_counters;
 
 static uint64_t began_ns;
 HW_SPARSE static char directory[PATH_MAX];
@@ -71,16 +69,6 @@ void hw_record_declined(const char *reason)
             return;
         }
     }
-}
-
-void hw_record_copy_name(char *to, size_t capacity, const char *name)
-{
-    size_t length = strnlen(name, capacity);
-    if (length == capacity)
-        for (length--; length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80;)
-            length--;
-    memcpy(to, name, length);
-    to[length] = '\0';
 }
 
 static double seconds(uint64_t ns) { return (double)ns / (double)HW_NS_PER_S; }

@@ -4,7 +4,7 @@
 #define HW_PROFILE_RECORD_H
 
 #include "base/status.h"
-#include "profile/fields.h"
+#include "profile/record/fields.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,9 +37,6 @@ void hw_record_check(bool is_speaker, bool are_alike);
 /* Counts a reason for which an engine declined. `reason` is a string literal; at most 16 different ones
  * are kept. Any thread. */
 void hw_record_declined(const char *reason);
-
-/* Copies a name the program gave, cut to `capacity` at a whole character: the record is UTF-8. */
-void hw_record_copy_name(char *to, size_t capacity, const char *name);
 
 /* Writes headway.<rank>.json (headway.pid<pid>.json without a rank) into the directory, if there is one; of a
  * process that was spawned spawned/headway.<rank>.<pid>.json, since each world has a rank 0. HW_NOMEM if it

@@ -1,6 +1,6 @@
 #include "progress/inside.h"
 
-#include "profile/calls.h"
+#include "profile/calls/calls.h"
 #include "progress/wire.h"
 #include "real/detect.h"
 #include "real/real.h"

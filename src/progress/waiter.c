@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/options.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "shm/futex.h"
 
 /* Long-run rate at which small messages may cause looks. */

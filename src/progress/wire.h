@@ -3,7 +3,7 @@
 #ifndef HW_PROGRESS_WIRE_H
 #define HW_PROGRESS_WIRE_H
 
-#include "profile/calls.h"
+#include "profile/waits/bytes.h"
 #include "progress/sockets.h"
 
 #include <stdbool.h>

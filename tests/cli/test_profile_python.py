@@ -24,7 +24,7 @@ ROOT = HERE.parents[1]
 
 #: what an interpreter says of itself: 3.x, and where its headers are
 ASK = "import sys, sysconfig; print(sys.version_info[1], sysconfig.get_path('include'))"
-#: those whose frames are known (src/profile/python_code.c)
+#: those whose frames are known (src/profile/python/python_code.c)
 KNOWN = range(8, 14)
 
 
@@ -193,7 +193,7 @@ def test_lines_are_those_of_the_interpreter(minor: int, tmp_path: Path) -> None:
     """Every instruction of some modules of the standard library."""
     library = tmp_path / "lines.so"
     words = ["cc", "-shared", "-fPIC", "-std=gnu17", "-D_GNU_SOURCE", "-I", ROOT / "src"]
-    words += ["-o", library, ROOT / "src/profile/python_code.c"]
+    words += ["-o", library, ROOT / "src/profile/python/python_code.c"]
     subprocess.run(words, check=True)
     python, _ = interpreters()[minor]
     done = subprocess.run(

@@ -19,7 +19,7 @@ GENERATOR = ROOT / "tools" / "gen_record.py"
 SPEC = ROOT / "spec" / "record.toml"
 
 WRITER = r"""
-#include "profile/fields.h"
+#include "profile/record/fields.h"
 static void write_causes(struct hw_record_list *list, const void *of)
 {
     const struct hw_record_cause first = {.gap = 3, .exchange = HW_RECORD_ABSENT, .ns = 7};
@@ -75,7 +75,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     """Absent fields are absent, the rest comes back from the library's writer."""
     assert generate("--out", str(tmp_path)).returncode == 0
     (tmp_path / "writer.c").write_text(WRITER)
-    sources = [tmp_path / "writer.c", tmp_path / "record_table.c", ROOT / "src/profile/fields.c"]
+    fields = ROOT / "src/profile/record/fields.c"
+    sources = [tmp_path / "writer.c", tmp_path / "record_table.c", fields]
     command = ["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
     command += [f"-I{ROOT / 'src'}", f"-I{tmp_path}", "-o", str(tmp_path / "writer")]
     subprocess.run([*command, *map(str, sources)], check=True, timeout=60)

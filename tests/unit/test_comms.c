@@ -1,5 +1,5 @@
 /* Description: figures by communicator: handles come and go, what is summed up stays under name and ranks. */
-#include "profile/comms.h"
+#include "profile/callers/comms.h"
 #include "written.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Description: for whom a thread waited, and what it did before it gave something; at times made by hand. */
-#include "profile/comms.h"
-#include "profile/delays.h"
-#include "profile/sites.h"
+#include "profile/callers/comms.h"
+#include "profile/callers/sites.h"
+#include "profile/waits/delays.h"
 #include "written.h"
 
 #include <setjmp.h>

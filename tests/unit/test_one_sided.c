@@ -1,10 +1,10 @@
 /* Description: for which target a thread waited, since when, and which moments are kept; at times made by
  * hand. */
-#include "profile/comms.h"
-#include "profile/lock.h"
-#include "profile/moments.h"
-#include "profile/one_sided.h"
-#include "profile/sites.h"
+#include "profile/callers/comms.h"
+#include "profile/callers/sites.h"
+#include "profile/calls/one_sided.h"
+#include "profile/record/lock.h"
+#include "profile/waits/moments.h"
 #include "written.h"
 
 #include <setjmp.h>

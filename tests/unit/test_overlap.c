@@ -2,7 +2,7 @@
 #include "engines/thread/overlap.h"
 
 #include "base/clock.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "progress/inside.h"
 
 #include <setjmp.h>

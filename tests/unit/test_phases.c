@@ -1,6 +1,6 @@
 /* Description: phases that a program names: nesting, limits, and what the record says of them. */
-#include "profile/counters.h"
-#include "profile/phases.h"
+#include "profile/calls/phases.h"
+#include "profile/record/counters.h"
 #include "written.h"
 
 #include <setjmp.h>

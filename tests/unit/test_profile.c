@@ -1,7 +1,7 @@
 /* Description: the profile's sums by call site, its requests, its looks at the wire, and what it writes. */
-#include "profile/calls.h"
-#include "profile/sites.h"
-#include "profile/wire_windows.h"
+#include "profile/callers/sites.h"
+#include "profile/calls/calls.h"
+#include "profile/waits/wire_windows.h"
 #include "written.h"
 
 #include <pthread.h>

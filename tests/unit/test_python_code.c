@@ -1,5 +1,5 @@
 /* Description: what is read of CPython's memory: versions, line tables, texts, memory that is not there. */
-#include "profile/python_code.h"
+#include "profile/python/python_code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

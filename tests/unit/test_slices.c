@@ -1,5 +1,5 @@
 /* Description: time in MPI by slices of the run; the slices become longer as the run does, the sum stays. */
-#include "profile/slices.h"
+#include "profile/calls/slices.h"
 #include "written.h"
 
 #include <setjmp.h>

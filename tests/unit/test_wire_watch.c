@@ -2,10 +2,10 @@
  * could have been saved follows: what is left of the larger direction. No time is asserted but of the
  * arithmetic. */
 #include "base/clock.h"
-#include "profile/lock.h"
-#include "profile/sites.h"
-#include "profile/wire_watch.h"
-#include "profile/wire_windows.h"
+#include "profile/callers/sites.h"
+#include "profile/record/lock.h"
+#include "profile/waits/wire_watch.h"
+#include "profile/waits/wire_windows.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 #ifndef HW_TESTS_UNIT_WRITTEN_H
 #define HW_TESTS_UNIT_WRITTEN_H
 
-#include "profile/fields.h"
+#include "profile/record/fields.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 """Which ranks came late, and what they did meanwhile: waits followed over the records of all ranks.
 
 A rank waits for a partner because the partner computed longer between two of their messages, or
-because it waited longer itself (src/profile/delays.h: what a record holds of that). So a wait is
-put down to what the partner did, and where the partner waited, to its own, until a rank is found
-that computed. What the records do not show is said to be not shown.
+because it waited longer itself (src/profile/waits/delays.h: what a record holds of that). So a
+wait is put down to what the partner did, and where the partner waited, to its own, until a rank is
+found that computed. What the records do not show is said to be not shown.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """When ranks were outside MPI and when they waited for others' memory, on a clock of all of them.
 
-A record holds a sample of moments (src/profile/moments.h): slots of time kept whole, of which ranks
-keep the same, or one in so many of another's. Ranks of one machine have one clock. Clocks of
-several are compared by collective calls of all ranks, which all leave at about the same time, and
-none before the last has entered; where there are few of them, by the time of day, if no such call
-contradicts it.
+A record holds a sample of moments (src/profile/waits/moments.h): slots of time kept whole, of
+which ranks keep the same, or one in so many of another's. Ranks of one machine have one clock.
+Clocks of several are compared by collective calls of all ranks, which all leave at about the same
+time, and none before the last has entered; where there are few of them, by the time of day, if no
+such call contradicts it.
 """
 
 from __future__ import annotations

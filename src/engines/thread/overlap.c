@@ -5,7 +5,7 @@
 #include "base/options.h"
 #include "base/visibility.h"
 #include "policy/policy.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "progress/inside.h"
 #include "real/launcher.h"
 

@@ -9,7 +9,7 @@
 #include "base/options.h"
 #include "engines/thread/burst.h"
 #include "engines/thread/overlap.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "progress/alarm.h"
 #include "progress/inside.h"
 #include "progress/listeners.h"

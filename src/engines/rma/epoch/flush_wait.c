@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "engines/rma/window/facts.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "progress/events.h"
 #include "progress/inside.h"
 #include "real/quirks.h"

@@ -6,7 +6,7 @@
 #include "engines/rma/epoch/flush.h"
 #include "engines/rma/window/epoch_type.h"
 #include "ghost/gate.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "real/constants.h"
 
 static int acquire(const struct hw_rma_window *window, int rank, enum hw_ghost_lock lock)

@@ -2,8 +2,8 @@
 
 #include "engines/rma/epoch/arrival.h"
 #include "engines/rma/window/facts.h"
-#include "profile/calls.h"
-#include "profile/counters.h"
+#include "profile/calls/calls.h"
+#include "profile/record/counters.h"
 #include "progress/wire.h"
 #include "real/constants.h"
 #include "real/extensions.h"

@@ -3,7 +3,7 @@
 #include "engines/rma/epoch/lock.h"
 #include "engines/rma/window/nearby.h"
 #include "ghost/channel.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "real/constants.h"
 
 #include <limits.h>

@@ -7,7 +7,7 @@
 #include "engines/rma/window/nearby.h"
 #include "ghost/apply_lock.h"
 #include "ghost/channel.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "real/basic_type.h"
 #include "real/type_size.h"
 #include "world/world.h"

@@ -6,7 +6,7 @@
 #include "engines/rma/operation/spread_choose.h"
 #include "engines/rma/window/dynamic.h"
 #include "engines/rma/window/spread.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "real/type_size.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
 
 #include "engines/rma/window/spread.h"
 #include "ghost/bell.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "real/constants.h"
 #include "real/type_size.h"
 

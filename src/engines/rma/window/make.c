@@ -16,7 +16,7 @@
 #include "ghost/channel.h"
 #include "ghost/gate.h"
 #include "objects/request.h"
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "progress/inside.h"
 #include "world/world.h"
 

@@ -1,6 +1,6 @@
 #include "engines/rma/window/table.h"
 
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,204 @@
+#include "profile/callers/callers.h"
+#include "base/visibility.h"
+#include "profile/python/python.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+#include <unwind.h>
+
+/* More than there are call sites (sites.c). */
+enum { SITE_COUNT = 4096, MAX_USED_COUNT = SITE_COUNT / 2, CHECK_EVERY = 64, MAX_FRAME_COUNT = 32 };
+
+/* What is known of a return address. */
+struct known {
+    _Atomic(const void *) site; /* NULL: free. Written last, released, under the lock */
+    atomic_ptrdiff_t distance;  /* from our frame to the program's return address; 0: unwind each time */
+    atomic_uint use_count;
+    bool is_layer, is_extension;
+    struct hw_place place;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+HW_SPARSE static struct known table[SITE_COUNT];
+static atomic_int used_count;
+static bool (*is_layer_path)(const char *path);
+
+static struct {
+    _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
+    _Unwind_Ptr (*ip)(struct _Unwind_Context *);
+    _Unwind_Word (*cfa)(struct _Unwind_Context *);
+} unwinder;
+
+struct hw_callers_program hw_callers_program;
+
+static void find_program(void)
+{
+    const ElfW(Phdr) *headers = (const void *)getauxval(AT_PHDR); // NOLINT(performance-no-int-to-ptr)
+    unsigned long count = getauxval(AT_PHNUM);
+    for (unsigned long i = 0; headers && i < count; i++) {
+        if (headers[i].p_type != PT_PHDR)
+            continue;
+        uintptr_t moved_by = (uintptr_t)headers - headers[i].p_vaddr;
+        for (unsigned long j = 0; j < count; j++) {
+            if (headers[j].p_type != PT_LOAD || !(headers[j].p_flags & PF_X))
+                continue;
+            hw_callers_program.begin = moved_by + headers[j].p_vaddr;
+            hw_callers_program.bytes = headers[j].p_memsz;
+            return;
+        }
+    }
+}
+
+void hw_callers_prepare(bool (*is_layer)(const char *path))
+{
+    is_layer_path = is_layer;
+    find_program();
+}
+
+/* Under lock. Not linked: a library of its own for every process, for the few that are profiled. */
+static bool open_unwinder(void)
+{
+    static bool is_tried;
+    if (!is_tried) {
+        is_tried = true;
+        void *library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+        if (library) {
+            *(void **)&unwinder.ip = dlsym(library, "_Unwind_GetIP");
+            *(void **)&unwinder.cfa = dlsym(library, "_Unwind_GetCFA");
+            *(void **)&unwinder.backtrace = dlsym(library, "_Unwind_Backtrace");
+        }
+    }
+    return unwinder.backtrace && unwinder.ip && unwinder.cfa;
+}
+
+static bool is_in_layer(const void *address)
+{
+    Dl_info info;
+    return is_layer_path && dladdr((const char *)address - 1, &info) != 0 && info.dli_fname &&
+           is_layer_path(info.dli_fname);
+}
+
+static struct known *probe(const void *site)
+{
+    uint32_t i = (uint32_t)((uint64_t)(uintptr_t)site * UINT64_C(0x9E3779B97F4A7C15) >> 32) % SITE_COUNT;
+    for (;; i = (i + 1) % SITE_COUNT) {
+        const void *found = atomic_load_explicit(&table[i].site, memory_order_acquire);
+        if (!found || found == site)
+            return &table[i];
+    }
+}
+
+/* What is known of a return address, found out if it is new; NULL when the table is full. The loader is asked
+ * without the lock. */
+static struct known *find(const void *site)
+{
+    struct known *known = probe(site);
+    if (atomic_load_explicit(&known->site, memory_order_relaxed))
+        return known;
+    if (atomic_load_explicit(&used_count, memory_order_relaxed) == MAX_USED_COUNT)
+        return NULL;
+    bool is_layer = is_in_layer(site), is_extension = !is_layer && hw_python_is_extension(site);
+    struct hw_place place = {0};
+    hw_place_find(site, &place);
+    pthread_mutex_lock(&lock);
+    known = probe(site);
+    if (!atomic_load_explicit(&known->site, memory_order_relaxed)) {
+        if (atomic_load_explicit(&used_count, memory_order_relaxed) < MAX_USED_COUNT) {
+            atomic_fetch_add_explicit(&used_count, 1, memory_order_relaxed);
+            known->is_layer = is_layer && open_unwinder();
+            known->is_extension = is_extension;
+            known->place = place;
+            place = (struct hw_place){0};
+            atomic_store_explicit(&known->site, site, memory_order_release);
+        } else {
+            known = NULL;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    hw_place_release(&place);
+    return known;
+}
+
+const struct hw_place *hw_callers_place_of(const void *site)
+{
+    const struct known *known = probe(site);
+    bool is_known = atomic_load_explicit(&known->site, memory_order_relaxed) && known->place.module;
+    return is_known ? &known->place : NULL;
+}
+
+struct walk {
+    const void *site;
+    bool is_above; /* past the frame that returns to the site */
+    int frame_count;
+    const void *caller;
+    const char *slot; /* where its address lies on the stack; NULL: not there */
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
+{
+    struct walk *walk = argument;
+    const void *address = (const void *)unwinder.ip(context); // NOLINT(performance-no-int-to-ptr)
+    if (++walk->frame_count > MAX_FRAME_COUNT || !address)
+        return _URC_END_OF_STACK;
+    if (!walk->is_above) {
+        walk->is_above = address == walk->site;
+        return _URC_NO_REASON;
+    }
+    if (is_in_layer(address))
+        return _URC_NO_REASON;
+    walk->caller = address;
+    /* The frame below ends here; on this processor the return address is the last word of it. */
+    const char *slot =
+        (const char *)unwinder.cfa(context) - sizeof(void *); // NOLINT(performance-no-int-to-ptr)
+    if (*(const void *const *)slot == address)
+        walk->slot = slot;
+    return _URC_END_OF_STACK;
+}
+
+/* Not inlined: distances are from its frame. */
+static __attribute__((noinline)) const void *caller_through(struct known *known, const void *site)
+{
+    const char *base = __builtin_frame_address(0);
+    ptrdiff_t distance = atomic_load_explicit(&known->distance, memory_order_relaxed);
+    unsigned use = atomic_fetch_add_explicit(&known->use_count, 1, memory_order_relaxed);
+    if (distance && use % CHECK_EVERY)
+        return *(const void *const *)(base + distance);
+    struct walk walk = {.site = site};
+    unwinder.backtrace(step, &walk);
+    if (!walk.caller)
+        return site;
+    ptrdiff_t found = walk.slot ? walk.slot - base : 0;
+    if (use == 0)
+        atomic_store_explicit(&known->distance, found, memory_order_relaxed);
+    else if (found != distance) /* the frame's size varies: never again from memory */
+        atomic_store_explicit(&known->distance, 0, memory_order_relaxed);
+    return walk.caller;
+}
+
+/* The program's part that called through a layer may be unloaded before the record is written. */
+static const void *place_kept(const void *caller)
+{
+    if ((uintptr_t)caller - hw_callers_program.begin >= hw_callers_program.bytes)
+        find(caller);
+    return caller;
+}
+
+const void *hw_callers_look_up(const void *site)
+{
+    int kept_errno = errno;
+    struct known *known = find(site);
+    const void *caller = site;
+    if (known && known->is_extension)
+        caller = hw_python_find(site);
+    else if (known && known->is_layer)
+        caller = place_kept(caller_through(known, site));
+    errno = kept_errno;
+    return caller;
+}

@@ -1,0 +1,122 @@
+#include "profile/calls/phases.h"
+
+#include "base/clock.h"
+#include "base/visibility.h"
+#include "profile/calls/calls.h"
+#include "profile/record/counters.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* What a phase is the difference of. */
+struct figures {
+#define FIGURE_FIELD(name, meaning) uint64_t name;
+    HW_RECORD_PHASE_COUNTERS(FIGURE_FIELD)
+#undef FIGURE_FIELD
+};
+
+struct phase {
+    char name[HW_PHASE_NAME_BYTES];
+    uint64_t count;
+    unsigned open_count; /* how often it is on the stack: only the outermost counts time */
+    struct figures sum;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+HW_SPARSE static struct phase phases[HW_PHASE_NAME_COUNT];
+static int phase_count;
+static struct {
+    struct phase *phase;
+    struct figures begin;
+} stack[HW_PHASE_DEPTH];
+static int depth;
+
+static struct figures read_figures(void)
+{
+    return (struct figures){
+        .wall_ns = hw_clock_now_ns(),
+        .tracked = hw_counters_tracked(),
+        .blocked_ns = atomic_load(&hw_counters.blocked_ns),
+        .overlapped_ns = atomic_load(&hw_counters.overlapped_ns),
+        .mpi_ns = hw_profile_mpi_ns(),
+    };
+}
+
+/* The phase of this name, made if it is new; NULL if there is no room for it. Under lock. */
+static struct phase *find(const char *name)
+{
+    char wanted[HW_PHASE_NAME_BYTES];
+    hw_record_copy_name(wanted, sizeof wanted, name);
+    for (int i = 0; i < phase_count; i++)
+        if (strcmp(phases[i].name, wanted) == 0)
+            return &phases[i];
+    if (phase_count == HW_PHASE_NAME_COUNT)
+        return NULL;
+    memcpy(phases[phase_count].name, wanted, sizeof wanted);
+    return &phases[phase_count++];
+}
+
+enum hw_phase_result hw_phase_begin(const char *name)
+{
+    if (!name || !*name)
+        return HW_PHASE_MISUSE;
+    enum hw_phase_result result = HW_PHASE_FULL;
+    pthread_mutex_lock(&lock);
+    struct phase *phase = depth < HW_PHASE_DEPTH ? find(name) : NULL;
+    if (phase) {
+        phase->count++;
+        phase->open_count++;
+        stack[depth].phase = phase;
+        stack[depth++].begin = read_figures();
+        result = HW_PHASE_OK;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* Under lock. */
+static void end_last(void)
+{
+    struct phase *phase = stack[--depth].phase;
+    if (--phase->open_count > 0)
+        return;
+    struct figures now = read_figures();
+#define ADD_FIGURE(name, meaning) phase->sum.name += now.name - stack[depth].begin.name;
+    HW_RECORD_PHASE_COUNTERS(ADD_FIGURE)
+#undef ADD_FIGURE
+}
+
+enum hw_phase_result hw_phase_end(void)
+{
+    pthread_mutex_lock(&lock);
+    bool is_open = depth > 0;
+    if (is_open)
+        end_last();
+    pthread_mutex_unlock(&lock);
+    return is_open ? HW_PHASE_OK : HW_PHASE_MISUSE;
+}
+
+static void write_phases(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < phase_count; i++) {
+        struct hw_record_phase one = {.name = phases[i].name, .count = phases[i].count};
+#define COPY_FIGURE(name, meaning) one.name = phases[i].sum.name;
+        HW_RECORD_PHASE_COUNTERS(COPY_FIGURE)
+#undef COPY_FIGURE
+        hw_record_add_phase(list, &one);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+struct hw_record_part hw_phase_end_all(void)
+{
+    pthread_mutex_lock(&lock);
+    while (depth > 0)
+        end_last();
+    bool is_any = phase_count > 0;
+    pthread_mutex_unlock(&lock);
+    return (struct hw_record_part){is_any ? write_phases : NULL, NULL};
+}

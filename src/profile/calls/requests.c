@@ -1,0 +1,71 @@
+#include "profile/calls/requests.h"
+
+#include "base/visibility.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { BUCKET_COUNT = 4096, SLAB_COUNT = 128 };
+
+HW_SPARSE static struct hw_profile_request *buckets[BUCKET_COUNT];
+static struct hw_profile_request *free_ones;
+static atomic_uint known_count;
+
+bool hw_requests_is_any_known(void) { return atomic_load_explicit(&known_count, memory_order_relaxed) != 0; }
+
+/* Where the first request of the handle is linked; *link is NULL if there is none. */
+static struct hw_profile_request **find_link(uint64_t handle)
+{
+    struct hw_profile_request **link = &buckets[(handle * UINT64_C(0x9E3779B97F4A7C15) >> 32) % BUCKET_COUNT];
+    while (*link && (*link)->handle != handle)
+        link = &(*link)->next;
+    return link;
+}
+
+struct hw_profile_request *hw_requests_take(uint64_t handle)
+{
+    struct hw_profile_request **link = find_link(handle), *request = *link;
+    if (!request)
+        return NULL;
+    *link = request->next;
+    if (request->same) {
+        request->same->next = request->next;
+        request->same->last = request->last;
+        *link = request->same;
+    }
+    atomic_fetch_sub_explicit(&known_count, 1, memory_order_relaxed);
+    return request;
+}
+
+void hw_requests_put(struct hw_profile_request *request)
+{
+    struct hw_profile_request **link = find_link(request->handle), *first = *link;
+    request->next = request->same = NULL;
+    request->last = request;
+    if (first) {
+        first->last->same = request;
+        first->last = request;
+    } else {
+        *link = request;
+    }
+    atomic_fetch_add_explicit(&known_count, 1, memory_order_relaxed);
+}
+
+struct hw_profile_request *hw_requests_new(void)
+{
+    if (!free_ones) {
+        struct hw_profile_request *slab = calloc(SLAB_COUNT, sizeof *slab);
+        for (int i = 0; slab && i < SLAB_COUNT; i++)
+            hw_requests_release(&slab[i]);
+    }
+    struct hw_profile_request *request = free_ones;
+    if (request)
+        free_ones = request->next;
+    return request;
+}
+
+void hw_requests_release(struct hw_profile_request *request)
+{
+    request->next = free_ones;
+    free_ones = request;
+}

@@ -1,0 +1,3 @@
+#include "profile/record/counters.h"
+
+struct hw_counters hw_counters;

@@ -1,0 +1,3 @@
+#include "profile/record/lock.h"
+
+pthread_mutex_t hw_profile_mutex = PTHREAD_MUTEX_INITIALIZER;
