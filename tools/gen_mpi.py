@@ -228,8 +228,22 @@ class Generator:
             lines.append(wrap(f"void hw_{group}_posted({parameters});"))
         return "\n".join([*lines, "", "#endif", ""])
 
+    def asked(self, group: str) -> dict[str, Prototype]:
+        """What engines are asked about, with a hook's arguments, counts as MPI_Count."""
+        found: dict[str, Prototype] = {}
+        for name, prototype in self.entries.items():
+            function = self.spec.find(name)
+            if function.asked != group or function.name != name:
+                continue
+            of_hook = function.kind == "hook"
+            widened = (
+                self.spec.widened[function.group] if of_hook else self.spec.asked_widened[group]
+            )
+            found[name] = widen(prototype, widened, name)
+        return found
+
     def write_engine_calls_h(self) -> str:
-        """What engines are asked before the real call: a member for each hook that asks."""
+        """What engines are asked before the real call: a member for each function."""
         lines = [
             self.banner,
             "#ifndef HW_ENGINE_CALLS_H",
@@ -238,7 +252,7 @@ class Generator:
             "/* Included by engines/engine.h alone, which says what the members mean. */",
         ]
         for group in self.spec.asked_groups:
-            asked = {n: p for n, p in self.hooks().items() if self.spec.find(n).asked == group}
+            asked = self.asked(group)
             lines += ["", f"struct hw_engine_{group} {{"]
             for name, hook in asked.items():
                 inner = hook.declaration("").partition("(")[2].removesuffix(")")
@@ -360,14 +374,32 @@ class Generator:
             f"    hw_inside_{leave}(inside);\n    return rc;\n"
         )
         section = "HW_NESTED" if is_frequent else "HW_NESTED_RARE"
-        cold = gen_profiled.profiled(p, function, translate, call, after)
+        cold = ""
+        if function.asked and function.kind != "hook":
+            cold = self.asking(name, p, function, section)
+        cold += gen_profiled.profiled(p, function, translate, call, after)
         cold += gen_profiled.slow(p, function, translate, after if function.after else "", section)
         return "\n".join(map(wrap, cold.split("\n"))) + head + body + tail
+
+    def asking(self, name: str, p: Prototype, function: Function, section: str) -> str:
+        """The rest of an entry that has no hook, while an engine is asked or wants times."""
+        arguments = p.arguments()
+        asked = (
+            f"hw_ask_{function.name.lower()}({arguments}, &rc) ? rc : hw_real.{name}({arguments})"
+        )
+        call = f"HW_BLOCKING({asked})" if function.is_blocking else asked
+        head = p.declaration(f"asked_{name}", f"static {section} ")
+        return wrap(head) + "\n{\n    int rc;\n" + wrap(f"    return {call};") + "\n}\n"
 
     def outermost_call(self, name: str, p: Prototype, function: Function) -> str:
         """The real call or its hook; after a test where the hook may have nothing to do."""
         arguments = p.arguments()
         call = f"hw_real.{name}({arguments})"
+        if function.asked and function.kind != "hook":
+            test = f"hw_engines_is_asked_{function.asked}()"
+            if function.is_blocking:
+                test = "hw_inside_is_watched()"
+            return f"HW_UNLIKELY({test}) ? asked_{name}({arguments}) : {call}"
         if function.is_blocking:
             return f"HW_BLOCKING({call})"
         if function.kind != "hook":

@@ -209,6 +209,7 @@ class Spec:
     untranslated: dict[str, str] = field(default_factory=dict)
     prototypes: dict[str, Prototype] = field(default_factory=dict)
     asked_groups: list[str] = field(default_factory=list)
+    asked_widened: dict[str, dict[str, str]] = field(default_factory=dict)  # of those without hook
     frequent: set[str] = field(
         default_factory=set
     )  # "class.group" of what programs call in their loops
@@ -277,13 +278,17 @@ def mark_blocking(spec: Spec, names: list[str]) -> None:
 
 
 def mark_asked(spec: Spec, groups: dict[str, dict[str, list[str]]]) -> None:
-    """Hooks that ask engines before the real call; `only` names those that do nothing else."""
+    """What engines are asked before the real call: by the hook; without one by the entry.
+
+    `only` names hooks that do nothing else.
+    """
     spec.asked_groups = list(groups)
     for group, lists in groups.items():
+        spec.asked_widened[group] = dict.fromkeys(lists.get("widened", []), "MPI_Count")
         for name in [*lists.get("functions", []), *lists.get("only", [])]:
             function = spec.find(name)
-            if function.kind != "hook" or function.asked:
-                raise HeaderError(f"spec: {name} is asked, but no hook, or asked twice")
+            if function.kind not in ("hook", "pass", "world") or function.asked:
+                raise HeaderError(f"spec: engines cannot be asked about {name}, or are twice")
             function.asked = group
             function.only_asked = name in lists.get("only", [])
 

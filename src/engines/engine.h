@@ -82,6 +82,9 @@ struct hw_engine {
      * line has said why. */
     enum hw_status (*begin)(void);
 
+    /* Messages, of any size. Any thread, inside a hook or an entry. */
+    const struct hw_engine_p2p *p2p;
+
     /* One-sided operations, synchronisation and windows. Any thread, inside a hook; of windows also where MPI
      * calls itself: callbacks of the program's run there. */
     const struct hw_engine_rma *rma;
@@ -148,9 +151,13 @@ struct hw_engine {
 /* Those that are on and have `posted`; NULL ends them. Written in MPI_Init*, MPI_Finalize and at exit. */
 extern HW_HIDDEN _Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MAX + 1];
 
-/* The smallest point-to-point message of which one of them wants to be told; UINT64_MAX while there is none,
- * so that the size test is the only test a small message meets. */
+/* The smallest point-to-point message of which one of them wants to be told; UINT64_MAX while there is none.
+ */
 extern HW_HIDDEN uint64_t hw_engines_min_bytes;
+
+/* The smallest for which an entry calls its hook: that, or any where engines are asked about messages. So the
+ * size test is the only test a small message meets. */
+extern HW_HIDDEN uint64_t hw_engines_hook_bytes;
 
 static inline bool hw_engine_is_on(void) { return hw_atomic_load_relaxed(&hw_engines_told[0]) != NULL; }
 

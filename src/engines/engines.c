@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "engines/table.h"
+#include "progress/inside.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@ enum { COUNT = sizeof table / sizeof table[0] };
 _Static_assert(COUNT <= (int)HW_ENGINES_MAX, "hw_engines_told has a place for each");
 
 /* NULL ends each of the lists. */
+_Atomic(const struct hw_engine_p2p *) hw_engines_asked_p2p[HW_ENGINES_MAX + 1];
 _Atomic(const struct hw_engine_rma *) hw_engines_asked_rma[HW_ENGINES_MAX + 1];
 _Atomic(const struct hw_engine_epoch *) hw_engines_asked_epoch[HW_ENGINES_MAX + 1];
 _Atomic(const struct hw_engine_window *) hw_engines_asked_window[HW_ENGINES_MAX + 1];
@@ -25,6 +27,7 @@ static _Atomic(const struct hw_engine *) asked[HW_ENGINES_MAX + 1];
 
 _Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MAX + 1];
 uint64_t hw_engines_min_bytes = UINT64_MAX;
+uint64_t hw_engines_hook_bytes = UINT64_MAX;
 
 /* By place in the table: started, and not stopped, though perhaps told nothing any more. */
 static bool is_started[COUNT];
@@ -37,9 +40,22 @@ static bool is_started[COUNT];
                 table[i]->function(__VA_ARGS__);                                                             \
     } while (0)
 
+static void set_min_bytes(uint64_t min_bytes)
+{
+    hw_engines_min_bytes = min_bytes;
+    hw_engines_hook_bytes = hw_engines_is_asked_p2p() ? 0 : min_bytes;
+}
+
+/* After the list of those that are asked about messages has changed. */
+static void heed_p2p(void)
+{
+    set_min_bytes(hw_engines_min_bytes);
+    hw_inside_ask(hw_engines_is_asked_p2p());
+}
+
 static void tell_nobody(void)
 {
-    hw_engines_min_bytes = UINT64_MAX;
+    set_min_bytes(UINT64_MAX);
     for (int i = 0; i <= HW_ENGINES_MAX; i++)
         hw_atomic_store_release(&hw_engines_told[i], NULL);
 }
@@ -84,10 +100,12 @@ enum hw_status hw_engines_begin(void)
         if (status != HW_OK)
             return status;
         ADD(asked, table[i]);
+        ADD(hw_engines_asked_p2p, table[i]->p2p);
         ADD(hw_engines_asked_rma, table[i]->rma);
         ADD(hw_engines_asked_epoch, table[i]->epoch);
         ADD(hw_engines_asked_window, table[i]->window);
     }
+    heed_p2p();
     return HW_OK;
 }
 
@@ -106,9 +124,11 @@ enum hw_status hw_engines_begin(void)
 void hw_engines_end(const struct hw_engine *engine)
 {
     TAKE_OUT(asked, engine);
+    TAKE_OUT(hw_engines_asked_p2p, engine->p2p);
     TAKE_OUT(hw_engines_asked_rma, engine->rma);
     TAKE_OUT(hw_engines_asked_epoch, engine->epoch);
     TAKE_OUT(hw_engines_asked_window, engine->window);
+    heed_p2p();
 }
 
 void hw_engines_start(bool has_world)
@@ -125,7 +145,7 @@ void hw_engines_start(bool has_world)
         if (table[i]->posted)
             hw_atomic_store_release(&hw_engines_told[told_count++], table[i]);
     }
-    hw_engines_min_bytes = min_bytes;
+    set_min_bytes(min_bytes);
     if (told_count > 0 && !has_handlers) {
         pthread_atfork(hw_request_fork_prepare, hw_request_fork_release, fork_child);
         atexit(at_exit);
@@ -175,7 +195,7 @@ void hw_engines_retire(const char *reason)
         hw_record_declined(reason);
         hw_log_info("%s; the progress thread is off from here on", reason);
     }
-    hw_engines_min_bytes = UINT64_MAX;
+    set_min_bytes(UINT64_MAX);
     HW_ENGINES_TELL(retire);
 }
 

@@ -1,4 +1,5 @@
-/* Nonblocking point-to-point (MPI-4.1 section 3.7): the real call, then the size test. */
+/* Nonblocking point-to-point (MPI-4.1 section 3.7): the real call, then the size test, unless an engine takes
+ * the message. */
 #include "hooks.h"
 #include "mpi/track.h"
 
@@ -14,6 +15,9 @@ static inline int tracked(int rc, MPI_Count count, MPI_Datatype datatype, int pe
 int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request *request)
 {
+    int rc;
+    if (hw_ask_isend(buf, count, datatype, dest, tag, comm, request, &rc))
+        return rc;
     return tracked(hw_real_isend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    false, request);
 }
@@ -21,6 +25,9 @@ int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, 
 int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
+    int rc;
+    if (hw_ask_issend(buf, count, datatype, dest, tag, comm, request, &rc))
+        return rc;
     return tracked(hw_real_issend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    false, request);
 }
@@ -28,6 +35,9 @@ int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
+    int rc;
+    if (hw_ask_irsend(buf, count, datatype, dest, tag, comm, request, &rc))
+        return rc;
     return tracked(hw_real_irsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    false, request);
 }
@@ -35,6 +45,9 @@ int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
+    int rc;
+    if (hw_ask_ibsend(buf, count, datatype, dest, tag, comm, request, &rc))
+        return rc;
     return tracked(hw_real_ibsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    false, request);
 }
@@ -42,12 +55,18 @@ int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request *request)
 {
+    int rc;
+    if (hw_ask_irecv(buf, count, datatype, source, tag, comm, request, &rc))
+        return rc;
     return tracked(hw_real_irecv(buf, count, datatype, source, tag, comm, request), count, datatype, source,
                    true, request);
 }
 
 int hw_imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
+    int rc;
+    if (hw_ask_imrecv(buf, count, datatype, message, request, &rc))
+        return rc;
     return tracked(hw_real_imrecv(buf, count, datatype, message, request), count, datatype, HW_ANY_SOURCE,
                    true, request);
 }
@@ -56,8 +75,12 @@ int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
                  void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                  MPI_Comm comm, MPI_Request *request)
 {
-    int rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
-                               source, recvtag, comm, request);
+    int rc;
+    if (hw_ask_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                         recvtag, comm, request, &rc))
+        return rc;
+    rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                           recvtag, comm, request);
     if (hw_engines_want(sendcount, sendtype))
         return tracked(rc, sendcount, sendtype, HW_ANY_SOURCE, false, request);
     return tracked(rc, recvcount, recvtype, HW_ANY_SOURCE, false, request);
@@ -66,6 +89,9 @@ int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
 int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                          int recvtag, MPI_Comm comm, MPI_Request *request)
 {
+    int rc;
+    if (hw_ask_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, &rc))
+        return rc;
     return tracked(
         hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request), count,
         datatype, HW_ANY_SOURCE, false, request);

@@ -10,13 +10,13 @@
 #include "real/real.h"
 #include "real/type_size.h"
 
-/* True if the message is surely too small to be tracked, found without any call: the entry then needs no
+/* True if the message is surely too small for anybody, found without any call: the entry then needs no
  * hook, and nothing of the call has to be kept for afterwards. False where the hook has to look. */
 static inline bool hw_track_is_small(MPI_Count count, MPI_Datatype type)
 {
     uint64_t size;
     return __builtin_expect(hw_real_type_is_basic(type, &size), 1) &&
-           (uint64_t)count * size < hw_engines_min_bytes;
+           (uint64_t)count * size < hw_engines_hook_bytes;
 }
 
 /* True if progress of a reduction runs code of the program, so that nobody else may make it. */

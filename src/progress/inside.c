@@ -10,7 +10,7 @@
 
 _Thread_local struct hw_inside hw_inside = {.depth = HW_INSIDE_UNREGISTERED};
 
-bool hw_inside_wants_times;
+union hw_inside_watch hw_inside_watch;
 
 bool hw_inside_is_owing;
 static void (*what_is_owed)(void);

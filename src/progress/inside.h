@@ -81,17 +81,32 @@ static inline void hw_inside_leave_owing(struct hw_inside *inside)
  * outermost call); returns false when the thread is already inside MPI (the entry forwards to hw_bottom). */
 bool hw_inside_register(struct hw_inside *inside);
 
-/* Whether blocking calls are to be timed: as long as a window of overlap is open. Written by the engine, read
- * by every entry of a blocking function; relaxed, since a call more or less decides nothing. */
-extern bool hw_inside_wants_times;
+/* What engines want of blocking calls, in one word for the entries to test. Relaxed, since a call more or
+ * less decides nothing. */
+union hw_inside_watch {
+    struct {
+        bool wants_times; /* as long as a window of overlap is open; written by the engine */
+        bool is_asked; /* somebody may take the call (engines/engine.h); written in MPI_Init* and _Finalize */
+    };
+    uint16_t word;
+};
+extern HW_HIDDEN union hw_inside_watch hw_inside_watch;
 
+static inline bool hw_inside_is_watched(void)
+{
+    return __atomic_load_n(&hw_inside_watch.word, __ATOMIC_RELAXED) != 0;
+}
 static inline bool hw_inside_is_timed(void)
 {
-    return __atomic_load_n(&hw_inside_wants_times, __ATOMIC_RELAXED);
+    return __atomic_load_n(&hw_inside_watch.wants_times, __ATOMIC_RELAXED);
 }
 static inline void hw_inside_time(bool wants_times)
 {
-    __atomic_store_n(&hw_inside_wants_times, wants_times, __ATOMIC_RELAXED);
+    __atomic_store_n(&hw_inside_watch.wants_times, wants_times, __ATOMIC_RELAXED);
+}
+static inline void hw_inside_ask(bool is_asked)
+{
+    __atomic_store_n(&hw_inside_watch.is_asked, is_asked, __ATOMIC_RELAXED);
 }
 
 /* False where the end of a thread would not be noticed, so that no thread is known: the program has taken all

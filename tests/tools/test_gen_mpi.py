@@ -54,6 +54,9 @@ functions = ["Wait"]
 parameters = "MPI_Comm comm, MPI_Request *request"
 [posted.icollective.functions]
 Ibarrier = "comm, request"
+[asked.p2p]
+widened = ["count"]
+functions = [{asked}]
 [none]
 Pcontrol = "variadic"
 [frequent]
@@ -70,12 +73,13 @@ def generate(
     requests: str = "requests",
     blocking: str = "",
     frequent: str = "world.collectives",
+    asked: str = "",
 ) -> tuple[int, str]:
     header = folder / "mpi.h"
     header.write_text(HEADER.format(more=more))
     spec = folder / "spec.toml"
     fields = {"world": world, "passed": passed, "widened": widened, "frequent": frequent}
-    spec.write_text(SPEC.format(**fields, requests=requests, blocking=blocking))
+    spec.write_text(SPEC.format(**fields, requests=requests, blocking=blocking, asked=asked))
     command = [
         sys.executable,
         str(ROOT / "tools/gen_mpi.py"),
@@ -126,6 +130,23 @@ def test_blocking_calls_are_timed(tmp_path: Path) -> None:
     barrier = entry(tmp_path, "Barrier")
     assert barrier.count("HW_BLOCKING(hw_real.Barrier(comm))") == 2
     assert "HW_BLOCKING" not in entry(tmp_path, "Ibarrier")
+
+
+def test_engines_are_asked(tmp_path: Path) -> None:
+    """By the hook; where there is none by the entry, after one test."""
+    assert generate(tmp_path, asked='"Barrier", "Isend"', blocking='"Barrier"') == (0, "")
+    barrier = entry(tmp_path, "Barrier")
+    test = "HW_UNLIKELY(hw_inside_is_watched())"
+    assert f"int rc = {test} ? asked_Barrier(comm) : hw_real.Barrier(comm);" in barrier
+    asked = "hw_ask_barrier(comm, &rc) ? rc : hw_real.Barrier(comm)"
+    assert f"return HW_BLOCKING({asked});" in barrier
+    assert "asked_" not in entry(tmp_path, "Isend")
+    calls = (tmp_path / "out" / "engine_calls.h").read_text()
+    arguments = "const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request"
+    assert f"enum hw_route (*isend)({arguments}, int *rc);" in " ".join(calls.split())
+    assert "HW_ENGINES_ASK(p2p, barrier, comm, rc);" in calls
+    status, error = generate(tmp_path, asked='"Ibarrier"')
+    assert status == 1 and "engines cannot be asked about Ibarrier" in error
 
 
 def test_a_small_message_needs_no_hook(tmp_path: Path) -> None:
