@@ -256,7 +256,7 @@ class Generator:
             lines += ["", f"struct hw_engine_{group} {{"]
             for name, hook in asked.items():
                 inner = hook.declaration("").partition("(")[2].removesuffix(")")
-                lines.append(wrap(f"    enum hw_route (*{name.lower()})({inner}, int *rc);"))
+                lines.append(wrap(f"    int (*{name.lower()})({inner});"))
             lines += [
                 "};",
                 "",
@@ -270,8 +270,8 @@ class Generator:
             ]
             for name, hook in asked.items():
                 inner = hook.declaration("").partition("(")[2].removesuffix(")")
-                head = f"static inline bool hw_ask_{name.lower()}({inner}, int *rc)"
-                call = f"    HW_ENGINES_ASK({group}, {name.lower()}, {hook.arguments()}, rc);"
+                head = f"static inline int hw_ask_{name.lower()}({inner})"
+                call = f"    HW_ENGINES_ASK({group}, {name.lower()}, {hook.arguments()});"
                 lines += ["", wrap(head), "{", wrap(call), "}"]
         return "\n".join([*lines, "", "#endif", ""])
 
@@ -384,9 +384,8 @@ class Generator:
     def asking(self, name: str, p: Prototype, function: Function, section: str) -> str:
         """The rest of an entry that has no hook, while an engine is asked or wants times."""
         arguments = p.arguments()
-        asked = (
-            f"hw_ask_{function.name.lower()}({arguments}, &rc) ? rc : hw_real.{name}({arguments})"
-        )
+        asked = f"(rc = hw_ask_{function.name.lower()}({arguments})) != HW_DECLINES ? rc"
+        asked += f" : hw_real.{name}({arguments})"
         call = f"HW_BLOCKING({asked})" if function.is_blocking else asked
         head = p.declaration(f"asked_{name}", f"static {section} ")
         return wrap(head) + "\n{\n    int rc;\n" + wrap(f"    return {call};") + "\n}\n"

@@ -24,6 +24,7 @@
 #include "real/real.h"
 #include "real/type_size.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,18 +36,10 @@ struct hw_engine_handlers {
     bool is_changing;                   /* a call that sets one is under way */
 };
 
-/* What an engine answers that is asked before the real call. */
-enum hw_route {
-    HW_ROUTE_DECLINED, /* nothing was done */
-    HW_ROUTE_MINE,     /* the engine has made the call; *rc is what the program gets */
-    HW_ROUTE_REFUSED,  /* nobody may make it; the error *rc was raised at the handler it belongs to */
-};
-
-/* For an engine's own functions, which return an MPI error code. */
-static inline enum hw_route hw_route_of(int rc)
-{
-    return rc == MPI_SUCCESS ? HW_ROUTE_MINE : HW_ROUTE_REFUSED;
-}
+/* What an engine answers that is asked before the real call: HW_DECLINES, and nothing was done. Or what the
+ * program gets: the engine has made the call, or refuses it with an error that it has raised at the handler
+ * it belongs to. No MPI has such an error code. */
+enum { HW_DECLINES = INT_MIN };
 
 /* Memory of a window, as MPI_Win_shared_query shows it. */
 struct hw_engine_place {
@@ -56,13 +49,16 @@ struct hw_engine_place {
 
 enum { HW_ENGINES_MAX = 8 };
 
-/* True if an engine has taken the call, in functions of engine_calls.h. */
+/* The body of hw_ask_<function>, in engine_calls.h: the first answer that is none but HW_DECLINES. */
 #define HW_ENGINES_ASK(group, function, ...)                                                                 \
     const struct hw_engine_##group *hw_asked;                                                                \
     for (int hw_i = 0; (hw_asked = hw_atomic_load_acquire(&hw_engines_asked_##group[hw_i])) != NULL; hw_i++) \
-        if (hw_asked->function && hw_asked->function(__VA_ARGS__) != HW_ROUTE_DECLINED)                      \
-            return true;                                                                                     \
-    return false
+        if (hw_asked->function) {                                                                            \
+            int hw_rc = hw_asked->function(__VA_ARGS__);                                                     \
+            if (__builtin_expect(hw_rc != HW_DECLINES, 1))                                                   \
+                return hw_rc;                                                                                \
+        }                                                                                                    \
+    return HW_DECLINES
 
 #include "engine_calls.h"
 
@@ -93,7 +89,7 @@ struct hw_engine {
 
     /* Whether the window is its own. Then *win and *rank become those of the real window that has the memory.
      * Also where MPI calls itself. */
-    enum hw_route (*window_place)(MPI_Win *win, int *rank, struct hw_engine_place *place);
+    bool (*window_place)(MPI_Win *win, int *rank, struct hw_engine_place *place);
 
     /* One more (1) or less (-1) window that all that were asked have declined. */
     void (*left)(int change);
@@ -225,7 +221,7 @@ void hw_engines_end(const struct hw_engine *engine);
 
 /* From any thread. */
 
-enum hw_route hw_engines_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place);
+bool hw_engines_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place);
 void hw_engines_left(int change);
 
 void hw_engines_blocked(uint64_t began_ns);

@@ -164,13 +164,13 @@ void hw_engines_stop(struct hw_record_facts *facts)
     }
 }
 
-enum hw_route hw_engines_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place)
+bool hw_engines_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place)
 {
     const struct hw_engine *engine;
     for (int i = 0; (engine = hw_atomic_load_acquire(&asked[i])) != NULL; i++)
-        if (engine->window_place && engine->window_place(win, rank, place) != HW_ROUTE_DECLINED)
-            return HW_ROUTE_MINE;
-    return HW_ROUTE_DECLINED;
+        if (engine->window_place && engine->window_place(win, rank, place))
+            return true;
+    return false;
 }
 
 void hw_engines_left(int change)

@@ -47,8 +47,8 @@ static void correct_universe(int keyval, void *value, bool is_wide)
 static void correct_window(MPI_Win win, int keyval, MPI_Aint *value)
 {
     void *told;
-    int flag, rc, own = hw_real_fortran_keyval(keyval);
-    if (!hw_ask_win_get_attr(win, own, &told, &flag, &rc))
+    int flag, own = hw_real_fortran_keyval(keyval);
+    if (hw_ask_win_get_attr(win, own, &told, &flag) != MPI_SUCCESS)
         return;
     if (own == MPI_WIN_CREATE_FLAVOR)
         *value = *(const int *)told;

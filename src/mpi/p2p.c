@@ -15,8 +15,8 @@ static inline int tracked(int rc, MPI_Count count, MPI_Datatype datatype, int pe
 int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_isend(buf, count, datatype, dest, tag, comm, request, &rc))
+    int rc = hw_ask_isend(buf, count, datatype, dest, tag, comm, request);
+    if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_isend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    false, request);
@@ -25,8 +25,8 @@ int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, 
 int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_issend(buf, count, datatype, dest, tag, comm, request, &rc))
+    int rc = hw_ask_issend(buf, count, datatype, dest, tag, comm, request);
+    if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_issend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    false, request);
@@ -35,8 +35,8 @@ int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_irsend(buf, count, datatype, dest, tag, comm, request, &rc))
+    int rc = hw_ask_irsend(buf, count, datatype, dest, tag, comm, request);
+    if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_irsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    false, request);
@@ -45,8 +45,8 @@ int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_ibsend(buf, count, datatype, dest, tag, comm, request, &rc))
+    int rc = hw_ask_ibsend(buf, count, datatype, dest, tag, comm, request);
+    if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_ibsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    false, request);
@@ -55,8 +55,8 @@ int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_irecv(buf, count, datatype, source, tag, comm, request, &rc))
+    int rc = hw_ask_irecv(buf, count, datatype, source, tag, comm, request);
+    if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_irecv(buf, count, datatype, source, tag, comm, request), count, datatype, source,
                    true, request);
@@ -64,8 +64,8 @@ int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int 
 
 int hw_imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_imrecv(buf, count, datatype, message, request, &rc))
+    int rc = hw_ask_imrecv(buf, count, datatype, message, request);
+    if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_imrecv(buf, count, datatype, message, request), count, datatype, HW_ANY_SOURCE,
                    true, request);
@@ -75,9 +75,9 @@ int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
                  void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                  MPI_Comm comm, MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
-                         recvtag, comm, request, &rc))
+    int rc = hw_ask_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                              source, recvtag, comm, request);
+    if (rc != HW_DECLINES)
         return rc;
     rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                            recvtag, comm, request);
@@ -89,8 +89,8 @@ int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
 int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                          int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, &rc))
+    int rc = hw_ask_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (rc != HW_DECLINES)
         return rc;
     return tracked(
         hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request), count,

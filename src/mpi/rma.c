@@ -6,9 +6,9 @@
 int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    int rc;
-    if (hw_ask_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   target_datatype, win, &rc))
+    int rc = hw_ask_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                        target_datatype, win);
+    if (rc != HW_DECLINES)
         return rc;
     return hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win);
@@ -17,9 +17,9 @@ int hw_put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 int hw_get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    int rc;
-    if (hw_ask_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   target_datatype, win, &rc))
+    int rc = hw_ask_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                        target_datatype, win);
+    if (rc != HW_DECLINES)
         return rc;
     return hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win);
@@ -29,9 +29,9 @@ int hw_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype 
                   int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
                   MPI_Op op, MPI_Win win)
 {
-    int rc;
-    if (hw_ask_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                          target_datatype, op, win, &rc))
+    int rc = hw_ask_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                               target_count, target_datatype, op, win);
+    if (rc != HW_DECLINES)
         return rc;
     return hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                               target_count, target_datatype, op, win);
@@ -42,10 +42,10 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    int rc;
-    if (hw_ask_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-                              result_datatype, target_rank, target_disp, target_count, target_datatype, op,
-                              win, &rc))
+    int rc = hw_ask_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+                                   result_datatype, target_rank, target_disp, target_count, target_datatype,
+                                   op, win);
+    if (rc != HW_DECLINES)
         return rc;
     return hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                                   result_datatype, target_rank, target_disp, target_count, target_datatype,
@@ -55,8 +55,8 @@ int hw_get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
 int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-    int rc;
-    if (hw_ask_fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, &rc))
+    int rc = hw_ask_fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+    if (rc != HW_DECLINES)
         return rc;
     return hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
@@ -64,9 +64,9 @@ int hw_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype dat
 int hw_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
                         MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-    int rc;
-    if (hw_ask_compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
-                                win, &rc))
+    int rc = hw_ask_compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+                                     target_disp, win);
+    if (rc != HW_DECLINES)
         return rc;
     return hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
                                     target_disp, win);
@@ -84,9 +84,9 @@ int hw_rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin
             MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
             MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                    target_datatype, win, request, &rc))
+    int rc = hw_ask_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                         target_datatype, win, request);
+    if (rc != HW_DECLINES)
         return rc;
     return posted(hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                target_count, target_datatype, win, request),
@@ -97,9 +97,9 @@ int hw_rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datat
             MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
             MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                    target_datatype, win, request, &rc))
+    int rc = hw_ask_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                         target_datatype, win, request);
+    if (rc != HW_DECLINES)
         return rc;
     return posted(hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                target_count, target_datatype, win, request),
@@ -110,9 +110,9 @@ int hw_raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype
                    int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                           target_datatype, op, win, request, &rc))
+    int rc = hw_ask_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                target_count, target_datatype, op, win, request);
+    if (rc != HW_DECLINES)
         return rc;
     return posted(hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                       target_count, target_datatype, op, win, request),
@@ -124,10 +124,10 @@ int hw_rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    int rc;
-    if (hw_ask_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-                               result_datatype, target_rank, target_disp, target_count, target_datatype, op,
-                               win, request, &rc))
+    int rc = hw_ask_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+                                    result_datatype, target_rank, target_disp, target_count, target_datatype,
+                                    op, win, request);
+    if (rc != HW_DECLINES)
         return rc;
     return posted(hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                           result_count, result_datatype, target_rank, target_disp,

@@ -19,8 +19,8 @@ static int expose(int rc)
 int hw_win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                     MPI_Win *win)
 {
-    int rc;
-    if (hw_ask_win_allocate(size, disp_unit, info, comm, baseptr, win, &rc))
+    int rc = hw_ask_win_allocate(size, disp_unit, info, comm, baseptr, win);
+    if (rc != HW_DECLINES)
         return rc;
     return expose(hw_real_win_allocate(size, disp_unit, info, comm, baseptr, win));
 }
@@ -28,32 +28,30 @@ int hw_win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm c
 int hw_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                            MPI_Win *win)
 {
-    int rc;
-    if (hw_ask_win_allocate_shared(size, disp_unit, info, comm, baseptr, win, &rc))
+    int rc = hw_ask_win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
+    if (rc != HW_DECLINES)
         return rc;
     return expose(hw_real_win_allocate_shared(size, disp_unit, info, comm, baseptr, win));
 }
 
 int hw_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    int rc;
-    if (hw_ask_win_create(base, size, disp_unit, info, comm, win, &rc))
+    int rc = hw_ask_win_create(base, size, disp_unit, info, comm, win);
+    if (rc != HW_DECLINES)
         return rc;
     return expose(hw_real_win_create(base, size, disp_unit, info, comm, win));
 }
 
 int hw_win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    int rc;
-    return hw_ask_win_create_dynamic(info, comm, win, &rc)
-               ? rc
-               : expose(hw_real.Win_create_dynamic(info, comm, win));
+    int rc = hw_ask_win_create_dynamic(info, comm, win);
+    return rc != HW_DECLINES ? rc : expose(hw_real.Win_create_dynamic(info, comm, win));
 }
 
 int hw_win_free(MPI_Win *win)
 {
-    int rc;
-    if (hw_ask_win_free(win, &rc))
+    int rc = hw_ask_win_free(win);
+    if (rc != HW_DECLINES)
         return rc;
     rc = hw_real.Win_free(win);
     if (rc == MPI_SUCCESS) {
@@ -63,11 +61,7 @@ int hw_win_free(MPI_Win *win)
     return rc;
 }
 
-bool hw_win_free_nested(MPI_Win *win)
-{
-    int rc;
-    return hw_ask_win_free(win, &rc) && rc == MPI_SUCCESS;
-}
+bool hw_win_free_nested(MPI_Win *win) { return hw_ask_win_free(win) == MPI_SUCCESS; }
 
 struct hw_engine_place hw_win_memory(MPI_Win *win, int *rank)
 {
@@ -78,38 +72,34 @@ struct hw_engine_place hw_win_memory(MPI_Win *win, int *rank)
 
 int hw_win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
 {
-    int rc;
-    return hw_ask_win_get_attr(win, keyval, value, flag, &rc)
-               ? rc
-               : hw_real.Win_get_attr(win, keyval, value, flag);
+    int rc = hw_ask_win_get_attr(win, keyval, value, flag);
+    return rc != HW_DECLINES ? rc : hw_real.Win_get_attr(win, keyval, value, flag);
 }
 
 bool hw_win_get_attr_nested(MPI_Win win, int keyval, void *value, int *flag)
 {
-    int rc;
-    return hw_ask_win_get_attr(win, keyval, value, flag, &rc);
+    return hw_ask_win_get_attr(win, keyval, value, flag) == MPI_SUCCESS;
 }
 
 int hw_win_get_group(MPI_Win win, MPI_Group *group)
 {
-    int rc;
-    return hw_ask_win_get_group(win, group, &rc) ? rc : hw_real.Win_get_group(win, group);
+    int rc = hw_ask_win_get_group(win, group);
+    return rc != HW_DECLINES ? rc : hw_real.Win_get_group(win, group);
 }
 
 bool hw_win_get_group_nested(MPI_Win win, MPI_Group *group)
 {
-    int rc;
-    return group && hw_ask_win_get_group(win, group, &rc) && rc == MPI_SUCCESS;
+    return group && hw_ask_win_get_group(win, group) == MPI_SUCCESS;
 }
 
 int hw_win_set_info(MPI_Win win, MPI_Info info)
 {
-    int rc;
-    return hw_ask_win_set_info(win, info, &rc) ? rc : hw_real.Win_set_info(win, info);
+    int rc = hw_ask_win_set_info(win, info);
+    return rc != HW_DECLINES ? rc : hw_real.Win_set_info(win, info);
 }
 
 int hw_win_get_info(MPI_Win win, MPI_Info *info)
 {
-    int rc;
-    return hw_ask_win_get_info(win, info, &rc) ? rc : hw_real.Win_get_info(win, info);
+    int rc = hw_ask_win_get_info(win, info);
+    return rc != HW_DECLINES ? rc : hw_real.Win_get_info(win, info);
 }

@@ -10,140 +10,125 @@
 #define COMPLETED(target, call) HW_RMA_UNDER_WAY_COMPLETED(window, target, call)
 #define ALL_COMPLETED(call) COMPLETED(HW_RMA_UNDER_WAY_EVERY_TARGET, call)
 
-static enum hw_route fence(int assertion, MPI_Win win, int *rc)
+static int fence(int assertion, MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = ALL_COMPLETED(hw_rma_fence(window, assertion));
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return ALL_COMPLETED(hw_rma_fence(window, assertion));
 }
 
-static enum hw_route post(MPI_Group group, int assertion, MPI_Win win, int *rc)
+static int post(MPI_Group group, int assertion, MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = hw_rma_post(window, group, assertion);
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return hw_rma_post(window, group, assertion);
 }
 
-static enum hw_route start(MPI_Group group, int assertion, MPI_Win win, int *rc)
+static int start(MPI_Group group, int assertion, MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = hw_rma_start_access(window, group, assertion);
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return hw_rma_start_access(window, group, assertion);
 }
 
-static enum hw_route complete(MPI_Win win, int *rc)
+static int complete(MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = ALL_COMPLETED(hw_rma_complete(window));
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return ALL_COMPLETED(hw_rma_complete(window));
 }
 
-static enum hw_route wait_for(MPI_Win win, int *rc)
+static int wait_for(MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = hw_rma_wait(window);
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return hw_rma_wait(window);
 }
 
-static enum hw_route test(MPI_Win win, int *flag, int *rc)
+static int test(MPI_Win win, int *flag)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = hw_rma_test(window, flag);
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return hw_rma_test(window, flag);
 }
 
-static enum hw_route lock(int lock_type, int rank, int assertion, MPI_Win win, int *rc)
+static int lock(int lock_type, int rank, int assertion, MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = hw_rma_lock(window, lock_type, rank, assertion);
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return hw_rma_lock(window, lock_type, rank, assertion);
 }
 
-static enum hw_route unlock(int rank, MPI_Win win, int *rc)
+static int unlock(int rank, MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = COMPLETED(rank, hw_rma_unlock(window, rank));
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return COMPLETED(rank, hw_rma_unlock(window, rank));
 }
 
-static enum hw_route lock_all(int assertion, MPI_Win win, int *rc)
+static int lock_all(int assertion, MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = hw_rma_lock_all(window, assertion);
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return hw_rma_lock_all(window, assertion);
 }
 
-static enum hw_route unlock_all(MPI_Win win, int *rc)
+static int unlock_all(MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = ALL_COMPLETED(hw_rma_unlock_all(window));
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return ALL_COMPLETED(hw_rma_unlock_all(window));
 }
 
-static enum hw_route flush(int rank, MPI_Win win, int *rc)
+static int flush(int rank, MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     hw_rma_owed_before(window, rank);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = COMPLETED(rank, hw_rma_flush(window, rank));
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return COMPLETED(rank, hw_rma_flush(window, rank));
 }
 
-static enum hw_route flush_local(int rank, MPI_Win win, int *rc)
+static int flush_local(int rank, MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = COMPLETED(rank, hw_rma_flush_local(window, rank));
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return COMPLETED(rank, hw_rma_flush_local(window, rank));
 }
 
-static enum hw_route flush_all(MPI_Win win, int *rc)
+static int flush_all(MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = ALL_COMPLETED(hw_rma_flush_all(window));
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return ALL_COMPLETED(hw_rma_flush_all(window));
 }
 
-static enum hw_route flush_local_all(MPI_Win win, int *rc)
+static int flush_local_all(MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = ALL_COMPLETED(hw_rma_flush_local_all(window));
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return ALL_COMPLETED(hw_rma_flush_local_all(window));
 }
 
-static enum hw_route sync(MPI_Win win, int *rc)
+static int sync(MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = hw_rma_sync(window);
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return hw_rma_sync(window);
 }
 
 const struct hw_engine_epoch hw_rma_epoch_calls = {

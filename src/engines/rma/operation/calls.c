@@ -14,109 +14,102 @@
 #include "engines/rma/window/table.h"
 #include "real/basic_type.h"
 
-/* HW_ROUTE_DECLINED: the target has become its ghost, and the real call is to be made. */
-static inline enum hw_route redirect(enum hw_rma_class class, MPI_Count count, MPI_Datatype datatype,
-                                     struct hw_rma_window *window, MPI_Win *win, int *target_rank,
-                                     MPI_Aint *target_disp, int *rc)
+/* HW_DECLINES: the target has become its ghost, and the real call is to be made. */
+static inline int redirect(enum hw_rma_class class, MPI_Count count, MPI_Datatype datatype,
+                           struct hw_rma_window *window, MPI_Win *win, int *target_rank,
+                           MPI_Aint *target_disp)
 {
-    *rc = hw_rma_redirect(window, win, target_rank, target_disp,
-                          &(struct hw_rma_shape){.class = class, .count = count, .datatype = datatype});
-    return *rc == MPI_SUCCESS ? HW_ROUTE_DECLINED : HW_ROUTE_REFUSED;
+    int rc = hw_rma_redirect(window, win, target_rank, target_disp,
+                             &(struct hw_rma_shape){.class = class, .count = count, .datatype = datatype});
+    return rc == MPI_SUCCESS ? HW_DECLINES : rc;
 }
 
 /* The same of a Put or Get, which may be done near. `request`: NULL, not request-based. */
-static inline enum hw_route settle(enum hw_rma_class class, struct hw_rma_part origin,
-                                   struct hw_rma_part target, struct hw_rma_window *window, MPI_Win *win,
-                                   MPI_Request *request, int *target_rank, MPI_Aint *target_disp, int *rc)
+static inline int settle(enum hw_rma_class class, struct hw_rma_part origin, struct hw_rma_part target,
+                         struct hw_rma_window *window, MPI_Win *win, MPI_Request *request, int *target_rank,
+                         MPI_Aint *target_disp)
 {
+    int rc;
     bool is_done = false;
     if (hw_rma_is_near(window, *target_rank))
         is_done = class == HW_RMA_PUT
-                      ? hw_rma_near_put(window, origin, *target_rank, *target_disp, target, request, rc)
-                      : hw_rma_near_get(window, origin, *target_rank, *target_disp, target, request, rc);
-    return is_done ? hw_route_of(*rc)
-                   : redirect(class, target.count, target.type, window, win, target_rank, target_disp, rc);
+                      ? hw_rma_near_put(window, origin, *target_rank, *target_disp, target, request, &rc)
+                      : hw_rma_near_get(window, origin, *target_rank, *target_disp, target, request, &rc);
+    return is_done ? rc : redirect(class, target.count, target.type, window, win, target_rank, target_disp);
 }
 
 /* Passes on what the real call on the window `on` returned, of an operation without a request on the
  * program's `target`. */
-static inline enum hw_route made(struct hw_rma_window *window, MPI_Win on, int target, MPI_Count count,
-                                 MPI_Datatype datatype, bool is_get, int rc, int *result)
+static inline int made(struct hw_rma_window *window, MPI_Win on, int target, MPI_Count count,
+                       MPI_Datatype datatype, bool is_get, int rc)
 {
     if (__builtin_expect(rc == MPI_SUCCESS, 1))
         hw_rma_under_way_note(window, on, target, count, datatype, is_get);
-    *result = hw_rma_pass(window, on, rc);
-    return hw_route_of(*result);
+    return hw_rma_pass(window, on, rc);
 }
 
 /* Tells of a request-based one, if making it went well. */
-static inline enum hw_route posted(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Request *request)
+static inline int posted(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Request *request)
 {
     if (rc == MPI_SUCCESS)
         hw_engines_post_rma(count, datatype, *request);
-    return hw_route_of(rc);
+    return rc;
 }
 
-static enum hw_route put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                         MPI_Datatype target_datatype, MPI_Win win, int *rc)
+static int put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     hw_rma_owed_before(window, target_rank);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    enum hw_route route = settle(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                                 (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, NULL,
-                                 &target_rank, &target_disp, rc);
-    if (route != HW_ROUTE_DECLINED)
-        return route;
+        return HW_DECLINES;
+    int rc = settle(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
+                    (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, NULL,
+                    &target_rank, &target_disp);
+    if (rc != HW_DECLINES)
+        return rc;
     return made(window, on, target, origin_count, origin_datatype, false,
                 hw_real_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                            target_count, target_datatype, on),
-                rc);
+                            target_count, target_datatype, on));
 }
 
-static enum hw_route get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                         int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                         MPI_Datatype target_datatype, MPI_Win win, int *rc)
+static int get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     int target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     hw_rma_owed_before(window, target_rank);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    enum hw_route route = settle(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                                 (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, NULL,
-                                 &target_rank, &target_disp, rc);
-    if (route != HW_ROUTE_DECLINED)
-        return route;
+        return HW_DECLINES;
+    int rc = settle(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
+                    (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, NULL,
+                    &target_rank, &target_disp);
+    if (rc != HW_DECLINES)
+        return rc;
     MPI_Request *request = hw_rma_flush_wait_place(window, target_rank);
     return made(window, on, target, origin_count, origin_datatype, true,
                 request ? hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                        target_count, target_datatype, on, request)
                         : hw_real_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                      target_count, target_datatype, on),
-                rc);
+                                      target_count, target_datatype, on));
 }
 
-/* An accumulate with all its arguments: applied here, made in pieces, or HW_ROUTE_DECLINED with its target
+/* An accumulate with all its arguments: applied here, made in pieces, or HW_DECLINES with its target
  * turned into its ghost. */
-static enum hw_route try_accumulate(struct hw_rma_window *window, MPI_Win *win, int *target_rank,
-                                    MPI_Aint *target_disp, const struct hw_rma_accumulate *call, int *rc)
+static int try_accumulate(struct hw_rma_window *window, MPI_Win *win, int *target_rank, MPI_Aint *target_disp,
+                          const struct hw_rma_accumulate *call)
 {
-    int target = *target_rank;
-    if (hw_rma_near_accumulate(window, target, *target_disp, call, rc))
-        return hw_route_of(*rc);
-    enum hw_route route = redirect(HW_RMA_ACCUMULATE, call->target.count, call->target.type, window, win,
-                                   target_rank, target_disp, rc);
-    if (route == HW_ROUTE_DECLINED && __builtin_expect(*target_rank == HW_RMA_SEVERAL, 0)) {
-        *rc = hw_rma_pieces_make(window, target, *target_disp, call);
-        return hw_route_of(*rc);
-    }
-    return route;
+    int rc, target = *target_rank;
+    if (hw_rma_near_accumulate(window, target, *target_disp, call, &rc))
+        return rc;
+    rc = redirect(HW_RMA_ACCUMULATE, call->target.count, call->target.type, window, win, target_rank,
+                  target_disp);
+    if (rc == HW_DECLINES && __builtin_expect(*target_rank == HW_RMA_SEVERAL, 0))
+        return hw_rma_pieces_make(window, target, *target_disp, call);
+    return rc;
 }
 
 /* MPI_Accumulate raises an error where the two have other elements, on MPICH 5 MPI_Raccumulate does not. */
@@ -130,21 +123,21 @@ static bool have_same_elements(MPI_Datatype one, MPI_Datatype other)
     return element != HW_DATATYPE_NULL && element == hw_rma_layout_element(other);
 }
 
-static enum hw_route accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                                int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                                MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int *rc)
+static int accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     int target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
+        return HW_DECLINES;
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
                                      .target = {NULL, target_count, target_datatype},
                                      .op = op};
-    enum hw_route route = try_accumulate(window, &on, &target_rank, &target_disp, &call, rc);
-    if (route != HW_ROUTE_DECLINED)
-        return route;
+    int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
+    if (rc != HW_DECLINES)
+        return rc;
     MPI_Request *request = NULL;
     if (hw_rma_flush_wait_is_on && have_same_elements(origin_datatype, target_datatype))
         request = hw_rma_flush_wait_place(window, target_rank);
@@ -152,29 +145,27 @@ static enum hw_route accumulate(const void *origin_addr, MPI_Count origin_count,
                 request ? hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank,
                                               target_disp, target_count, target_datatype, op, on, request)
                         : hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank,
-                                             target_disp, target_count, target_datatype, op, on),
-                rc);
+                                             target_disp, target_count, target_datatype, op, on));
 }
 
-static enum hw_route get_accumulate(const void *origin_addr, MPI_Count origin_count,
-                                    MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
-                                    MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-                                    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                                    MPI_Win win, int *rc)
+static int get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                          void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+                          int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                          MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     int target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
+        return HW_DECLINES;
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
                                      .result = {result_addr, result_count, result_datatype},
                                      .target = {NULL, target_count, target_datatype},
                                      .op = op,
                                      .has_result = true};
-    enum hw_route route = try_accumulate(window, &on, &target_rank, &target_disp, &call, rc);
-    if (route != HW_ROUTE_DECLINED)
-        return route;
+    int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
+    if (rc != HW_DECLINES)
+        return rc;
     MPI_Request *request = hw_rma_flush_wait_place(window, target_rank);
     return made(window, on, target, result_count, result_datatype, true,
                 request ? hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
@@ -182,141 +173,139 @@ static enum hw_route get_accumulate(const void *origin_addr, MPI_Count origin_co
                                                   target_count, target_datatype, op, on, request)
                         : hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
                                                  result_count, result_datatype, target_rank, target_disp,
-                                                 target_count, target_datatype, op, on),
-                rc);
+                                                 target_count, target_datatype, op, on));
 }
 
-static enum hw_route fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
-                                  int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win, int *rc)
+static int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+                        MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
+    int rc;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
+        return HW_DECLINES;
     struct hw_rma_accumulate call = {.origin = {origin_addr, 1, datatype},
                                      .result = {result_addr, 1, datatype},
                                      .target = {NULL, 1, datatype},
                                      .op = op,
                                      .has_result = true};
-    if (hw_rma_near_accumulate(window, target_rank, target_disp, &call, rc))
-        return hw_route_of(*rc);
-    enum hw_route route = redirect(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp, rc);
-    if (route != HW_ROUTE_DECLINED)
-        return route;
+    if (hw_rma_near_accumulate(window, target_rank, target_disp, &call, &rc))
+        return rc;
+    rc = redirect(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp);
+    if (rc != HW_DECLINES)
+        return rc;
     /* MPI_Fetch_and_op refuses more than its general form, which alone has a request. */
     MPI_Request *request = NULL;
     if (hw_rma_flush_wait_is_on && origin_addr && result_addr && hw_real_type_operations(datatype))
         request = hw_rma_flush_wait_place(window, target_rank);
-    *rc = hw_rma_pass(
+    return hw_rma_pass(
         window, on,
         request ? hw_real.Rget_accumulate(origin_addr, 1, datatype, result_addr, 1, datatype, target_rank,
                                           target_disp, 1, datatype, op, on, request)
                 : hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, on));
-    return hw_route_of(*rc);
 }
 
-static enum hw_route compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
-                                      MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
-                                      MPI_Win win, int *rc)
+static int compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
+                            MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
+    int rc;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
+        return HW_DECLINES;
     if (hw_rma_near_compare_and_swap(window, target_rank, target_disp, origin_addr, compare_addr, result_addr,
-                                     datatype, rc))
-        return hw_route_of(*rc);
-    enum hw_route route = redirect(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp, rc);
-    if (route != HW_ROUTE_DECLINED)
-        return route;
-    *rc = hw_rma_pass(window, on,
-                      hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
-                                               target_disp, on));
-    return hw_route_of(*rc);
+                                     datatype, &rc))
+        return rc;
+    rc = redirect(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp);
+    if (rc != HW_DECLINES)
+        return rc;
+    return hw_rma_pass(window, on,
+                       hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+                                                target_disp, on));
 }
 
-static enum hw_route rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                          int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                          MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request, int *rc)
+static int rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
+                MPI_Win win, MPI_Request *request)
 {
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     hw_rma_owed_before(window, target_rank);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    enum hw_route route = settle(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                                 (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on,
-                                 request, &target_rank, &target_disp, rc);
-    if (route != HW_ROUTE_DECLINED)
-        return route;
-    *rc = hw_rma_pass(window, on,
-                      hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                   target_count, target_datatype, on, request));
-    return posted(*rc, origin_count, origin_datatype, request);
+        return HW_DECLINES;
+    int rc = settle(HW_RMA_PUT, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
+                    (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, request,
+                    &target_rank, &target_disp);
+    if (rc != HW_DECLINES)
+        return rc;
+    rc = hw_rma_pass(window, on,
+                     hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                  target_count, target_datatype, on, request));
+    return posted(rc, origin_count, origin_datatype, request);
 }
 
-static enum hw_route rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                          int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                          MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request, int *rc)
+static int rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+                MPI_Request *request)
 {
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     hw_rma_owed_before(window, target_rank);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    enum hw_route route = settle(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
-                                 (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on,
-                                 request, &target_rank, &target_disp, rc);
-    if (route != HW_ROUTE_DECLINED)
-        return route;
-    *rc = hw_rma_pass(window, on,
-                      hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                   target_count, target_datatype, on, request));
-    return posted(*rc, origin_count, origin_datatype, request);
+        return HW_DECLINES;
+    int rc = settle(HW_RMA_GET, (struct hw_rma_part){origin_addr, origin_count, origin_datatype},
+                    (struct hw_rma_part){NULL, target_count, target_datatype}, window, &on, request,
+                    &target_rank, &target_disp);
+    if (rc != HW_DECLINES)
+        return rc;
+    rc = hw_rma_pass(window, on,
+                     hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                  target_count, target_datatype, on, request));
+    return posted(rc, origin_count, origin_datatype, request);
 }
 
-static enum hw_route raccumulate(const void *origin_addr, MPI_Count origin_count,
-                                 MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-                                 MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-                                 MPI_Request *request, int *rc)
+static int raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
+        return HW_DECLINES;
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
                                      .target = {NULL, target_count, target_datatype},
                                      .op = op,
                                      .request = request};
-    if (try_accumulate(window, &on, &target_rank, &target_disp, &call, rc) == HW_ROUTE_DECLINED)
-        *rc = hw_rma_pass(window, on,
-                          hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank,
-                                              target_disp, target_count, target_datatype, op, on, request));
-    return posted(*rc, origin_count, origin_datatype, request);
+    int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
+    if (rc == HW_DECLINES)
+        rc = hw_rma_pass(window, on,
+                         hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank,
+                                             target_disp, target_count, target_datatype, op, on, request));
+    return posted(rc, origin_count, origin_datatype, request);
 }
 
-static enum hw_route rget_accumulate(const void *origin_addr, MPI_Count origin_count,
-                                     MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
-                                     MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-                                     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                                     MPI_Win win, MPI_Request *request, int *rc)
+static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                           void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+                           int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                           MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
+        return HW_DECLINES;
     struct hw_rma_accumulate call = {.origin = {origin_addr, origin_count, origin_datatype},
                                      .result = {result_addr, result_count, result_datatype},
                                      .target = {NULL, target_count, target_datatype},
                                      .op = op,
                                      .has_result = true,
                                      .request = request};
-    if (try_accumulate(window, &on, &target_rank, &target_disp, &call, rc) == HW_ROUTE_DECLINED)
-        *rc = hw_rma_pass(window, on,
-                          hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                                  result_count, result_datatype, target_rank, target_disp,
-                                                  target_count, target_datatype, op, on, request));
-    return posted(*rc, result_count, result_datatype, request);
+    int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
+    if (rc == HW_DECLINES)
+        rc = hw_rma_pass(window, on,
+                         hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                                 result_count, result_datatype, target_rank, target_disp,
+                                                 target_count, target_datatype, op, on, request));
+    return posted(rc, result_count, result_datatype, request);
 }
 
 const struct hw_engine_rma hw_rma_operation_calls = {

@@ -9,42 +9,42 @@
 #include <string.h>
 
 /* HW_DECLINED: the MPI is to make the window. */
-static enum hw_route route_of(enum hw_status status, int rc)
+static int answer(enum hw_status status, int rc) { return status == HW_DECLINED ? HW_DECLINES : rc; }
+
+static int allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                    MPI_Win *win)
 {
-    return status == HW_DECLINED ? HW_ROUTE_DECLINED : hw_route_of(rc);
+    int rc = MPI_SUCCESS;
+    enum hw_status status =
+        hw_rma_window_allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win, &rc);
+    return answer(status, rc);
 }
 
-static enum hw_route allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                              MPI_Win *win, int *rc)
+static int allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                           MPI_Win *win)
 {
-    *rc = MPI_SUCCESS;
-    return route_of(
-        hw_rma_window_allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win, rc), *rc);
+    int rc = MPI_SUCCESS;
+    enum hw_status status =
+        hw_rma_window_allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win, &rc);
+    return answer(status, rc);
 }
 
-static enum hw_route allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                                     void *baseptr, MPI_Win *win, int *rc)
+static int create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    *rc = MPI_SUCCESS;
-    return route_of(
-        hw_rma_window_allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win, rc), *rc);
-}
-
-static enum hw_route create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                            MPI_Win *win, int *rc)
-{
-    *rc = MPI_SUCCESS;
-    return route_of(hw_rma_window_create(base, size, disp_unit, info, comm, win, rc), *rc);
+    int rc = MPI_SUCCESS;
+    enum hw_status status = hw_rma_window_create(base, size, disp_unit, info, comm, win, &rc);
+    return answer(status, rc);
 }
 
 /* Served, and an exposure all the same: what it has attached besides needs the target's progress. */
-static enum hw_route create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win, int *rc)
+static int create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    *rc = MPI_SUCCESS;
-    enum hw_route route = route_of(hw_rma_window_create_dynamic(info, comm, win, rc), *rc);
-    if (route == HW_ROUTE_MINE)
+    int rc = MPI_SUCCESS;
+    if (hw_rma_window_create_dynamic(info, comm, win, &rc) == HW_DECLINED)
+        return HW_DECLINES;
+    if (rc == MPI_SUCCESS)
         hw_engines_exposed(1);
-    return route;
+    return rc;
 }
 
 /* While ghosts are in the collective call that frees a shadow window they cannot take part in another, and
@@ -62,19 +62,18 @@ static int end(struct hw_rma_window *window, MPI_Win *win)
     return rc;
 }
 
-static enum hw_route free_window(MPI_Win *win, int *rc)
+static int free_window(MPI_Win *win)
 {
     struct hw_rma_window *window = win ? hw_rma_find(*win) : NULL;
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
+        return HW_DECLINES;
     if (hw_rma_freeing) {
         window->next_to_free = first_to_free;
         first_to_free = window;
         *win = HW_WIN_NULL;
-        *rc = MPI_SUCCESS;
-        return HW_ROUTE_MINE;
+        return MPI_SUCCESS;
     }
-    *rc = end(window, win);
+    int rc = end(window, win);
     while (first_to_free) {
         struct hw_rma_window *other = first_to_free;
         MPI_Win handle = other->handle;
@@ -82,7 +81,7 @@ static enum hw_route free_window(MPI_Win *win, int *rc)
         end(other, &handle);
     }
     hw_rma_freeing = NULL;
-    return hw_route_of(*rc);
+    return rc;
 }
 
 /* Callbacks of the program's that run while a window is freed may ask about it, which nobody else knows any
@@ -95,60 +94,56 @@ static struct hw_rma_window *find(MPI_Win win)
     return window;
 }
 
-enum hw_route hw_rma_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place)
+bool hw_rma_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place)
 {
     const struct hw_rma_window *window = find(*win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
+        return false;
     place->memory = hw_rma_window_memory(window, win, rank, &place->size, &place->disp_unit);
-    return HW_ROUTE_MINE;
+    return true;
 }
 
 /* What the shadow window would show otherwise: it is always one of MPI_Win_create, and MPICH 4.0 over UCX
  * shows the beginning of a page for the base of one (and puts there, plain). Of everything else it shows the
  * truth. */
-static enum hw_route get_attr(MPI_Win win, int keyval, void *value, int *flag, int *rc)
+static int get_attr(MPI_Win win, int keyval, void *value, int *flag)
 {
     struct hw_rma_window *window = value && flag ? find(win) : NULL;
     if (window == NULL || (keyval != MPI_WIN_CREATE_FLAVOR && keyval != MPI_WIN_BASE))
-        return HW_ROUTE_DECLINED;
+        return HW_DECLINES;
     int *flavor = &window->flavor;
     if (keyval == MPI_WIN_CREATE_FLAVOR)
         memcpy(value, &flavor, sizeof flavor);
     else
         memcpy(value, &window->base, sizeof window->base);
     *flag = 1;
-    *rc = MPI_SUCCESS;
-    return HW_ROUTE_MINE;
+    return MPI_SUCCESS;
 }
 
-static enum hw_route get_group(MPI_Win win, MPI_Group *group, int *rc)
+static int get_group(MPI_Win win, MPI_Group *group)
 {
     const struct hw_rma_window *window = find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = hw_rma_window_group(window, group);
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return hw_rma_window_group(window, group);
 }
 
 /* MPI_Win_set_info is collective over the window, and the ghosts know nothing of it. Hints may be ignored
  * (MPI-4.1 section 12.2.7); what the program gave is what it reads back. */
-static enum hw_route set_info(MPI_Win win, MPI_Info info, int *rc)
+static int set_info(MPI_Win win, MPI_Info info)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = hw_rma_window_set_info(window, info);
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return hw_rma_window_set_info(window, info);
 }
 
-static enum hw_route get_info(MPI_Win win, MPI_Info *info, int *rc)
+static int get_info(MPI_Win win, MPI_Info *info)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
-        return HW_ROUTE_DECLINED;
-    *rc = hw_rma_window_get_info(window, info);
-    return hw_route_of(*rc);
+        return HW_DECLINES;
+    return hw_rma_window_get_info(window, info);
 }
 
 const struct hw_engine_window hw_rma_window_calls = {

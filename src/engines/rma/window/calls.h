@@ -6,6 +6,6 @@
 
 extern HW_HIDDEN const struct hw_engine_window hw_rma_window_calls;
 
-enum hw_route hw_rma_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place);
+bool hw_rma_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place);
 
 #endif
