@@ -111,6 +111,7 @@ def report(path: Path | None, mpi: mpis.Mpi, rows: dict[tuple[str, str, str], di
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "machine": machine.describe(),
         "commit": places.commit(),
+        "is_tree_clean": places.is_tree_clean(),
         "title": "Jobs that never leave MPI_Finalize",
         "notes": [
             f"{NODES} nodes, 1gbit; a job that takes more than {TIMEOUT_S:.0f} s hangs",

@@ -108,6 +108,7 @@ def measure(options: argparse.Namespace) -> dict:
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "machine": machine.describe(),
         "commit": places.commit(),
+        "is_tree_clean": places.is_tree_clean(),
         "title": "What a profile costs a Python program",
         "notes": [f"CPU: {share}", f"{options.launches} launches of each mode, alternating"],
         "mpis": {mpi.name: mpi.title for mpi in mpis},

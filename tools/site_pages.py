@@ -1,4 +1,5 @@
-"""MkDocs hooks: pages from outside doc/, man pages as HTML, links as the repository has them.
+"""MkDocs hooks: pages from outside doc/, man pages as HTML, links as the repository has them, and
+the plots of result pages, where ./dev docs has drawn them into build/plots.
 
 A link to a file of the repository that is no page of the site becomes plain text; one to nothing
 stays as it is, and the strict build refuses it.
@@ -26,6 +27,8 @@ OUTSIDE = {
     "CHANGELOG.md": "CHANGELOG.md",
 }
 MAN_PAGES = ("doc/man/headway.1", "doc/man/headway.7")
+PLOTS = ROOT / "build" / "plots"
+RESULTS = "results/"
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 FENCE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 
@@ -61,7 +64,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         title = "{}({})".format(*Path(path).name.split("."))
         text = f"---\ntitle: {title}\n---\n{man_as_html(ROOT / path)}"
         files.append(File.generated(config, site_name_of(path), content=text))
+    for path in sorted(PLOTS.glob("*/*.png")):
+        name = f"{RESULTS}plots/{path.relative_to(PLOTS)}"
+        files.append(File.generated(config, name, abs_src_path=str(path)))
     return files
+
+
+def plots_of(page: str) -> str:
+    """Links to the plots of a result page; nothing where none is drawn."""
+    name = page.removeprefix(RESULTS).removesuffix(".md")
+    plots = sorted((PLOTS / name).glob("*.png")) if page.startswith(RESULTS) else []
+    shown = [f"![{path.stem}](<plots/{name}/{path.name}>)" for path in plots]
+    return "\n\n".join(["", "## Plots", *shown, ""]) if shown else ""
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -82,4 +96,5 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return text if (ROOT / path).exists() else match[0]
 
     parts = FENCE.split(markdown)
-    return "".join(part if part.startswith("```") else LINK.sub(moved, part) for part in parts)
+    text = "".join(part if part.startswith("```") else LINK.sub(moved, part) for part in parts)
+    return text + plots_of(here)

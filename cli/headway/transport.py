@@ -63,8 +63,8 @@ SETTINGS = {
 }
 
 #: up to here an exchange without computation takes the same time with either protocol; on Open MPI
-#: at 10 Gbit/s 0.95 to 1.03 of it, at 25 up to 1.23 (doc/results/transport.json). Faster links may
-#: be no TCP.
+#: at 10 Gbit/s 0.95 to 1.03 of it, at 25 up to 1.23 (doc/results/data/transport.json). Faster
+#: links may be no TCP.
 MAX_BITS_PER_S = 2.5e9
 
 CHOICES = ("auto", "duplex", "keep")

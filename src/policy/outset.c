@@ -5,7 +5,8 @@
 #define MIN_BYTES (UINT64_C(128) * 1024)
 /* A thread puts processes out of step now and then. Where that makes them take turns, and stay in it, the
  * gain of smaller messages does not make up for it: the heat solver at 1 Gbit/s loses with rows of 128 KiB
- * and gains with 512 (`headway-keep` in doc/results/halo.json); between them it broke even at some 160 KiB.
+ * and gains with 512 (`headway-keep` in doc/results/data/halo.json);
+ * between them it broke even at some 160 KiB.
  */
 #define MIN_ALTERNATING_BYTES (UINT64_C(192) * 1024)
 

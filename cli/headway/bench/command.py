@@ -25,7 +25,8 @@ from headway.console import make_console
 from headway.errors import HeadwayError
 from headway.mpis import Mpi, find_mpis, repository_root
 
-SCHEMA = 1
+#: 2 has `is_tree_clean`; in files of schema 1 a commit that ends in +changes says the same
+SCHEMA = 2
 #: what the plots are drawn with; without it there are tables and results
 PLOTTER = "matplotlib"
 
@@ -58,7 +59,8 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--publish",
         action="store_true",
-        help="in a source tree: also put the abridged results and plots into doc/results",
+        help="in a source tree: also put the abridged results into doc/results/data and rewrite "
+        "the pages of doc/results",
     )
     parser.set_defaults(call=bench)
 
@@ -280,9 +282,17 @@ def results_write(document: dict, options: argparse.Namespace, console: Console)
             + "\n",
             encoding="utf-8",
         )
-        written += [small, *draw(document, published, console)]
+        written += [small, *published_write(published)]
     for item in written:
         console.print(f"wrote {places.shown(item)}", markup=False)
+
+
+def published_write(published: Path) -> list[Path]:
+    """The index, the pages and the picture, from all result files; returns what changed."""
+    from headway.bench.published import pages, picture
+
+    root = published.parents[2]
+    return [*pages.write_all(root), *picture.write(root)]
 
 
 def draw(document: dict, folder: Path, console: Console) -> list[Path]:
@@ -313,6 +323,7 @@ def measure(options: argparse.Namespace, console: Console) -> dict:
         "date": started.isoformat(timespec="seconds"),
         "machine": machine.describe(),
         "commit": places.commit(),
+        "is_tree_clean": places.is_tree_clean(),
         "suite": suite.name,
         "title": suite.title,
         "notes": notes + blas_notes(done),
@@ -331,6 +342,8 @@ def measure(options: argparse.Namespace, console: Console) -> dict:
 def programs_render(document: dict, options: argparse.Namespace, console: Console) -> int:
     """The table and the page of an earlier result of real programs."""
     programs_suite.table_print(document, console)
+    if places.is_published(options.render):
+        return 0
     options.render.with_suffix(".md").write_text(
         programs_page.page_make(document), encoding="utf-8"
     )

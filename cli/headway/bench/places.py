@@ -28,13 +28,18 @@ def sources() -> Path:
 
 
 def publications() -> Path:
-    """Where --publish puts results: the source tree alone has a place for them."""
+    """Where --publish puts result files: the source tree alone has a place for them."""
     root = repository_root()
     if root is None:
         raise HeadwayError(
             "--publish is for the source tree", "leave it out: results are written anyway"
         )
-    return root / "doc" / "results"
+    return root / "doc" / "results" / "data"
+
+
+def is_published(path: Path) -> bool:
+    """A file of the source tree's doc/results/data."""
+    return repository_root() is not None and path.absolute().parent == publications()
 
 
 def results() -> Path:
@@ -86,21 +91,26 @@ def real_programs() -> Path:
     return root / "build" / "programs" if root else user_cache() / "programs"
 
 
+def git(root: Path, *words: str) -> str:
+    return subprocess.run(
+        ["git", "-C", str(root), *words], text=True, capture_output=True, check=False
+    ).stdout.strip()
+
+
 def commit() -> str:
-    """The commit the tree is at, marked when anything of it is changed; else the version."""
+    """The commit the tree is at; without a tree the version and what the programs are made of."""
     root = repository_root()
     if root is None:
         return f"{__version__}, sources {sources_digest()}"
+    return git(root, "rev-parse", "--short=12", "HEAD") or "unknown"
 
-    def git(*words: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(root), *words], text=True, capture_output=True, check=False
-        ).stdout.strip()
 
-    name = git("rev-parse", "--short=12", "HEAD") or "unknown"
-    # Results published before are not what is measured.
-    measured = ("--untracked-files=no", "--", ".", ":(exclude)doc/results")
-    return name + ("+changes" if git("status", "--porcelain", *measured) else "")
+def is_tree_clean() -> bool:
+    """Nothing that is measured has uncommitted changes."""
+    root = repository_root()
+    # Results published before, and what is written from them, are not what is measured.
+    measured = ("--untracked-files=no", "--", ".", ":(exclude)doc", ":(exclude)README.md")
+    return root is None or not git(root, "status", "--porcelain", *measured)
 
 
 def shown(path: Path) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
@@ -126,6 +128,11 @@ def size_text(size: int) -> str:
         if size >= unit and size % unit == 0:
             return f"{size // unit} {name}"
     return f"{size} B"
+
+
+def title_short(title: str) -> str:
+    """`MPICH 4.0.2` as `MPICH 4`."""
+    return re.sub(r"(\d+)\.\S+$", r"\1", title)
 
 
 def value_text(name: str, value: float) -> str:

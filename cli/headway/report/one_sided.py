@@ -53,7 +53,8 @@ SEEN_SHARE = 0.25
 #: event, and ghosts for each message of 64 B beside DGEMM)
 SERVE_S = 65e-6
 #: what such a wait still takes when somebody answers for the target: a message each way, and where
-#: that one sleeps on the core of a target that computes its wake-up, ns (doc/results/wakeup.json)
+#: that one sleeps on the core of a target that computes its wake-up, ns
+#: (doc/results/data/wakeup.json)
 ANSWERED_NS, WOKEN_NS = 25_000, 100_000
 
 MORE_TARGETS = "for more targets than are kept, or not of MPI_COMM_WORLD"

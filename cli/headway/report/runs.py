@@ -62,7 +62,7 @@ class Reasons:
 
 #: processor time an engine takes from the program for a byte sent or received, in seconds: copying,
 #: interrupts, waking up. What computing takes longer while 4 MiB go each way: 0.43 to 0.55 on five
-#: MPIs (suite `idle`, case cpu: doc/results/idle.json), not fitted to the suite `prediction`
+#: MPIs (suite `idle`, case cpu: doc/results/data/idle.json), not fitted to the suite `prediction`
 COPY_S = 0.5e-9
 
 

@@ -1,4 +1,4 @@
-"""doc/results/programs.md, written from the result and nothing else."""
+"""The page of real programs, written from their result and nothing else."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ CAUSES = {
 INTRODUCTION = """\
 # Real programs
 
-Programs that others wrote, as their packages install them, on the two-node test cluster: {rate}
-links, one rank a node, the rank and Headway's thread on one core. Plain and Headway alternate,
-{pairs} pairs each. Times are medians with *least..most* in brackets, the ratio is the median of the
-pairs' ratios. Timed is what the program itself says it took, or the job where it does not say.
-*Faster* and *slower* are more than 1 % with three quarters of the pairs on that side.
-{same}
+The programs run as their packages install them, on the two-node test cluster with {rate} links. A
+node has one rank; the rank and Headway's thread share one core. Plain and Headway alternate,
+{pairs} pairs each. Times are medians with *least..most* in brackets; the ratio is the median of
+the pairs' ratios. The time is what the program says it took, or the time of the job. *Faster* and
+*slower* mean more than 1 %, with three quarters of the pairs on that side. {same}
 
 Made from `programs.json` by `headway bench programs` ({date}; {cpu}, {cores} cores, Linux
-{kernel}; commit {commit}). Again: `./dev headway bench programs --install`, as root: Debian's
-programs come from its registry, Python's from the package index.
+{kernel}; commit {commit}). `./dev headway bench programs --install` measures again, as root: it
+installs Debian's programs from Debian's archive and Python's from the package index.
 """
 
 
@@ -165,10 +164,7 @@ def wrapped(line: str) -> str:
     """A paragraph in lines; rows of tables and headings stay as they are."""
     if line.startswith(("|", "#")):
         return line
-    return "\n".join(
-        textwrap.fill(part, WIDTH, break_long_words=False, break_on_hyphens=False)
-        for part in line.split("\n")
-    )
+    return textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def page_make(document: dict) -> str:
@@ -187,7 +183,7 @@ def page_make(document: dict) -> str:
     )
     ordered = sorted(rows, key=lambda row: row["ratio"]["median"] if row["pairs"] else 9.0)
     lines = [
-        introduction,
+        *("\n\n".join(map(wrapped, introduction.strip().split("\n\n"))), ""),
         "| program | MPI | plain, s | Headway, s | Headway / plain | | answer |",
         "|---|---|---|---|---|---|---|",
         *(table_row(row, document["mpis"]) for row in ordered),

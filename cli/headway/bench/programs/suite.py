@@ -20,7 +20,7 @@ from headway.mpis import Mpi
 
 NAME = "programs"
 TITLE = "Real programs from the registries, plain and with Headway"
-SCHEMA = 1
+SCHEMA = 2
 PAIRS = 5
 
 
@@ -66,7 +66,7 @@ def measure(options: argparse.Namespace, mpis: Sequence[Mpi], console: Console) 
     pairs = options.launches or PAIRS
     rate, sockbufs = options.rate or "1gbit", (options.sockbuf or "default").split(",")
     started = datetime.datetime.now(datetime.UTC)
-    commit = places.commit()
+    commit, is_tree_clean = places.commit(), places.is_tree_clean()
     rows: list[dict] = []
     notes: list[str] = []
     with machine.cpu_share() as protection, report.Progress(console) as progress:
@@ -87,7 +87,11 @@ def measure(options: argparse.Namespace, mpis: Sequence[Mpi], console: Console) 
                     scratch=options.out / "scratch",
                     tell=lambda launch, common=common: progress.tell({**common, **launch}),
                 )
-                dated = {"date": started.isoformat(timespec="seconds"), "commit": commit}
+                dated = {
+                    "date": started.isoformat(timespec="seconds"),
+                    "commit": commit,
+                    "is_tree_clean": is_tree_clean,
+                }
                 rows.append({**row, **described(program), **dated})
                 notes += [note] if note and note not in notes else []
     return {
@@ -95,6 +99,7 @@ def measure(options: argparse.Namespace, mpis: Sequence[Mpi], console: Console) 
         "date": started.isoformat(timespec="seconds"),
         "machine": machine.describe(),
         "commit": commit,
+        "is_tree_clean": is_tree_clean,
         "suite": NAME,
         "title": TITLE,
         "notes": notes,
@@ -149,9 +154,15 @@ def results_write(document: dict, options: argparse.Namespace, console: Console)
         whole = merged(path, document)
         text = json.dumps(whole, separators=(",", ":")).replace('{"program"', '\n{"program"')
         path.write_text(text + "\n", encoding="utf-8")
-        page_path = folder / f"{NAME}.md"
-        page_path.write_text(page.page_make(whole), encoding="utf-8")
-        for item in (path, page_path):
+        written = [path]
+        if options.publish and folder == folders[-1]:
+            from headway.bench.published import pages  # it knows this suite
+
+            written += pages.write_all(folder.parents[2])
+        else:
+            written.append(folder / f"{NAME}.md")
+            written[-1].write_text(page.page_make(whole), encoding="utf-8")
+        for item in written:
             console.print(f"wrote {places.shown(item)}")
 
 

@@ -1,0 +1,1 @@
+"""The published results of the source tree: claims, the state of their files, pages."""
