@@ -1,4 +1,4 @@
-"""doc/results: figures are read from the files, states from git, and what is committed is in date."""
+"""doc/results: figures come from the files, states from git, and committed pages are in date."""
 
 from __future__ import annotations
 
