@@ -44,7 +44,7 @@ struct headway_state {
     uint64_t pending;      /* operations that are tracked and not known to be complete */
     uint64_t tracked;      /* operations ever tracked */
     double waited_s;       /* time in MPI calls that waited for tracked operations */
-    double overlapped_s;   /* time the program did other things while some were pending */
+    double overlapped_s;   /* time the program computed while some were pending */
     double recovered_s;    /* what the engine saved, estimated from what was measured; negative: cost. 0 where
                               it is not sure which of the two */
     double progress_cpu_s; /* processor time of the progress thread */

@@ -152,7 +152,7 @@ def ghost_lines(records: list[dict]) -> list[str]:
     locks = int(total(records, "locks_redirected"))
     line = f"the ghosts served {plural(windows, 'window')}: {plural(served, 'operation')}"
     line += f" and {plural(locks, 'lock')}" if locks else ""
-    line += f", besides {near} within a node that needed none" if near else ""
+    line += f"; {plural(near, 'operation')} within a node needed no ghost" if near else ""
     return [line + took]
 
 
@@ -167,7 +167,7 @@ def overlap_lines(records: list[dict]) -> list[str]:
     if not tracked and exposures:
         looks = int(total(records, "polls"))
         windows = plural(exposures, "window")
-        return [f"0 operations tracked; {windows} exposed, {looks} looks for what others do there"]
+        return [f"0 operations tracked; {windows} exposed, polled {looks} times for others"]
     if not tracked:
         limit = max(number(r, "eager_limit_bytes") for r in records)
         above = f" (messages from {size_text(limit)} on are)" if limit else ""
@@ -179,7 +179,8 @@ def overlap_lines(records: list[dict]) -> list[str]:
     if number(worst, "blocked_ns") * NS > 1.2 * waited > 0.01:
         line += f" (rank {worst.get('rank', '?')}: {number(worst, 'blocked_ns') * NS:.2f} s)"
     if any("overlapped_ns" in r for r in records):
-        line += f", did other things for {mean(records, 'overlapped_ns') * NS:.2f} s meanwhile"
+        computed = mean(records, "overlapped_ns") * NS
+        line += f", computed for {computed:.2f} s while they were in flight"
     early = int(total(records, "completed_early"))
     if early:
         line += f"; {early} were complete before the program asked"
@@ -243,6 +244,6 @@ def policy_lines(records: list[dict]) -> list[str]:
     windows = int(total(records, "overlap_windows"))
     left_out = int(total(records, "overlap_windows_off"))
     if windows and left_out:
-        why = "as a control, or where it gained nothing" if windows > left_out else "gained nothing"
-        lines.append(f"{left_out} of {windows} windows of overlap without the thread: {why}")
+        why = "as a control, or as it gained nothing" if windows > left_out else "it gained nothing"
+        lines.append(f"the thread left out {left_out} of {windows} windows of overlap: {why}")
     return lines

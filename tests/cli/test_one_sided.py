@@ -174,7 +174,7 @@ def test_target_that_computes_is_to_be_won() -> None:
     found = OneSided(run)
     assert found.ghosts_s == pytest.approx(0.45, abs=0.02) and found.unknown_s == 0
     told = one_sided.lines(found)[0]
-    assert "Ghosts (headway run --ghosts 1) can win back about 0.45 s" in told
+    assert "Ghosts (headway run --ghosts 1) can recover about 0.45 s" in told
     assert "progress thread (headway run) about 0.45 s" in told
 
 
@@ -400,7 +400,7 @@ def test_is_shown_everywhere() -> None:
         text.show(run, console, 12)
     said = shown.get()
     assert "One-sided waits" in said and "window of MPI_Win_allocate" in said
-    assert "nothing to win" not in said and "can win back about 0.45 s" in said
+    assert "nothing to recover" not in said and "can recover about 0.45 s" in said
     written = page.write([run])
     assert "One-sided waits" in written and "rank 1 computed 90 %" in written
     file = io.StringIO()

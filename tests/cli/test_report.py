@@ -218,7 +218,7 @@ def test_one_sided_waits_are_named(tmp_path: Path) -> None:
     assert "15.0 % of the run" in told and "--ghosts" in told
     del sites[-2]
     (told,) = text.conclusion(runs.load(save(tmp_path / "none", one)))
-    assert "nothing to win" in told
+    assert "nothing to recover" in told
 
 
 def test_prints_tables(headway: Headway, tmp_path: Path) -> None:

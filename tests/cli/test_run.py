@@ -377,7 +377,7 @@ def test_summary_says_what_happened() -> None:
         "2 ranks, engine thread, 2.00 s",
         "0.100 CPU s a rank (5.0 %)",
         "6 operations tracked, 6.0 MiB: waited 0.50 s a rank",
-        "did other things for 1.20 s",
+        "computed for 1.20 s while they were in flight",
         "the thread saved about 0.60 s (0.50 to 0.70) of 2.60 s",
         "4 of 20 windows",
         "declined: a reason (2 ranks)",
@@ -465,7 +465,7 @@ def test_summary_says_what_ghosts_served() -> None:
     assert "the ghosts served no window" in records.summarise([idle])
     served = {**idle, "windows_redirected": 2, "operations_redirected": 700, "locks_redirected": 1}
     told = "\n".join(records.summarise([served, {**served, "rank": 1, "operations_copied": 30}]))
-    assert "the ghosts served 2 windows: 1400 operations and 2 locks, besides 30 within" in told
+    assert "1400 operations and 2 locks; 30 operations within a node needed no ghost" in told
     assert "nothing was pending" not in told
     assert "CPU" not in told.split("the ghosts", 1)[1]
 

@@ -38,7 +38,7 @@ def thread(answers: Sequence[Answer]) -> Finding:
             NOTE,
             "thread",
             f"{text}, on the program's own core",
-            "about a tenth of a window of overlap cannot be won back there",
+            "about a tenth of a window of overlap cannot be recovered there",
         )
     return Finding(OK, "thread", text)
 

@@ -1,5 +1,5 @@
 """One-sided waits: for which targets they were, what those did meanwhile, and what an engine that
-acts for them would win back.
+acts for them would recover.
 
 Nothing watches the wire in these waits, and nothing need: where a transfer needs the target to call
 MPI, the wait ends when the target, having computed, is in MPI again. So in the moments that records
@@ -102,7 +102,7 @@ class Row:
     looks: int = 0  #: waits laid over what their targets did
     served_alone: int = 0  #: of these
     computed: float = 0.0  #: in which the targets computed, s
-    ghosts: float = 0.0  #: what they would win back, s
+    ghosts: float = 0.0  #: what they would recover, s
     unserved: float = 0.0  #: what could be won, had any engine a way to act for the targets, s
     thread: float = 0.0
     unknown: float = 0.0  #: of `waited`, about which nothing is known, s
@@ -113,7 +113,7 @@ class Row:
     why_unknown: set[str] = field(default_factory=set)
 
     def won_by_rank(self, seconds: float) -> Counter[int]:
-        """What an engine would win back here, to whom it goes."""
+        """What an engine would recover here, to whom it goes."""
         whole = self.ranks.total()
         return Counter({rank: part * seconds / whole for rank, part in self.ranks.items() if whole})
 
@@ -525,7 +525,7 @@ def named(row: Row) -> str:
 
 
 def lines(found: OneSided) -> list[str]:
-    """What the engines would win back of one-sided waits, and how that is known."""
+    """What the engines would recover of one-sided waits, and how that is known."""
     run = found.run
     waited = found.waited_s
     said = []
@@ -533,7 +533,7 @@ def lines(found: OneSided) -> list[str]:
         looks = sum(row.looks for row in found.rows)
         said.append(
             f"{waited:.2f} s a rank, {100 * waited / run.wall:.1f} % of the run, were waits for "
-            f"targets of one-sided operations. Ghosts (headway run --ghosts 1) can win back about "
+            f"targets of one-sided operations. Ghosts (headway run --ghosts 1) can recover about "
             f"{found.ghosts_s:.2f} s a rank of the run, the progress thread (headway run) about "
             f"{found.thread_s:.2f} s. Known from {looks} waits laid over what their targets did: "
             "time in which a target computed, and after which the wait still went on until it "
@@ -551,7 +551,7 @@ def lines(found: OneSided) -> list[str]:
             {row.why_no_ghosts for row in found.rows if row.unserved and row.why_no_ghosts}
         )
         said.append(
-            f"{unserved:.2f} s a rank of them targets that computed would be won back too, had an "
+            f"{unserved:.2f} s a rank of them targets that computed would be recovered too, had an "
             f"engine a way to act for them: {'; '.join(why)}."
         )
     if found.unknown_s > WORTH * run.wall:
@@ -559,7 +559,7 @@ def lines(found: OneSided) -> list[str]:
         said.append(
             f"Of {found.unknown_s:.2f} s a rank of one-sided waits nothing is known: "
             f"{'; '.join(why)}. headway run, and where cores are to spare headway run --ghosts 1, "
-            "show what is to be won there."
+            "show what can be recovered there."
         )
     if found.for_others_s > WORTH * run.wall:
         said.append(

@@ -196,7 +196,7 @@ def one_sided_waits(run: Run) -> str:
     if not rows:
         return ""
     headings = ["waited at", "known from", *one_sided.HEADINGS]
-    return "<h2>One-sided waits, and what an engine would win back of them</h2>" + table(
+    return "<h2>One-sided waits, and what an engine would recover of them</h2>" + table(
         headings, rows, len(one_sided.HEADINGS)
     )
 

@@ -182,7 +182,7 @@ def waits_table(run: Run, waits: Sequence[Site]) -> Table:
 
 
 def one_sided_table(run: Run, rows: Sequence[one_sided.Row]) -> Table:
-    title = "One-sided waits, and what an engine would win back of them, s a rank"
+    title = "One-sided waits, and what an engine would recover of them, s a rank"
     table = Table(title=title, title_justify="left")
     table.add_column("waited at", overflow="fold")
     table.add_column("MPI_", overflow="fold")
@@ -219,13 +219,13 @@ def conclusion(run: Run) -> list[str]:
     waited = sum(getattr(reasons, name) for name in REASON_NAMES) / run.size
     lines = one_sided_lines(run)
     if not waited:
-        nothing = "The program waited for no request: progress in the background has nothing to win"
-        return lines or [f"{nothing}."]
+        nothing = "The program waited for no request, so an engine has nothing to recover."
+        return lines or [nothing]
     gain = run.prediction.seconds
     if reasons.looks:
         gain -= run.prediction.within + run.prediction.transport
         lines.append(
-            f"An engine that makes progress can win back about {gain:.2f} s a rank, "
+            f"An engine that makes progress can recover about {gain:.2f} s a rank, "
             f"{percent(gain, run.wall)} of the run (headway run): {run.prediction.idle:.2f} s in "
             f"which bytes moved only while the program waited, though the wire was idle while it "
             f"computed{copying_text(run)}. Known from {reasons.looks} looks at the byte counters "
@@ -236,8 +236,8 @@ def conclusion(run: Run) -> list[str]:
     lines += transport_lines(run)
     if run.prediction.spinning > WORTH_NAMING * waited:
         lines.append(
-            f"{run.prediction.spinning:.2f} s a rank more could be won in tests in a loop if they "
-            "were waits: an engine is left on where waits become shorter, and tests are none."
+            f"{run.prediction.spinning:.2f} s a rank more could be recovered if tests in a "
+            "loop were waits: an engine stays on where waits become shorter, and tests are none."
         )
     if reasons.unknown > WORTH_NAMING * waited * run.size:
         lines.append(
@@ -270,7 +270,7 @@ def within_nodes(run: Run) -> list[str]:
     )
     if found.within > WORTH_NAMING * (found.within + found.idle):
         lines.append(
-            f"Within nodes an engine can win back about {found.within:.2f} s a rank, "
+            f"Within nodes an engine can recover about {found.within:.2f} s a rank, "
             f"{percent(found.within, run.wall)} of the run (headway run). {how}; there are cores "
             "to do it meanwhile."
         )

@@ -114,7 +114,8 @@ def profile_text(row: dict) -> str:
     return (
         f"*Profile*: {profile['wall_s']:.1f} s from MPI_Init to MPI_Finalize, in MPI "
         f"{profile['mpi_s']:.2f} s ({share:.0f} %): {sites or 'nothing above 0.01 s'}. "
-        f"Of it {reasons_text(profile)}; to be won at most {gain:.2f} s{share_text(row, gain)}"
+        f"Of it {reasons_text(profile)}; an engine could recover at most {gain:.2f} s"
+        f"{share_text(row, gain)}"
         f"{unknown_text(row)}."
     )
 
