@@ -1,4 +1,4 @@
-/* What every agent that shares a core asks of the kernel: a progress thread, a ghost, a watch. */
+/* An agent that shares a core (a progress thread, a ghost, a watch) asks this of the kernel. */
 #ifndef HW_BASE_AGENT_H
 #define HW_BASE_AGENT_H
 

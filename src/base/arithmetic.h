@@ -1,7 +1,7 @@
-/* How a thread's processor calculates with floating-point numbers: how it rounds, what becomes of the
- * smallest ones, which exceptions trap, which have been seen (fenv(3)). Each thread has its own, a new one
- * that of its maker. What an agent adds up for the program must come out as it does plain, so the agent takes
- * over the program's, and the program what the agent has seen. */
+/* The arithmetic of a thread is how its processor calculates with floating-point numbers: how it rounds, what
+ * becomes of the smallest ones, which exceptions trap, which have been seen (fenv(3)). Each thread has its
+ * own, a new one that of its maker. What an agent adds up for the program must come out as it does plain, so
+ * the agent takes over the program's, and the program what the agent has seen. */
 #ifndef HW_BASE_ARITHMETIC_H
 #define HW_BASE_ARITHMETIC_H
 

@@ -1,4 +1,4 @@
-/* Time, always in nanoseconds, always unsigned 64 bit. Any thread may call. */
+/* The clock gives time in nanoseconds, always unsigned 64 bit. Any thread may call. */
 #ifndef HW_BASE_CLOCK_H
 #define HW_BASE_CLOCK_H
 

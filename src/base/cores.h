@@ -1,5 +1,5 @@
-/* How many cores a set of processors is. Hardware threads of one core share its units, so that a helper on
- * one slows the program on the other: they are one core here. Any thread. */
+/* These functions count the cores of a set of processors. Hardware threads of one core share its units, so
+ * that a helper on one slows the program on the other: they are one core here. Any thread. */
 #ifndef HW_BASE_CORES_H
 #define HW_BASE_CORES_H
 

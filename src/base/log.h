@@ -1,4 +1,4 @@
-/* What Headway says: one line `[headway rank 3] cause; what to do` on standard error.
+/* The log prints one line `[headway rank 3] cause; what to do` on standard error.
  *
  * Every line is one write(2) of at most HW_LOG_LINE_MAX bytes (longer text is cut with "..."), so lines of
  * different processes never mix. No memory is allocated and no lock is taken. Any thread may call at any

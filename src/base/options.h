@@ -1,4 +1,4 @@
-/* The options of the library, read once from the environment.
+/* The options of the library are read once from the environment.
  *
  * spec/options.toml is the only list; tools/gen_options.py writes options_table.h (the enums and struct
  * hw_options) and options_table.c (the defaults and hw_option_table) from it.

@@ -1,4 +1,4 @@
-/* How Headway's own functions report: never an MPI error code, never errno. */
+/* Functions of Headway report by this enum, never by an MPI error code or errno. */
 #ifndef HW_BASE_STATUS_H
 #define HW_BASE_STATUS_H
 

@@ -1,5 +1,6 @@
-/* For every variable that other files use: -fvisibility=hidden is about definitions alone, so without this an
- * access goes through the global offset table (one more instruction in each of a thousand entries). */
+/* HW_HIDDEN marks every variable that other files use: -fvisibility=hidden is about definitions alone, so
+ * without this an access goes through the global offset table (one more instruction in each of a thousand
+ * entries). */
 #ifndef HW_BASE_VISIBILITY_H
 #define HW_BASE_VISIBILITY_H
 

@@ -1,6 +1,6 @@
-/* Blocks of collectives: how many bytes one exchanges with one process, on average, where its arguments are
- * counts per process, or significant at the root alone (MPI-4.1 chapters 6 and 8). It is what tells
- * operations of different sizes apart, the same in every process of a regular program.
+/* The block of a collective is how many bytes a process exchanges with one process, on average, where its
+ * arguments are counts per process, or significant at the root alone (MPI-4.1 chapters 6 and 8). It is what
+ * tells operations of different sizes apart, the same in every process of a regular program.
  *
  * Called after the operation or its post succeeded, inside an entry, by the program's threads; all calls to
  * MPI are local. */

@@ -1,6 +1,6 @@
-/* Time that the program spends in blocking communication while a window of overlap is open: not computation,
- * and the call itself makes progress, so the engine must not take it for time to gain. In entries of the
- * functions that spec/mpi-functions.toml calls blocking. */
+/* Time in blocking communication while a window of overlap is open is no computation, and the call itself
+ * makes progress, so the engine must not take it for time to gain. In entries of the functions that
+ * spec/mpi-functions.toml calls blocking. */
 #ifndef HW_MPI_BLOCKING_H
 #define HW_MPI_BLOCKING_H
 

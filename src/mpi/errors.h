@@ -1,5 +1,5 @@
-/* The program's error handlers (MPI-4.1 section 9.3), and whether the progress thread may ask about its
- * requests.
+/* This file follows the program's error handlers (MPI-4.1 section 9.3): they decide whether the progress
+ * thread may ask about its requests.
  *
  * On the MPICH family asking about a request that failed raises its error, at MPI_COMM_WORLD or MPI_COMM_SELF
  * (real/quirks.h), where the program's own completing call raises it at the request's communicator. The

@@ -1,4 +1,4 @@
-/* Attributes of the program's on what it may free in use (freeing.c). */
+/* Freeing follows attributes of the program's on what it may free in use (freeing.c). */
 #ifndef HW_MPI_FREEING_H
 #define HW_MPI_FREEING_H
 

@@ -1,4 +1,5 @@
-/* What the program asked for through include/headway.h that outlives a start of the engine. */
+/* The interface keeps what the program asked for through include/headway.h and what outlives a start of the
+ * engine. */
 #ifndef HW_MPI_INTERFACE_H
 #define HW_MPI_INTERFACE_H
 

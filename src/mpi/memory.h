@@ -1,4 +1,4 @@
-/* Memory of MPI_Alloc_mem that is ours. */
+/* This file knows memory of MPI_Alloc_mem that is ours. */
 #ifndef HW_MPI_MEMORY_H
 #define HW_MPI_MEMORY_H
 

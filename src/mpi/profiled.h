@@ -1,5 +1,5 @@
-/* What a generated entry calls around the real call while profiling is on: requests as handles. Program's
- * threads, inside an entry. */
+/* A generated entry calls these around the real call while profiling is on, with requests as handles.
+ * Program's threads, inside an entry. */
 #ifndef HW_MPI_PROFILED_H
 #define HW_MPI_PROFILED_H
 

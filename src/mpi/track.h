@@ -1,4 +1,4 @@
-/* The one step between a posting hook and the tracker: is this operation worth following? */
+/* hw_track_* is the one step between a posting hook and the tracker: is this operation worth following? */
 #ifndef HW_MPI_TRACK_H
 #define HW_MPI_TRACK_H
 

@@ -1,6 +1,6 @@
-/* Functions of the program's that MPI tells a communicator: attributes' and error handlers' (MPI-4.1 sections
- * 7.7.2, 9.3.1). With ghosts MPI would tell them the communicator that stands for MPI_COMM_WORLD, by which
- * the program does not know its world. So MPI gets functions of ours, which tell the program's. Without
+/* MPI tells functions of the program's a communicator: those of attributes and error handlers (MPI-4.1
+ * sections 7.7.2, 9.3.1). With ghosts MPI would tell them the communicator that stands for MPI_COMM_WORLD, by
+ * which the program does not know its world. So MPI gets functions of ours, which tell the program's. Without
  * ghosts all is as it was given. Any thread, within a hook. */
 #ifndef HW_MPI_WORLD_CALLBACKS_H
 #define HW_MPI_WORLD_CALLBACKS_H

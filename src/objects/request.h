@@ -1,4 +1,4 @@
-/* The pending tracker: every operation of the program that may need software progress.
+/* The pending tracker knows every operation of the program that may need software progress.
  *
  * A tracked request is known by its MPI handle from the call that posted (or defined) it until a door
  * finds it complete or frees it. Requests too small to matter are never entered, and while nothing is

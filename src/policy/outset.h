@@ -1,5 +1,5 @@
-/* What is decided at the start, before anything was measured in this run: from which size messages are worth
- * an agent, and whether there is anything to win at all. Pure. */
+/* The outset decides at the start, before anything was measured in this run: from which size messages are
+ * worth an agent, and whether there is anything to win at all. Pure. */
 #ifndef HW_POLICY_OUTSET_H
 #define HW_POLICY_OUTSET_H
 

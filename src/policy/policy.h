@@ -1,5 +1,5 @@
-/* When the progress thread is worth it: decided from what was measured in this run, for each class of
- * operations by itself.
+/* The policy decides when the progress thread is worth it, from what was measured in this run, for each class
+ * of operations by itself.
  *
  * A class is a kind of operation, a power of two of its bytes, and whether it sends or receives. The cost of
  * a window of overlap is what the program lost in it: time blocked in completion and in other blocking calls,

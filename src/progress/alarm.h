@@ -1,4 +1,4 @@
-/* What an agent sleeps on that others may set off at once or after a moment.
+/* An agent sleeps on its alarm, which others set off at once or after a moment.
  *
  * To wake a thread costs its waker 6 to 15 us, and the woken thread takes the waker's core: in the midst of a
  * series of posts that is a bad moment. To set a timer costs half a microsecond. Whoever posts sets it to a

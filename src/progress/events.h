@@ -1,4 +1,4 @@
-/* Waiting for the transport's sockets to have something to do.
+/* An agent waits here until the transport's sockets have something to do.
  *
  * Two epoll sets over the same sockets: one edge-triggered, to sleep on (an event is reported once,
  * however long the data stays unread), one level-triggered, to ask whether data is still unread after a

@@ -1,4 +1,4 @@
-/* Taking turns in MPI: the progress thread's turn, and the program's.
+/* The gate lets the progress thread and the program take turns in MPI.
  *
  * The progress thread never is inside MPI together with a thread of the program, so MPI needs no locks for
  * its sake: MPI_THREAD_SERIALIZED is enough (doc/adr/0015). The program's side is a store of its mark and a

@@ -1,4 +1,4 @@
-/* Who is inside MPI.
+/* The mark of a thread says whether it is inside MPI.
  *
  * Every generated entry marks its thread as inside MPI for the time of the real call. The mark does
  * two things: MPI's calls to itself are recognised (depth is not 0) and passed straight through, and

@@ -1,4 +1,4 @@
-/* Who wants to know when an agent has made progress: descriptors of event loops (include/headway.h).
+/* Listeners are told when an agent has made progress: descriptors of event loops (include/headway.h).
  *
  * Any thread may call anything. Telling costs one relaxed load while nobody listens. */
 #ifndef HW_PROGRESS_LISTENERS_H

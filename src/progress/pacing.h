@@ -1,7 +1,7 @@
-/* How often an agent that shares its core may poll: at once for the first few events after a quiet time
- * (a rendezvous handshake is a chain of short messages, each delay of which delays the data), at most
- * once per gap in the long run (in the bulk of a transfer each wake-up costs the program's thread some
- * 20 us). A token bucket, kept as the time at which it would be full (generic cell rate algorithm). */
+/* Pacing limits how often an agent that shares its core polls: at once for the first few events after a quiet
+ * time (a rendezvous handshake is a chain of short messages, each delay of which delays the data), at most
+ * once per gap in the long run (in the bulk of a transfer each wake-up costs the program's thread some 20
+ * us). A token bucket, kept as the time at which it would be full (generic cell rate algorithm). */
 #ifndef HW_PROGRESS_PACING_H
 #define HW_PROGRESS_PACING_H
 

@@ -1,6 +1,6 @@
-/* A poll that needs no request of the program: MPI_Test on a receive of ours that nothing ever matches, on a
- * communicator of this process alone. (MPI_Iprobe and calls on null requests make no progress on some MPIs.)
- */
+/* This poll needs no request of the program: it is MPI_Test on a receive of ours that nothing ever matches,
+ * on a communicator of this process alone. (MPI_Iprobe and calls on null requests make no progress on some
+ * MPIs.) */
 #ifndef HW_PROGRESS_POLL_H
 #define HW_PROGRESS_POLL_H
 

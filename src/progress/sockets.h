@@ -1,4 +1,5 @@
-/* The TCP connections open in this process, found without touching them: the transport's among them. */
+/* This file finds the TCP connections open in this process, the transport's among them, without touching
+ * them. */
 #ifndef HW_PROGRESS_SOCKETS_H
 #define HW_PROGRESS_SOCKETS_H
 

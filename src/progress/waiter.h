@@ -1,4 +1,4 @@
-/* How an agent that shares its core waits until polling is worth it.
+/* A waiter lets an agent that shares its core sleep until polling is worth it.
  *
  * Two triggers. Events: the agent sleeps on the transport's sockets; the messages of a handshake are
  * answered at once (within the limits of pacing.h), a bulk transfer is looked at once per gap; a slow tick is

@@ -1,5 +1,5 @@
-/* What this process's TCP connections have carried, as the kernel counts it: whether data moved while the
- * program computed or only while it waited is seen there, whatever the MPI does. */
+/* The wire is what this process's TCP connections have carried, as the kernel counts it: whether data moved
+ * while the program computed or only while it waited is seen there, whatever the MPI does. */
 #ifndef HW_PROGRESS_WIRE_H
 #define HW_PROGRESS_WIRE_H
 

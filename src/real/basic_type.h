@@ -1,7 +1,7 @@
-/* Which predefined operations MPI defines on a predefined datatype (MPI-4.1 section 6.9.2), for those that an
- * accumulate applied by us may use: C and Fortran integers and reals, complex numbers, MPI_BYTE, MPI_C_BOOL,
- * MPI_CHAR. Everything else, and everything on Open MPI, whose accumulates we leave alone (software_rma.h),
- * has none. Any thread. */
+/* This file tells which predefined operations MPI defines on a predefined datatype (MPI-4.1 section 6.9.2),
+ * for those that an accumulate applied by us may use: C and Fortran integers and reals, complex numbers,
+ * MPI_BYTE, MPI_C_BOOL, MPI_CHAR. Everything else, and everything on Open MPI, whose accumulates we leave
+ * alone (software_rma.h), has none. Any thread. */
 #ifndef HW_REAL_BASIC_TYPE_H
 #define HW_REAL_BASIC_TYPE_H
 

@@ -1,4 +1,4 @@
-/* MPI's constants, usable in a library that does not link MPI.
+/* HW_X stands for MPI's constant MPI_X in a library that does not link MPI.
  *
  * Open MPI's predefined handles are addresses of its own variables: naming one would leave an undefined
  * data symbol in our library. They are looked up once and kept here. MPICH's are plain numbers. Code

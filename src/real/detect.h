@@ -1,4 +1,4 @@
-/* Which MPI this process runs on, and whether it is one this library was built for.
+/* Detection tells which MPI this process runs on, and whether this library was built for it.
  *
  * Makes no MPI call and allocates nothing lasting, except hw_real_detect_version, which asks
  * MPI_Get_library_version. Any thread, at any time. */

@@ -1,4 +1,4 @@
-/* The largest message that the MPI sends without waiting for the receiver. */
+/* The eager limit is the largest message that the MPI sends without waiting for the receiver. */
 #ifndef HW_REAL_EAGER_H
 #define HW_REAL_EAGER_H
 

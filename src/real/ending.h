@@ -1,4 +1,5 @@
-/* MPI_Finalize of an MPICH over UCX, in which processes wait for one another's progress (doc/adr/0019).
+/* The ending keeps MPI_Finalize of an MPICH over UCX going, in which processes wait for one another's
+ * progress (doc/adr/0019).
  *
  * MPICH 4.0 closes its UCX endpoints, each with whatever the peer must answer, and then enters the launcher's
  * barrier: a read(2) that returns when all have come. Who is there makes no progress any more, so the others'

@@ -1,4 +1,4 @@
-/* Functions of an MPI that no standard names: Headway has no entries for them. */
+/* Extensions are functions of an MPI that no standard names; Headway has no entries for them. */
 #ifndef HW_REAL_EXTENSIONS_H
 #define HW_REAL_EXTENSIONS_H
 

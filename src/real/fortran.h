@@ -1,5 +1,5 @@
-/* Attributes in Fortran. The Fortran libraries of the MPIs set and get them past MPI_X: those of MPICH and
- * Intel MPI through functions of libmpi that no mpi.h declares, that of Open MPI through its own insides. */
+/* The Fortran libraries of the MPIs set and get attributes past MPI_X: those of MPICH and Intel MPI through
+ * functions of libmpi that no mpi.h declares, that of Open MPI through its own insides. */
 #ifndef HW_REAL_FORTRAN_H
 #define HW_REAL_FORTRAN_H
 

@@ -1,6 +1,6 @@
-/* What the launcher told about the job in the environment, before MPI_Init*: the only place that knows the
- * names, but for those of the rank (base/log.h). Read from Hydra (MPICH, Intel MPI), Open MPI's mpirun (ORTE
- * and PRRTE), Slurm's srun and PALS. Any thread, any time; looked up each time.
+/* The launcher tells about the job in the environment, before MPI_Init*. Only this file knows the names, but
+ * for those of the rank (base/log.h). It reads what is told by Hydra (MPICH, Intel MPI), Open MPI's mpirun
+ * (ORTE and PRRTE), Slurm's srun and PALS. Any thread, any time; looked up each time.
  *
  * Every answer but hw_real_launcher_has_own_core is the same in all processes of a job on one node, also
  * where they are bound to different cores. */

@@ -1,4 +1,4 @@
-/* Reduction operations. */
+/* This file tells reduction operations apart. */
 #ifndef HW_REAL_OP_H
 #define HW_REAL_OP_H
 

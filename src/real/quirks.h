@@ -1,5 +1,6 @@
-/* What an MPI gets wrong, or does at a price, each found by a test or measured. Partitioned operations and
- * file access were tried with both threads in MPI at once, and not again in turns (doc/adr/0015). */
+/* A quirk is what an MPI gets wrong, or does at a price; each was found by a test or measured. Partitioned
+ * operations and file access were tried with both threads in MPI at once, and not again in turns
+ * (doc/adr/0015). */
 #ifndef HW_REAL_QUIRKS_H
 #define HW_REAL_QUIRKS_H
 

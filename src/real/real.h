@@ -1,4 +1,4 @@
-/* The only way out: every call of ours to the MPI underneath goes through one of two tables.
+/* Every call of ours to the MPI underneath goes through one of two tables; there is no other way out.
  *
  * hw_real holds, for MPI_X, the next MPI_X in the chain after us: another preloaded tool, else the MPI
  * itself. hw_bottom holds PMPI_X of the MPI itself; it serves MPI's calls to itself and our own polls.

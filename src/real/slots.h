@@ -1,6 +1,6 @@
-/* Standing in front of what one loaded object calls of others, and nobody else's calls: the slots through
- * which the loader bound its calls are given other values. For functions that are no MPI's to interpose, such
- * as read(2) in the MPI itself.
+/* A slot is where the loader bound a call of one loaded object; another value there stands in front of that
+ * object's calls, and of nobody else's. For functions that are no MPI's to interpose, such as read(2) in the
+ * MPI itself.
  *
  * One caller at a time for each object, while no thread is loading or unloading any. */
 #ifndef HW_REAL_SLOTS_H

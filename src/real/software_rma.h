@@ -1,4 +1,4 @@
-/* Who applies an accumulate, and when. */
+/* This file tells who applies an accumulate, and when. */
 #ifndef HW_REAL_SOFTWARE_RMA_H
 #define HW_REAL_SOFTWARE_RMA_H
 

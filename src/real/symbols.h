@@ -1,4 +1,4 @@
-/* The dynamic symbols of a loaded object, where the loader has them. */
+/* These functions find the dynamic symbols of a loaded object where the loader has them. */
 #ifndef HW_REAL_SYMBOLS_H
 #define HW_REAL_SYMBOLS_H
 

@@ -1,4 +1,4 @@
-/* Between the generated real_table.c and real.c; nobody else includes it. */
+/* This header stands between the generated real_table.c and real.c; nobody else includes it. */
 #ifndef HW_REAL_TABLE_ENTRIES_H
 #define HW_REAL_TABLE_ENTRIES_H
 

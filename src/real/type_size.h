@@ -1,4 +1,5 @@
-/* Size of a datatype in bytes, as fast as the MPI underneath allows. `type` must be valid. */
+/* hw_real_type_size gives the size of a datatype in bytes, as fast as the MPI underneath allows. `type` must
+ * be valid. */
 #ifndef HW_REAL_TYPE_SIZE_H
 #define HW_REAL_TYPE_SIZE_H
 

@@ -1,5 +1,5 @@
-/* Memory of this process that others of its node can map: places in one sparse file of the node, of which
- * each process has a part of its own (MPI-4.1 section 9.2 lets MPI_Alloc_mem give shared memory).
+/* The arena gives memory that other processes of the node can map: places in one sparse file of the node, of
+ * which each process has a part of its own (MPI-4.1 section 9.2 lets MPI_Alloc_mem give shared memory).
  *
  * A small piece lies with others in a run of units, a larger one in a mapping of its own. What is given back
  * is kept for the next who asks, up to a limit; beyond that the kernel gets it back. A place in the file is

@@ -1,5 +1,5 @@
-/* Sleeping on a 32-bit word until another thread changes it. Linux futex(2): of this process, or, `shared`,
- * of any that maps the word. */
+/* A futex lets a thread sleep on a 32-bit word until another changes it (Linux futex(2)): a thread of this
+ * process, or, `shared`, of any that maps the word. */
 #ifndef HW_SHM_FUTEX_H
 #define HW_SHM_FUTEX_H
 

@@ -1,4 +1,4 @@
-/* MPI_COMM_WORLD as the program sees it.
+/* hw_world_comm puts the user world in place of MPI_COMM_WORLD.
  *
  * Where ghosts took a part of the world, every communicator that the program passes goes through here.
  * Without ghosts both members are zero: one load and one branch that is always predicted. Written in

@@ -1,5 +1,6 @@
-/* Which processes of a node become its ghosts, and whom each of them serves (papers/004 section III): a ghost
- * shares the NUMA domain, else the socket, of the user processes it serves, where those are bound.
+/* Placement decides which processes of a node become its ghosts, and whom each serves (papers/004 section
+ * III): a ghost shares the NUMA domain, else the socket, of the user processes it serves, where those are
+ * bound.
  *
  * Pure functions of where the processes of one node are bound; every process computes the same for all nodes.
  * Domains are any numbers from 0, each kind with its own; -1: bound to more than one, or not known. */

@@ -1,6 +1,6 @@
-/* Where the calling process is bound, in sockets and NUMA domains, as hwloc tells. The library is looked for
- * when it is needed: without libhwloc.so.15 (any hwloc 2), or without hwloc.h when this was built, nothing is
- * known. Takes some tens of milliseconds. One thread. */
+/* The topology tells in which sockets and NUMA domains the calling process is bound, as hwloc knows it. The
+ * library is looked for when it is needed: without libhwloc.so.15 (any hwloc 2), or without hwloc.h when this
+ * was built, nothing is known. Takes some tens of milliseconds. One thread. */
 #ifndef HW_WORLD_TOPOLOGY_H
 #define HW_WORLD_TOPOLOGY_H
 

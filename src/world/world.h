@@ -1,4 +1,4 @@
-/* The world, split into user processes and ghosts.
+/* The world is split into user processes and ghosts.
  *
  * Every process of MPI_COMM_WORLD calls hw_world_split in MPI_Init*, and knows the same afterwards. Some
  * processes of each node become its ghosts (placement.h); the others keep their order and are the program's

@@ -1,4 +1,5 @@
-/* Polls that follow one another although no socket has data: within a node nothing tells that there is more.
+/* A burst is polls that follow one another although no socket has data: within a node nothing tells that
+ * there is more.
  *
  * MPICH 5.0 moves a message within the node, one of a process to itself included, some kilobytes a poll, and
  * a poll that does so leaves the network alone. A few polls now and then would keep the network waiting until

@@ -1,5 +1,5 @@
-/* The window of overlap that is open now: from the first pending operation to none. Keeps what the policy
- * needs to judge it. Any thread of the program may call, inside a hook. */
+/* The window of overlap is open from the first pending operation to none. It keeps what the policy needs to
+ * judge it. Any thread of the program may call, inside a hook. */
 #ifndef HW_ENGINES_THREAD_OVERLAP_H
 #define HW_ENGINES_THREAD_OVERLAP_H
 

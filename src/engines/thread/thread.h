@@ -1,5 +1,5 @@
-/* The progress thread, for engine.c beside it; each as the member of struct hw_engine says that has its name
- * (engines/engine.h). */
+/* These functions of the progress thread are for engine.c beside it; each does what the member of struct
+ * hw_engine says that has its name (engines/engine.h). */
 #ifndef HW_ENGINES_THREAD_THREAD_H
 #define HW_ENGINES_THREAD_THREAD_H
 

@@ -228,7 +228,7 @@ static void look(struct hw_delays *mine, const struct hw_profile_site *site,
     see(mine, partner);
 }
 
-/* An unknown rank matches any rank. */
+/* A rank that is not known is anybody. */
 static int in_world(const struct hw_delay_who *who, int rank)
 {
     int found = rank < 0 ? rank : hw_comms_world_rank(who->handle, rank);

@@ -1,6 +1,6 @@
-/* Large one-sided operations that a ghost of another node serves, from the call that makes them until their
- * window is flushed: pending operations of their origin, whose data leave or come only while it makes
- * progress. The ghost makes it for others; the progress thread makes it here.
+/* Large one-sided operations that a ghost of another node serves are under way from the call that makes them
+ * until their window is flushed: pending operations of their origin, whose data leave or come only while it
+ * makes progress. The ghost makes it for others; the progress thread makes it here.
  *
  * Of a window that no ghost serves nothing is kept: it is an exposure (engines/engine.h), so the thread
  * watches the transport's sockets anyway. Threads of the program, in a hook; WINDOW may be NULL. */
