@@ -70,7 +70,7 @@ def sentences_of(text: str) -> list[str]:
     """The sentences of a page, links by their text alone."""
     prose = "\n".join(line for _, line in prose_lines(text))
     prose = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", prose)
-    parts = re.split(r"\n\s*\n|\n\s*[*-] |(?<=[.!?])\s+", "\n\n" + prose)
+    parts = re.split(r"\s*\n\s*[*-] |\n\s*\n|(?<=[.!?])\s+", "\n" + prose)
     return [" ".join(part.split()) for part in parts if part.strip()]
 
 

@@ -26,6 +26,11 @@ OUTSIDE = {
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
 }
+#: the folders of the library
+OUTSIDE |= {
+    path.relative_to(ROOT).as_posix(): f"code/{'-'.join(path.relative_to(ROOT).parts[1:-1])}.md"
+    for path in sorted(ROOT.glob("src/**/README.md"))
+}
 MAN_PAGES = ("doc/man/headway.1", "doc/man/headway.7")
 PLOTS = ROOT / "build" / "plots"
 RESULTS = "results/"

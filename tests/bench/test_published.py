@@ -19,6 +19,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import lint_rules  # noqa: E402
 
+#: enough lines for git to know a file that moved
+BODY = "".join(f"int number_{i};\n" for i in range(30))
+
 
 def row(mode: str, ratio: float, **more: object) -> dict:
     summary = {"median": ratio, "min": ratio, "max": 2 * ratio, "q1": ratio, "q3": ratio}
@@ -102,7 +105,7 @@ def tree(tmp_path: Path) -> Path:
     """A repository with one claim, its file and the code that it measures."""
     for name in ("doc/results/data", "src", "bench"):
         (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "src" / "thread.c").write_text("int a; /* before */\n")
+    (tmp_path / "src" / "thread.c").write_text(f"{BODY}int a; /* before */\n")
     (tmp_path / "README.md").write_text(f"{pages.README_BEGIN}\n{pages.README_END}\n")
     (tmp_path / "doc" / "results" / "claims.toml").write_text(
         'areas = ["Overlap"]\nheadline = [{ text = "T", claim = "overlap", value = "ratio", '
@@ -147,12 +150,12 @@ def test_states_follow_the_code(tree: Path) -> None:
     measured = commit(tree)
     result_write(tree, measured[:12])
     assert state_told(tree) == "current"
-    source.write_text('#include "b.h"\nint a; /* after, in more words */ // and more\n')
+    source.write_text(f'#include "b.h"\n{BODY}int a; /* after, in more words */ // and more\n')
     assert state_told(tree) == "current", "comments and includes of our own are no code"
     git(tree, "mv", "src/thread.c", "src/moved.c")
     assert state_told(tree) == "current", "nor is a move"
     source = tree / "src" / "moved.c"
-    source.write_text("int a, b;\n")
+    source.write_text(f"{BODY}int a, b;\n")
     assert state_told(tree) == "*older code*"
     commit(tree)
     assert state_told(tree) == "*older code*"

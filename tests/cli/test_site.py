@@ -49,6 +49,10 @@ def test_broken_links_are_errors(tmp_path: Path) -> None:
     for folder, name in (("tools", "site_pages.py"), ("bench", "README.md")):
         (tmp_path / folder).mkdir()
         shutil.copy2(ROOT / folder / name, tmp_path / folder)
+    for path in ROOT.glob("src/**/README.md"):
+        copy = tmp_path / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, copy)
     links = ("nowhere.md", "../../src/nowhere.c", "ghosts.md#nowhere")
     with (tmp_path / "doc" / "guide" / "tuning.md").open("a") as page:
         page.writelines(f"\n[gone]({link})\n" for link in links)
