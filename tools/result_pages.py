@@ -2,7 +2,7 @@
 """Writes doc/results from its result files: the index, a page for each claim, README.md's table.
 
   result_pages.py --write          what is committed; publishing a suite does the same
-  result_pages.py --check          exit 1 if a committed page differs; lists the files of older code
+  result_pages.py --check          exit 1 if a committed page differs; lists files of older code
   result_pages.py --plots FOLDER   a folder of plots for each result file; what is in date stays
 
 Runs with the Python of build/venv, which has what the benchmarks need.
@@ -22,10 +22,10 @@ from headway.errors import HeadwayError  # noqa: E402
 
 
 def check() -> int:
-    wrong, older = pages.differences(ROOT)
+    wrong, noted = pages.differences(ROOT)
     wrong += picture.differences(ROOT)
-    for line in older:
-        print(f"older code: {line}")
+    for line in noted:
+        print(line)
     if wrong:
         print("\n".join(wrong))
         print("run: build/venv/bin/python tools/result_pages.py --write")

@@ -184,7 +184,18 @@ def test_pages_are_written_checked_and_removed(tree: Path) -> None:
     state.git.cache_clear()
     wrong, older = pages.differences(tree)
     assert len(wrong) == 1 and "README.md" in wrong[0], "the index says current"
-    assert older == ["doc/results/data/overlap.json: src/thread.c"]
+    assert older == ["older code: doc/results/data/overlap.json: src/thread.c"]
+
+
+def test_superseded_files_are_named(tmp_path: Path) -> None:
+    def result(name: str, date: str, rows: list[dict]) -> claims.Result:
+        return claims.Result(tmp_path / f"{name}.json", document(rows) | {"date": date})
+
+    both = [row("plain", 1.0), row("headway", 0.5)]
+    old, new = result("old", "2026-11-24", both), result("new", "2026-11-25", both)
+    assert pages.superseded([old, new]) == [old]
+    more = result("more", "2026-11-24", [*both, row("peer:async", 2.0)])
+    assert pages.superseded([more, new]) == []
 
 
 def test_publishing_writes_the_layout(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -276,9 +276,11 @@ def headline_lines(table: claims.Table, published: Sequence[Published]) -> list[
     mpis = [name for name in ("mpich4", "mpich5", "impi", "ompi4", "ompi5") if name in names]
     rows = []
     for entry in table.headline:
-        one = results.get(entry["claim"])
-        if one is None:
+        named = entry["claim"] if isinstance(entry["claim"], list) else [entry["claim"]]
+        found = [results[name] for name in named if name in results]
+        if not found:
             continue
+        one = max(found, key=lambda each: str(each.result.document["date"]))
         figure = claims.figure_read(entry["text"], headline_selector(entry))
         cells = [headline_cell(figure, one.result.rows, mpi) for mpi in mpis]
         rows.append([f"[{entry['text']}](doc/results/{one.claim.name}.md)", *cells])
@@ -348,8 +350,29 @@ def without_states(text: str) -> str:
     return re.sub(r"^(\|.*\|)[^|]*\|$", r"\1", text, flags=re.MULTILINE)
 
 
+def points_of(result: Result) -> set[tuple[object, ...]]:
+    return {(*claims.point_of(row), row["mode"]) for row in result.rows if "values" in row}
+
+
+def superseded(results: Sequence[Result]) -> list[Result]:
+    """Files whose every row a newer file of the same suite has, too."""
+    found = []
+    for result in results:
+        newer = [
+            other
+            for other in results
+            if other.document.get("suite") == result.document.get("suite")
+            and str(other.document["date"]) > str(result.document["date"])
+        ]
+        points = points_of(result)
+        covered = set().union(*map(points_of, newer))
+        if points and points <= covered:
+            found.append(result)
+    return found
+
+
 def differences(root: Path) -> tuple[list[str], list[str]]:
-    """What is wrong, and which files are of older code."""
+    """What is wrong, and which files are of older code or superseded."""
     wrong = []
     has_states = has_history(root)
     made = pages_make(root, has_states=has_states)
@@ -361,13 +384,15 @@ def differences(root: Path) -> tuple[list[str], list[str]]:
         if told != text:
             wrong.append(f"{path.relative_to(root)} is not what tools/result_pages.py makes")
     wrong += [f"{path.relative_to(root)} has no result file" for path in stale_pages(root, made)]
-    older = []
-    if has_states:
-        for one in published_read(root / "doc" / "results")[1]:
-            reason = state.older_by(root, one.claim, one.result)
-            if reason:
-                older.append(f"{one.result.path.relative_to(root)}: {reason}")
-    return wrong, older
+    _, published = published_read(root / "doc" / "results")
+    noted = []
+    for one in published if has_states else ():
+        reason = state.older_by(root, one.claim, one.result)
+        if reason:
+            noted.append(f"older code: {one.result.path.relative_to(root)}: {reason}")
+    for result in superseded([one.result for one in published]):
+        noted.append(f"superseded: {result.path.relative_to(root)}: git rm it")
+    return wrong, noted
 
 
 def check_claims(table: claims.Table, published: Sequence[Published]) -> None:
