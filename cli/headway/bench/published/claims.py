@@ -100,6 +100,7 @@ class Claim:
     shows: str
     paths: tuple[str, ...]
     cells: tuple[str, ...] = ()
+    kept: str = ""  # why a file stays although newer ones have all its rows
     figures: Mapping[str, Figure] = field(default_factory=dict)
 
     def filled(self, text: str, rows: Sequence[Row]) -> str:
@@ -206,6 +207,7 @@ def claim_read(name: str, entry: Mapping[str, Any], paths: Mapping[str, Sequence
         shows=" ".join(entry["shows"].split()),
         paths=tuple(path for one in entry["paths"] for path in paths[one]),
         cells=tuple(entry.get("cells", ())),
+        kept=entry.get("kept", ""),
         figures=figures,
     )
 

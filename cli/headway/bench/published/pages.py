@@ -390,7 +390,10 @@ def differences(root: Path) -> tuple[list[str], list[str]]:
         reason = state.older_by(root, one.claim, one.result)
         if reason:
             noted.append(f"older code: {one.result.path.relative_to(root)}: {reason}")
+    kept = {one.claim.name for one in published if one.claim.kept}
     for result in superseded([one.result for one in published]):
+        if result.name in kept:
+            continue
         noted.append(f"superseded: {result.path.relative_to(root)}: git rm it")
     return wrong, noted
 
