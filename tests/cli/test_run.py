@@ -415,7 +415,7 @@ def test_summary_of_one_sided_programs_counts_looks() -> None:
     """Nothing tracked is not nothing done: the thread answered for exposed windows."""
     exposed = {"rank": 0, "size": 1, "tracked_p2p": 0, "exposures": 2, "polls": 70}
     told = "\n".join(records.summarise([exposed]))
-    assert "2 windows exposed, 70 looks" in told and "nothing was pending" not in told
+    assert "2 windows exposed, polled 70 times" in told and "nothing was pending" not in told
 
 
 MOUNTS = """\
