@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "cli"), str(ROOT / "tests")]
 
-import namespaces  # noqa: E402  (needs the path above)
+import matrix  # noqa: E402  (needs the path above)
+import namespaces  # noqa: E402
 import support  # noqa: E402
 from headway.mpis import Mpi  # noqa: E402
 
@@ -29,16 +30,12 @@ for kind in ("btl", "mtl"):
 #: The MPIs every machine of ours must have; the others run where ./dev setup installed them.
 REQUIRED = ("mpich4", "ompi4")
 
-#: Of each, the first that is there stands for the others where only the family, the vendor or the
-#: launcher makes a difference.
-FAMILIES = (("mpich5", "mpich4", "impi"), ("ompi5", "ompi4"))
-VENDORS = (("mpich5", "mpich4"), ("impi",), ("ompi5", "ompi4"))
-LAUNCHERS = (("mpich5", "mpich4", "impi"), ("ompi5",), ("ompi4",))
 
-
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """A test run that is told to end takes its jobs along, as on an interrupt from the keyboard."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    left_out = matrix.LeftOut(config.getoption("--full"), lambda: chosen_mpis(config))
+    config.pluginmanager.register(left_out, "left-out")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -94,32 +91,6 @@ def mpis(pytestconfig: pytest.Config) -> list[Mpi]:
 @pytest.fixture
 def is_full(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--full"))
-
-
-def skip_unless_first(request: pytest.FixtureRequest, groups: tuple[tuple[str, ...], ...]) -> None:
-    if request.config.getoption("--full"):
-        return
-    name = request.getfixturevalue("mpi").name
-    names = chosen_mpis(request.config)
-    group = next(group for group in groups if name in group)
-    first = next(other for other in group if other in names)
-    if name != first:
-        pytest.skip(f"only with --full; {first} stands for it")
-
-
-@pytest.fixture
-def one_of_a_family(request: pytest.FixtureRequest) -> None:
-    skip_unless_first(request, FAMILIES)
-
-
-@pytest.fixture
-def one_of_a_vendor(request: pytest.FixtureRequest) -> None:
-    skip_unless_first(request, VENDORS)
-
-
-@pytest.fixture
-def one_of_a_launcher(request: pytest.FixtureRequest) -> None:
-    skip_unless_first(request, LAUNCHERS)
 
 
 @pytest.fixture(scope="session")

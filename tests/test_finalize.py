@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import matrix
 import pytest
 import support
 from headway.cluster import Cluster
@@ -52,15 +53,14 @@ def run(cluster: Cluster, mpi: Mpi, way: str, mode: str, **more: str) -> tuple[l
     return sorted(done.stdout.splitlines()), done.stderr
 
 
+@matrix.only(
+    lambda mpi, mode: mode != "ghosts" or mpi.name != "ompi4",
+    "Open MPI 4 cannot make windows between nodes, plain too",
+)
+@matrix.quick(lambda mpi, way, mode: has_answers(mpi) or (way, mode) == ("freed", "thread"))
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("mode", MODES)
-def test_all_arrives_and_all_end(
-    cluster: Cluster, mpi: Mpi, way: str, mode: str, is_full: bool
-) -> None:
-    if mode == "ghosts" and mpi.name == "ompi4":
-        pytest.skip("cannot make windows between nodes, plain too")
-    if not has_answers(mpi) and not (is_full or (way == "freed" and mode == "thread")):
-        pytest.skip("only with --full")
+def test_all_arrives_and_all_end(cluster: Cluster, mpi: Mpi, way: str, mode: str) -> None:
     lines, told = run(cluster, mpi, way, mode)
     size = NODES * USERS
     assert lines == [f"rank {rank} of {size} has all" for rank in range(size)]

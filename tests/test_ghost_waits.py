@@ -12,7 +12,7 @@ import support
 from headway import launch
 from headway.cluster.process import run_to_end
 from headway.mpis import Mpi
-from test_ghosts import DECLINED
+from test_ghosts import is_served
 
 
 def waits_words(mpi: Mpi, cores: list[int], program: list) -> list[str]:
@@ -98,10 +98,9 @@ def two_cores() -> list[int]:
     return cores
 
 
+@is_served
 def test_spins_while_its_core_is_its_own(mpi: Mpi, tmp_path: Path) -> None:
     """Beside traffic: it sleeps while its core is busy, and tries again."""
-    if mpi.name in DECLINED:
-        pytest.skip(f"{mpi.title} keeps its own windows, so there is no traffic")
     cores = two_cores()
     wanted = ["spins", "sleeps", "spins"]
     crowd = Crowd(cores[-1], wanted, tmp_path / "done")

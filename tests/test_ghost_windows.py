@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 import two_nodes
 from headway.cluster import Cluster
 from headway.mpis import Mpi
-from test_ghosts import DECLINED, SPREAD_MPIS, program_of
+from test_ghosts import is_served, is_spread, program_of
+
+is_intel = matrix.only(lambda mpi: mpi.is_intel, "only Intel MPI takes windows for one another")
 
 #: With two ghosts a node that share the operations there is no common shadow window.
 APART = {"HEADWAY_GHOST_BALANCE": "operations"}
@@ -19,26 +22,24 @@ BY_MESSAGES = {"MPIR_CVAR_CH4_OFI_ENABLE_RMA": "0"}
 BESIDE = [(1, {}, True), (2, APART, False), (2, {**APART, **BY_MESSAGES}, True)]
 
 
+@is_intel
 @pytest.mark.parametrize(
-    "ghosts, environment, is_served", BESIDE, ids=["common", "apart", "apart-by-messages"]
+    "ghosts, environment, serves", BESIDE, ids=["common", "apart", "apart-by-messages"]
 )
 def test_beside_a_declined_window(
-    mpi: Mpi, ghosts: int, environment: dict[str, str], is_served: bool, tmp_path: Path
+    mpi: Mpi, ghosts: int, environment: dict[str, str], serves: bool, tmp_path: Path
 ) -> None:
     """Intel MPI ends jobs whose windows do not all have the same processes, plain too."""
-    if not mpi.is_intel:
-        pytest.skip(f"{mpi.title} keeps windows apart")
     argv = [str(program_of(mpi, "beside"))]
     records = two_nodes.same_output(mpi, argv, tmp_path, ghosts=ghosts, environment=environment)
     told = {text for record in records for text in record["declined"]}
-    assert any("could take for one of others" in text for text in told) != is_served, told
-    assert all((record["windows_redirected"] > 0) == is_served for record in records)
+    assert any("could take for one of others" in text for text in told) != serves, told
+    assert all((record["windows_redirected"] > 0) == serves for record in records)
 
 
+@is_intel
 def test_beside_a_window_of_one(mpi: Mpi, tmp_path: Path) -> None:
     """The same without ghosts ends Intel MPI: what is served needs no window of the program's."""
-    if not mpi.is_intel:
-        pytest.skip(f"{mpi.title} keeps windows apart")
     settings = {
         "LD_PRELOAD": str(support.library(mpi)),
         "HEADWAY_GHOSTS": "1",
@@ -55,12 +56,11 @@ def test_beside_a_window_of_one(mpi: Mpi, tmp_path: Path) -> None:
     assert all(record["windows_redirected"] > 0 for record in support.read_records(tmp_path))
 
 
+@matrix.only(matrix.on("mpich5"), "no different for another MPI")
 @pytest.mark.parametrize("is_common", [True, False], ids=["common", "own"])
 def test_first_process_leaves(mpi: Mpi, is_common: bool, tmp_path: Path) -> None:
     """Ghosts of a node whose processes are in MPI_Finalize are still there for the others: the
     first ghost has the gate, without which no shadow window is made."""
-    if mpi.name != "mpich5":
-        pytest.skip("what ghosts wait for does not depend on the MPI")
     program = str(program_of(mpi, "leaves"))
     apart = ["sh", "-c", 'ulimit -f 4000000; exec "$0"', program]
     argv = [program] if is_common else apart
@@ -84,6 +84,7 @@ def test_first_process_leaves(mpi: Mpi, is_common: bool, tmp_path: Path) -> None
 CALLED_BACK = [((), 1, {}), (("leak",), 1, {}), (("leak",), 2, APART)]
 
 
+@is_served
 @pytest.mark.parametrize(
     "arguments, ghosts, options", CALLED_BACK, ids=["freed", "at-end", "at-end-apart"]
 )
@@ -91,8 +92,6 @@ def test_callbacks(
     mpi: Mpi, arguments: tuple[str, ...], ghosts: int, options: dict[str, str], tmp_path: Path
 ) -> None:
     """What callbacks that run within MPI are told of a window."""
-    if mpi.name in DECLINED:
-        pytest.skip(f"{mpi.title} keeps its own windows")
     program = program_of(mpi, "window_callbacks")
     plain = support.run_mpi(mpi, [program], ranks=3)
     assert plain.status == 0, f"the plain control failed, {plain.explain()}"
@@ -107,42 +106,36 @@ def test_callbacks(
     assert [record["windows_redirected"] for record in headway.records] == [3] * 3
 
 
+@is_served
+@matrix.only(
+    lambda mpi: mpi.name != "mpich4",
+    "MPICH 4.0 loses accumulates within a node on several nodes, plain too",
+)
 def test_memory_shown(mpi: Mpi, tmp_path: Path) -> None:
     """The hint of ARMCI-MPI's that asks for loads and stores in a node is no reason to decline."""
-    if mpi.name in DECLINED:
-        pytest.skip(f"{mpi.title} keeps its own windows")
-    if mpi.name == "mpich4":
-        pytest.skip("MPICH 4.0 loses accumulates within a node on several nodes, plain too")
     argv = [str(program_of(mpi, "queried"))]
     records = two_nodes.same_output(mpi, argv, tmp_path, users=2)
     assert [record["windows_redirected"] for record in records] == [3] * 4
 
 
+@matrix.only(matrix.on("mpich5"), "no different for another MPI")
 def test_idle_flushes(mpi: Mpi, tmp_path: Path) -> None:
     """Flushes that have nothing to flush make progress all the same."""
-    if mpi.name != "mpich5":
-        pytest.skip("what a flush does does not depend on the MPI")
     records = two_nodes.same_output(mpi, [str(program_of(mpi, "idle_flushes"))], tmp_path)
     assert all(record["windows_redirected"] == 1 for record in records)
 
 
+@matrix.only(matrix.on("mpich5"), "only MPICH 5 gains by flushes that sleep")
 def test_refused_alike(mpi: Mpi, tmp_path: Path) -> None:
     """Operations made with requests, where a flush sleeps, are refused as those without are."""
-    if mpi.name != "mpich5":
-        pytest.skip("only MPICH 5 gains by flushes that sleep")
     argv = [str(program_of(mpi, "mismatches"))]
     records = two_nodes.same_output(mpi, argv, tmp_path, users=2, cores=1)
     assert all(record["operations_slept_for"] > 0 for record in records)
 
 
-def skip_unless_spread(mpi: Mpi) -> None:
-    if mpi.name not in SPREAD_MPIS:
-        pytest.skip(f"{mpi.title} keeps its own windows, or does not end with two a node")
-
-
+@is_spread
 def test_hints_of_others(mpi: Mpi, tmp_path: Path) -> None:
     """Info keys that mean nothing here are no reason not to serve a window, of either kind."""
-    skip_unless_spread(mpi)
     records = two_nodes.same_output(mpi, [str(program_of(mpi, "memory_hints"))], tmp_path)
     assert [record["windows_redirected"] for record in records] == [8, 8]
     assert not any(record["declined"] for record in records), records
@@ -152,9 +145,9 @@ def test_hints_of_others(mpi: Mpi, tmp_path: Path) -> None:
 LARGE_OPERATIONS = 64
 
 
+@is_spread
 def test_origins(mpi: Mpi, tmp_path: Path) -> None:
     """What is under way at its origin is pending until what completes it, and the thread polls."""
-    skip_unless_spread(mpi)
     include = ["-I", str(support.ROOT / "include")]
     source = support.PROGRAMS / "origins.c"
     argv = [str(support.compile_program(mpi, "origins", [source], include))]
@@ -165,10 +158,9 @@ def test_origins(mpi: Mpi, tmp_path: Path) -> None:
         assert record["polls"] > 0 and record["overlapped_ns"] > 0
 
 
+@matrix.only(matrix.on("ompi5"), "the others end the job, plain too, or keep their own windows")
 def test_memory_refused(mpi: Mpi, tmp_path: Path) -> None:
     """The program hears of it, and the ghosts go on."""
-    if mpi.name != "ompi5":
-        pytest.skip(f"{mpi.title} ends the job, plain too, or keeps its own windows")
     records = two_nodes.same_output(mpi, [str(program_of(mpi, "refused"))], tmp_path)
     for record in records:
         assert record["windows_redirected"] == 1

@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 import two_nodes
@@ -17,6 +18,8 @@ EXIT_BAD_INPUT = 78
 
 #: Why the ghosts decline every window of this MPI.
 DECLINED = {"ompi4": "Open MPI 4 loses one-sided operations"}
+
+is_served = matrix.only(lambda mpi: mpi.name not in DECLINED, "Open MPI 4 keeps its own windows")
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,10 @@ SPREAD = [
 ]
 SPREAD_MPIS = ("mpich4", "mpich5", "ompi5", "impi")
 
+is_spread = matrix.only(
+    matrix.on(*SPREAD_MPIS), "Open MPI 4 cannot make windows between nodes, plain too"
+)
+
 
 def program_of(mpi: Mpi, name: str) -> Path:
     return support.compile_program(mpi, name, [support.PROGRAMS / f"{name}.c"])
@@ -190,18 +197,22 @@ def assert_served(mpi: Mpi, program: Program, records: list[dict]) -> None:
         assert all(totals.values()), f"not exercised: {totals}"
 
 
+def is_one_of_its_family(mpi: Mpi, program: Program, names: list[str]) -> bool:
+    return not program.is_for_family or matrix.one_of_a("family").holds(mpi, names)
+
+
+@matrix.only(
+    lambda mpi, program: mpi.name not in DECLINED or program.id in ("ghosts", "world"),
+    "Open MPI 4 keeps its own windows, which fail in this program, plain too",
+)
+@matrix.only(lambda mpi, program: not program.mpis or mpi.name in program.mpis, "as PROGRAMS says")
+@matrix.only(
+    lambda mpi, program: not program.needs or support.declares(mpi, program.needs),
+    "the MPI lacks what the program needs",
+)
+@matrix.quick(is_one_of_its_family, "one MPI of a family stands for it")
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.id)
-def test_same_output(
-    mpi: Mpi, program: Program, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    if program.is_for_family:
-        request.getfixturevalue("one_of_a_family")
-    if mpi.name in DECLINED and program.id not in ("ghosts", "world"):
-        pytest.skip(f"{mpi.title} keeps its own windows, which fail in this program, plain too")
-    if program.mpis and mpi.name not in program.mpis:
-        pytest.skip(f"not on {mpi.title}, as PROGRAMS says")
-    if program.needs and not support.declares(mpi, program.needs):
-        pytest.skip(f"{mpi.title} has no {program.needs}")
+def test_same_output(mpi: Mpi, program: Program, tmp_path: Path) -> None:
     plain_arguments = program.plain_arguments
     plain = support.run_mpi(
         mpi, words(mpi, program, plain_arguments, tmp_path), ranks=program.users
@@ -229,23 +240,21 @@ def test_same_output(
         assert any(text.startswith(program.declined) for text in told), told
 
 
+@is_spread
+@matrix.quick(lambda program: program.name in ("ghosts", "dynamic"))
 @pytest.mark.parametrize("program", SPREAD, ids=lambda program: program.id)
-def test_two_nodes(mpi: Mpi, program: Program, is_full: bool, tmp_path: Path) -> None:
+def test_two_nodes(mpi: Mpi, program: Program, tmp_path: Path) -> None:
     """One user process and one ghost a node; both windows' memory and ghosts are far and near."""
-    if mpi.name not in SPREAD_MPIS:
-        pytest.skip(f"{mpi.title} cannot make windows between nodes, plain too")
-    if program.name not in ("ghosts", "dynamic") and not is_full:
-        pytest.skip("only with --full")
     argv = [str(word) for word in words(mpi, program, None, tmp_path)]
     records = two_nodes.same_output(mpi, argv, tmp_path / "records")
     assert_served(mpi, program, records)
 
 
+@is_spread
+@matrix.quick(matrix.on("ompi5"))
 @pytest.mark.parametrize("ghosts", [1, 2])
-def test_partitioned_on_two_nodes(mpi: Mpi, ghosts: int, is_full: bool, tmp_path: Path) -> None:
+def test_partitioned_on_two_nodes(mpi: Mpi, ghosts: int, tmp_path: Path) -> None:
     """Open MPI makes communicators of the whole world for it, with the ghosts of all nodes."""
-    if mpi.name != "ompi5" and not (is_full and mpi.name in SPREAD_MPIS):
-        pytest.skip("only with --full, and where windows between nodes work")
     argv = [str(program_of(mpi, "partitioned"))]
     records = two_nodes.same_output(
         mpi, argv, tmp_path / "records", users=2, ghosts=ghosts, rate="none"
@@ -253,10 +262,10 @@ def test_partitioned_on_two_nodes(mpi: Mpi, ghosts: int, is_full: bool, tmp_path
     assert all(record["operations_redirected"] > 0 for record in records)
 
 
-def test_shared_on_each_node(mpi: Mpi, is_full: bool, tmp_path: Path) -> None:
+@is_spread
+@matrix.quick(matrix.on("mpich5"))
+def test_shared_on_each_node(mpi: Mpi, tmp_path: Path) -> None:
     """Windows over the processes of a node, where the job has several."""
-    if mpi.name != "mpich5" and not (is_full and mpi.name in SPREAD_MPIS):
-        pytest.skip("only with --full, and where windows between nodes work")
     argv = [str(program_of(mpi, "shared"))]
     environment = {"HEADWAY_REDIRECT": "on"}
     records = two_nodes.same_output(
@@ -270,11 +279,14 @@ def test_shared_on_each_node(mpi: Mpi, is_full: bool, tmp_path: Path) -> None:
 NEAR_AND_FAR = {"mpich5": 2, "impi": 1}
 
 
+@is_spread
+@matrix.only(
+    lambda mpi, setting: setting != "profile" or mpi.name == "mpich5",
+    "a profile is no different on another MPI",
+)
 @pytest.mark.parametrize("setting", ["default", "profile"])
 def test_witness(mpi: Mpi, setting: str, tmp_path: Path) -> None:
     """No plain control: plain MPICH 5 and Intel MPI end a flush too early for it, or hang."""
-    if mpi.name not in SPREAD_MPIS or (setting == "profile" and mpi.name != "mpich5"):
-        pytest.skip("where windows between nodes work; a profile is no different on another MPI")
     records = tmp_path / "records"
     records.mkdir()
     settings = {
@@ -299,10 +311,9 @@ def test_witness(mpi: Mpi, setting: str, tmp_path: Path) -> None:
     assert (owed[0] > 0) == may_owe and not any(owed[1:]), owed
 
 
+@matrix.only(lambda mpi: mpi.flavour == "mpich", "on Open MPI ghosts apply all accumulates")
 def test_near_and_far(mpi: Mpi, tmp_path: Path) -> None:
     """Accumulates by origins within the node, and through the ghost, on the same places at once."""
-    if mpi.flavour == "ompi":
-        pytest.skip(f"{mpi.title} has all accumulates applied by the ghost")
     argv = [str(program_of(mpi, "near_far"))]
     # Without the thread, which would make the progress that a process must make itself.
     options = {"HEADWAY_GHOSTS": "1", "HEADWAY_ENGINE": "off"}
@@ -339,8 +350,6 @@ def test_near_and_far(mpi: Mpi, tmp_path: Path) -> None:
 
 def check_within_a_node(mpi: Mpi, kind: str, declined: str, records: Path) -> None:
     """Without options: served, what is near without a message; or `declined`, with that reason."""
-    if mpi.name in DECLINED:
-        pytest.skip(f"{mpi.title} keeps its own windows")
     program = program_of(mpi, "ghosts")
     plain = support.run_mpi(mpi, [program], ranks=3)
     assert plain.status == 0, f"the plain control failed, {plain.explain()}"
@@ -357,7 +366,8 @@ def check_within_a_node(mpi: Mpi, kind: str, declined: str, records: Path) -> No
             assert headway.total(counter) > 0, f"{counter} is 0"
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@is_served
+@matrix.one_of_a("family")
 def test_created_within_a_node(mpi: Mpi, tmp_path: Path) -> None:
     """Every MPI waits for the target."""
     is_slower = mpi.flavour == "ompi"
@@ -365,6 +375,7 @@ def test_created_within_a_node(mpi: Mpi, tmp_path: Path) -> None:
     check_within_a_node(mpi, "create", declined, tmp_path)
 
 
+@is_served
 def test_shared_within_a_node(mpi: Mpi, tmp_path: Path) -> None:
     """Only one MPI waits for the target."""
     is_direct = mpi.name != "mpich4"
@@ -372,11 +383,10 @@ def test_shared_within_a_node(mpi: Mpi, tmp_path: Path) -> None:
     check_within_a_node(mpi, "shared", declined, tmp_path)
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@is_served
+@matrix.one_of_a("family")
 def test_without_node_memory(mpi: Mpi, tmp_path: Path) -> None:
     """Where there can be no file as long as the node's: windows have the MPI's shared memory."""
-    if mpi.name in DECLINED:
-        pytest.skip(f"{mpi.title} keeps its own windows")
     program = program_of(mpi, "ghosts")
     limited = ["sh", "-c", 'ulimit -f 4000000; exec "$0" "$@"', str(program)]
     plain = support.run_mpi(mpi, [program], ranks=3)
@@ -394,10 +404,9 @@ def test_without_node_memory(mpi: Mpi, tmp_path: Path) -> None:
         assert is_served or all("that no ghost can reach" in text for text in told), told
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def test_others_may_apply(mpi: Mpi, tmp_path: Path) -> None:
     """Where something else than the ghost's calls may apply operations, nothing is applied near."""
-    if mpi.name != "mpich4":
-        pytest.skip("who applies is asked in the same way everywhere")
     result = support.run_mpi(
         mpi,
         [program_of(mpi, "contention")],
@@ -411,7 +420,7 @@ def test_others_may_apply(mpi: Mpi, tmp_path: Path) -> None:
     assert result.total("operations_redirected") > 0
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 @pytest.mark.parametrize("ghosts, ranks", [(1, 1), (2, 2)])
 def test_too_many_ghosts(mpi: Mpi, ghosts: int, ranks: int) -> None:
     result = support.run_mpi(
@@ -427,7 +436,7 @@ def test_too_many_ghosts(mpi: Mpi, ghosts: int, ranks: int) -> None:
     assert not any(line.startswith("rank ") for line in result.lines), result.explain()
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 @pytest.mark.parametrize("value", ["-1", "one", "1025", "1/core"])
 def test_malformed_count(mpi: Mpi, value: str) -> None:
     result = support.run_mpi(
@@ -436,7 +445,7 @@ def test_malformed_count(mpi: Mpi, value: str) -> None:
     assert result.status != 0 and "HEADWAY_GHOSTS" in result.stderr, result.explain()
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_declined_by_option(mpi: Mpi, tmp_path: Path) -> None:
     """Windows that are not redirected are the MPI's own, in a world without the ghosts."""
     argv = [program_of(mpi, "ghosts")]
@@ -474,11 +483,10 @@ PLACED = {
 }
 
 
+@matrix.only(matrix.on("mpich5"), "no different for another MPI")
 @pytest.mark.parametrize("wanted", PLACED)
 def test_placed_by_topology(mpi: Mpi, wanted: str, tmp_path: Path) -> None:
     """On a machine described as two sockets of one core: bound to them, then not."""
-    if mpi.name != "mpich5":
-        pytest.skip("where ghosts are does not depend on the MPI")
     cores = cores_to_bind()
     if len(cores) < 2:
         pytest.skip("one core cannot be two sockets")
@@ -507,11 +515,10 @@ def test_placed_by_topology(mpi: Mpi, wanted: str, tmp_path: Path) -> None:
         assert result.total("operations_redirected") > 0
 
 
+@matrix.only(matrix.on("mpich5"), "no different for another MPI")
 @pytest.mark.parametrize("wanted, more", [("1", 1), ("2/node", 2), ("1/socket", 3), ("2/numa", 6)])
 def test_run_counts_domains(mpi: Mpi, wanted: str, more: int) -> None:
     """`headway run` starts as many more as the library sets aside, on a described machine."""
-    if mpi.name != "mpich5":
-        pytest.skip("how many does not depend on the MPI")
     argv = [
         *(str(support.ROOT / "build" / "venv" / "bin" / "python"), "-m", "headway", "run"),
         *("--dry-run", "--ghosts", wanted, "-n", "4", str(program_of(mpi, "ghosts"))),
@@ -531,11 +538,10 @@ def test_run_counts_domains(mpi: Mpi, wanted: str, more: int) -> None:
     assert f"export HEADWAY_GHOSTS={wanted}" in done.stdout
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@is_served
+@matrix.one_of_a("family")
 def test_epoch_type_violated(mpi: Mpi, tmp_path: Path) -> None:
     """Epochs that a window's hint leaves out are errors at its handler, and one line says why."""
-    if mpi.name in DECLINED:
-        pytest.skip(f"{mpi.title} keeps its own windows")
     result = support.run_mpi(
         mpi,
         [program_of(mpi, "epoch_types"), "wrong"],
@@ -550,7 +556,7 @@ def test_epoch_type_violated(mpi: Mpi, tmp_path: Path) -> None:
     assert result.total("windows_redirected") == 2 * 4 * 3
 
 
-@pytest.mark.usefixtures("one_of_a_launcher")
+@matrix.one_of_a("launcher")
 def test_run_adds_ghosts(mpi: Mpi, tmp_path: Path) -> None:
     """`headway run --ghosts N -n P` starts P + N processes, and the program sees P."""
     argv = [

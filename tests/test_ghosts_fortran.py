@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import fortran
+import matrix
 import pytest
 import support
 from headway.mpis import Mpi
-from test_ghosts import DECLINED
+from test_ghosts import DECLINED, is_served
 
 WINDOWS = sorted((support.PROGRAMS / "fortran_rma").glob("*.f90"))
 CALLBACKS = "callbacks_mpif"
 ATTRIBUTES = sorted((support.PROGRAMS / "fortran_attributes").glob("*.f90"))
 
 
+@is_served
 @pytest.mark.parametrize("source", WINDOWS, ids=lambda path: path.stem)
 def test_windows(mpi: Mpi, source: Path, tmp_path: Path) -> None:
-    if mpi.name in DECLINED:
-        pytest.skip(f"{mpi.title} keeps its own windows")
     program = fortran.compile_or_skip(mpi, source)
     headway = support.run_mpi(
         mpi,
@@ -40,11 +40,13 @@ def universe(mpi: Mpi, size: int, scratch: Path) -> list[str]:
     return ["--hostfile", str(hosts)]
 
 
+@matrix.only(
+    lambda mpi, source: mpi.flavour != "ompi" or source.stem != CALLBACKS,
+    "Open MPI tells Fortran's functions another communicator for the world",
+)
 @pytest.mark.parametrize("source", ATTRIBUTES, ids=lambda path: path.stem)
 def test_attributes(mpi: Mpi, source: Path, tmp_path: Path) -> None:
     """Fortran sets, gets and deletes attributes by functions that are not the entries of C."""
-    if mpi.flavour == "ompi" and source.stem == CALLBACKS:
-        pytest.skip(f"{mpi.title} tells Fortran's functions another communicator for the world")
     program = fortran.compile_or_skip(mpi, source, source.with_name("from_c.c"))
     eight = universe(mpi, 8, tmp_path)
     plain = support.run_mpi(mpi, [program], ranks=3, extra=eight)

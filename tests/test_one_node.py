@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 from headway.mpis import Mpi
@@ -58,12 +59,13 @@ def test_verbose_says_why(fake: Mpi) -> None:  # noqa: F811
     assert REASON in line and "HEADWAY_ENGINE=thread" in line
 
 
+@matrix.only(
+    lambda mpi, name: name != "sessions" or has_feature(mpi, name), "the MPI has no sessions"
+)
 @pytest.mark.usefixtures("few_cores")
 @pytest.mark.parametrize("name", ["doors", "sessions"])
 def test_one_node(mpi: Mpi, name: str, tmp_path: Path) -> None:
     program = Program(name, needs="sessions" if name == "sessions" else "")
-    if program.needs and not has_feature(mpi, program.needs):
-        pytest.skip(f"{mpi.title} has no {program.needs}")
     argv = [build(mpi, program), *(["1"] if program.needs else [])]
     plain = support.run_mpi(mpi, argv, ranks=2)
     headway = support.run_mpi(mpi, argv, ranks=2, options=AUTO, records=tmp_path)

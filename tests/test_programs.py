@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import fortran
+import matrix
 import pytest
 import support
 from headway.mpis import Mpi
 
-#: Kinds of MPI a program needs; the value says so in the skip.
+#: Kinds of MPI a program needs; the value says so where it is left out.
 FEATURES = {
     "partitioned": "partitioned communication",
     "sessions": "MPI 4 sessions",
@@ -197,21 +199,31 @@ def assert_exercised(result: support.Result, program: Program) -> None:
     assert not idle_counters(result, program), "the engine was not exercised"
 
 
+def needs_not(feature: str, mpi: Mpi, program: Program) -> bool:
+    return program.needs != feature or has_feature(mpi, feature)
+
+
+def is_possible(test: Callable[..., None]) -> Callable[..., None]:
+    for feature, what in FEATURES.items():
+        test = matrix.only(partial(needs_not, feature), f"the MPI has no {what}")(test)
+    return test
+
+
+def is_short(mpi: Mpi, setting: str) -> bool:
+    return setting == "tcp-events" or (setting == "shm-tick" and mpi.name in QUICK_MPIS)
+
+
+@is_possible
+@matrix.quick(is_short, "another trigger or transport")
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("program", DIRECTED, ids=lambda program: program.id)
 def test_same_output(
     mpi: Mpi,
     program: Program,
     setting: str,
-    is_full: bool,
     tmp_path: Path,
     plain_runs: dict[str, support.Result],
 ) -> None:
-    if program.needs and not has_feature(mpi, program.needs):
-        pytest.skip(f"{mpi.title} has no {FEATURES[program.needs]}")
-    is_short = setting == "tcp-events" or (setting == "shm-tick" and mpi.name in QUICK_MPIS)
-    if not is_full and not is_short:
-        pytest.skip("only with --full")
     has_shm, trigger = SETTINGS[setting]
     argv = [build(mpi, program), *arguments_of(mpi, program, tmp_path)]
     key = f"{mpi.name} {program.id}"
@@ -309,19 +321,22 @@ def assert_same_in_turns(mpi: Mpi, program: Program, plain: support.Result, scra
     assert_exercised(headway, program)
 
 
+@matrix.only(
+    lambda mpi: mpi.flavour != "mpich" or mpi.is_intel,
+    "MPICH has the kernel write to the buffer, which refuses, plain too",
+)
 def test_handler_of_faults(mpi: Mpi, tmp_path: Path) -> None:
     """A page fault within the thread's turn reaches the program's handler."""
-    if mpi.flavour == "mpich" and not mpi.is_intel:
-        pytest.skip("MPICH has the kernel write to the buffer, which refuses, plain too")
     program = Program("faults")
     plain = support.run_mpi(mpi, [build(mpi, program)], ranks=2)
     assert_same_in_turns(mpi, program, plain, tmp_path)
 
 
+@matrix.only(
+    lambda mpi: mpi.name != "mpich4", "MPICH 4.0's UCX leaves signs of rounding itself, plain too"
+)
 def test_no_rounding_of_ours(mpi: Mpi, tmp_path: Path) -> None:
     """What the policy calculates in the program's thread leaves no sign of an inexact result."""
-    if mpi.name == "mpich4":
-        pytest.skip("MPICH 4.0's UCX leaves such signs itself, plain too")
     argv = [build(mpi, Program("exact"))]
     options = {name: support.FORCED[name] for name in ("HEADWAY_EAGER_LIMIT", "HEADWAY_TICK_US")}
     plain = support.run_mpi(mpi, argv, ranks=2)
@@ -353,6 +368,8 @@ PROFILED = (
 )
 
 
+@is_possible
+@matrix.only(matrix.on(*QUICK_MPIS), "one MPI of each ABI is enough")
 @pytest.mark.parametrize(
     "program", [p for p in DIRECTED if p.name in PROFILED], ids=lambda program: program.id
 )
@@ -360,10 +377,6 @@ def test_same_output_profiled(
     mpi: Mpi, program: Program, tmp_path: Path, plain_runs: dict[str, support.Result]
 ) -> None:
     """Watching changes nothing either, and sees the requests the engine sees."""
-    if mpi.name not in QUICK_MPIS:
-        pytest.skip("one MPI of each ABI is enough")
-    if program.needs and not has_feature(mpi, program.needs):
-        pytest.skip(f"{mpi.title} has no {FEATURES[program.needs]}")
     argv = [build(mpi, program), *arguments_of(mpi, program, tmp_path)]
     key = f"{mpi.name} {program.id}"
     if key not in plain_runs:
@@ -430,10 +443,9 @@ def test_functions_of_no_standard(mpi: Mpi, level: str, is_on: bool, tmp_path: P
         assert [name in reason for reason in record["declined"]] == [True] * (not is_on)
 
 
+@matrix.only(lambda mpi: mpi.flavour == "mpich", "only Hydra says a process's rank before MPI_Init")
 def test_engine_in_some_processes(mpi: Mpi, tmp_path: Path) -> None:
     """What the others wait for at the end does not depend on an engine."""
-    if mpi.flavour != "mpich":
-        pytest.skip("only Hydra says a process's rank before MPI_Init")
     flags = [*flags_for(mpi), f'-DEXTENSION="{extension_of(mpi)}"']
     source = support.PROGRAMS / "threads.c"
     program = support.compile_program(mpi, "threads-extension", [source], flags)
@@ -469,10 +481,9 @@ def test_default_options(mpi: Mpi, tmp_path: Path) -> None:
         assert headway.total("tracked_p2p") + headway.total("tracked_collective") > 0
 
 
+@matrix.only(lambda mpi: mpi.flavour == "ompi", "only Open MPI has such a protocol")
 def test_limit_where_directions_alternate(mpi: Mpi, tmp_path: Path) -> None:
     """Open MPI over TCP by its put protocol, and by the other."""
-    if mpi.flavour != "ompi":
-        pytest.skip("no such protocol")
     argv = [build(mpi, Program("doors"))]
     for flags, limit in {"315": 192 * 1024, "313": 128 * 1024}.items():
         options = {"OMPI_MCA_btl_tcp_flags": flags}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 import two_nodes
@@ -29,12 +30,16 @@ SPREAD_FAILURES = {
 SETTINGS = {1: 3, 2: 4}
 
 
+keeps_none_of_its_own = matrix.only(
+    lambda mpi: mpi.name != "ompi4", "Open MPI 4 keeps its own windows, which lose operations"
+)
+
+
+@keeps_none_of_its_own
 @pytest.mark.parametrize("ghosts", SETTINGS)
 def test_same_bytes(
     mpi: Mpi, ghosts: int, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    if mpi.name == "ompi4":
-        pytest.skip(f"{mpi.title} keeps its own windows, which lose operations, plain too")
     users = SETTINGS[ghosts]
     seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else DEFAULT_SEEDS)
     seeds = max(1, seeds // SHARES.get(mpi.name, 1))
@@ -58,12 +63,10 @@ def test_same_bytes(
     assert headway.total("operations_spread") == 0  # unless asked for
 
 
+@keeps_none_of_its_own
+@matrix.quick(matrix.on("mpich5"), "test_ghosts.py has such windows on every MPI")
 def test_dynamic(mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Windows of MPI_Win_create_dynamic, at some members over memory that no ghost can reach."""
-    if mpi.name == "ompi4":
-        pytest.skip(f"{mpi.title} keeps its own windows")
-    if mpi.name != "mpich5" and not is_full:
-        pytest.skip("only with --full: test_ghosts.py has such windows on every MPI")
     seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else DYNAMIC_SEEDS)
     seeds = max(1, seeds // SHARES.get(mpi.name, 1))
     first = request.config.getoption("--seed-base")
@@ -91,10 +94,9 @@ POLICIES = [("rank", "random"), ("rank", "operations"), ("rank", "bytes"), ("seg
 POLICY_SEEDS = 2
 
 
+@matrix.only(matrix.on("mpich5"), "no different for another MPI")
 def test_policies(mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """However operations are shared out between the ghosts of a node."""
-    if mpi.name != "mpich5":
-        pytest.skip("who serves what does not depend on the MPI")
     first = request.config.getoption("--seed-base")
     argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first), str(POLICY_SEEDS)]
     plain = support.run_mpi(mpi, argv, ranks=SETTINGS[2])
@@ -116,15 +118,15 @@ def test_policies(mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path) -> N
         assert headway.total("operations_spread") > 0, f"{binding}, {balance}: nothing was shared"
 
 
+@matrix.only(lambda mpi: mpi.name not in SPREAD_FAILURES, "the MPI fails between nodes, plain too")
+@matrix.quick(
+    lambda mpi: mpi.flavour != "ompi", "six processes on few cores take Open MPI most of a minute"
+)
 def test_same_bytes_between_nodes(
     mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """Two user processes and a ghost a node: what is near is copied, what is far goes to ghosts,
     and a flush of it sleeps, where the MPI gains by that and user processes share a core."""
-    if mpi.name in SPREAD_FAILURES:
-        pytest.skip(f"{mpi.title} {SPREAD_FAILURES[mpi.name]}, plain too")
-    if mpi.flavour == "ompi" and not is_full:
-        pytest.skip("only with --full: six processes on few cores take it most of a minute")
     seeds = FULL_SEEDS // SHARES["ompi5"] if is_full else 2
     first = request.config.getoption("--seed-base")
     argv = [
@@ -149,13 +151,12 @@ def test_same_bytes_between_nodes(
     assert is_applied == (mpi.flavour != "ompi"), "which MPI's accumulates may be applied near"
 
 
+@matrix.only(matrix.on("mpich4"), "the others keep windows within a node to themselves")
 @pytest.mark.parametrize("kind", ["allocate", "shared"])
 def test_same_bytes_near_and_through_ghosts(
     mpi: Mpi, kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """On one node: one process asks the ghost for everything, the others for what they must."""
-    if mpi.name != "mpich4":
-        pytest.skip(f"{mpi.title} keeps windows within a node to itself")
     seeds = request.config.getoption("--seeds") or POLICY_SEEDS
     first = request.config.getoption("--seed-base")
     argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first), str(seeds)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 from headway.bench import build as bench_build
@@ -27,12 +28,12 @@ def object_of(result: support.Result) -> dict:
     return json.loads(result.stdout)
 
 
+@matrix.only(
+    lambda mpi: mpi.name != "ompi4", "Open MPI 4 keeps its own windows, which lose operations"
+)
+@matrix.one_of_a("family")
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_one_answer(mpi: Mpi, is_full: bool, setting: str, tmp_path: Path) -> None:
-    if mpi.name == "ompi4":
-        pytest.skip(f"{mpi.title} keeps its own windows, which lose operations, plain too")
-    if not is_full and mpi.name not in ("mpich5", "ompi5"):
-        pytest.skip("one MPI of each family; the others with --full")
+def test_one_answer(mpi: Mpi, setting: str, tmp_path: Path) -> None:
     programs = ROOT / "build" / "bench"
     assert bench_build.build([mpi], programs, [PROGRAM]) == 0
     argv = [programs / mpi.name / PROGRAM, *SHORT, *SETTINGS[setting]]
@@ -60,11 +61,10 @@ WINDOWS = {
 }
 
 
+@matrix.only(matrix.on("mpich5"), "no different for another MPI")
 @pytest.mark.parametrize("program", WINDOWS)
 def test_the_computation_alone_changes_nothing(mpi: Mpi, program: str) -> None:
     """What `--beside` measures is there, in its place, and the answer is the same."""
-    if mpi.name != "mpich5":
-        pytest.skip("no different for another MPI")
     programs = ROOT / "build" / "bench"
     assert bench_build.build([mpi], programs, [program]) == 0
     argv = [programs / mpi.name / program, *WINDOWS[program]]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 from conftest import HERE, ROOT
@@ -17,12 +18,11 @@ PROGRAM = HERE / "awaiting.py"
 
 
 @pytest.fixture
-def python(mpi: Mpi, is_full: bool) -> Path:
+@matrix.only(lambda mpi: mpi.python is not None, "the MPI has no wheel of mpi4py")
+@matrix.one_of_a("family")
+def python(mpi: Mpi) -> Path:
     """An interpreter with mpi4py and numpy for this MPI."""
-    if mpi.python is None:
-        pytest.skip("has no wheel of mpi4py; the others are enough")
-    if mpi.name == "impi" and not is_full:
-        pytest.skip("only with --full")
+    assert mpi.python
     return mpi.python
 
 
@@ -40,21 +40,19 @@ def check(stdout: str, last: str) -> None:
         assert mine == cases
 
 
-def test_plain(mpi: Mpi, python: Path, env: dict[str, str], is_full: bool) -> None:
+@matrix.quick(matrix.on("mpich5"))
+def test_plain(mpi: Mpi, python: Path, env: dict[str, str]) -> None:
     """Without the library: by pauses alone."""
-    if mpi.name != "mpich5" and not is_full:
-        pytest.skip("only with --full")
     done = support.run_mpi(mpi, [python, PROGRAM], ranks=2, env=env)
     assert done.status == 0, done.explain()
     check(done.stdout, "plain")
 
 
+@matrix.quick(lambda mpi, has_shm: has_shm != (mpi.name == "mpich5"), "another transport")
 @pytest.mark.parametrize("has_shm", [True, False], ids=["shm", "tcp"])
 def test_under_the_library(
-    mpi: Mpi, python: Path, env: dict[str, str], has_shm: bool, is_full: bool, tmp_path: Path
+    mpi: Mpi, python: Path, env: dict[str, str], has_shm: bool, tmp_path: Path
 ) -> None:
-    if has_shm == (mpi.name == "mpich5") and not is_full:
-        pytest.skip("only with --full")
     done = support.run_mpi(
         mpi,
         [python, PROGRAM],
@@ -69,10 +67,9 @@ def test_under_the_library(
     assert done.total("polls") > 0 and done.total("tracked_p2p") > 0
 
 
+@matrix.only(matrix.on("mpich5"), "no different for another MPI")
 def test_as_a_module(mpi: Mpi, python: Path, env: dict[str, str], tmp_path: Path) -> None:
     """`python -m headway.run`, by an interpreter that has mpi4py, of a script that uses it."""
-    if mpi.name != "mpich5":
-        pytest.skip("no different for another MPI")
     script = tmp_path / "phases.py"
     # One write: launchers mix the ranks' output by the piece.
     script.write_text(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import matrix
 import pytest
 from headway import preload
 from headway.bench import build, places
@@ -43,11 +44,10 @@ def outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def test_places_outside_the_source_tree(
     outside: Path, mpi: Mpi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if mpi.name != "mpich4":
-        pytest.skip("no different for another MPI")
     assert places.built().is_relative_to(outside / "cache" / "headway")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(outside))
@@ -68,12 +68,11 @@ def test_a_missing_library_is_named_with_what_to_do(
             preload.library("ompi", outside)
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def test_a_compiler_that_warns_is_enough_outside(
     outside: Path, mpi: Mpi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """We know what our compilers warn about, not what a user's does."""
-    if mpi.name != "mpich4":
-        pytest.skip("no different for another MPI")
     sources = outside / "sources"
     (sources / "common").mkdir(parents=True)
     (sources / "odd.c").write_text("int main(void) { int unused; return 0; }\n")

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import matrix
 import pytest
 from conftest import build
 from damage import damage
@@ -315,9 +316,8 @@ def line_of(mark: str) -> int:
 
 
 @pytest.fixture
-def profiled(headway: Headway, mpi: Mpi, is_full: bool, tmp_path: Path) -> tuple[Run, str]:
-    if not is_full and mpi.name not in ("mpich5", "ompi5"):
-        pytest.skip("one MPI of each family; the others with --full")
+@matrix.one_of_a("family")
+def profiled(headway: Headway, mpi: Mpi, tmp_path: Path) -> tuple[Run, str]:
     program = build(mpi, "late.c", "-g", "-O1")
     (tmp_path / "said").mkdir()
     done = headway("profile", "--record", "kept", "-n", 3, program, tmp_path / "said")

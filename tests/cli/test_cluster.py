@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import matrix
 import namespaces
 import pytest
 from headway.cluster import Cluster, LocalNode, open_cluster, process, procs
@@ -89,7 +90,7 @@ def test_every_mpi_crosses_the_wire(mpi: Mpi, hello: Path, ranks_per_node: int) 
         assert BYTES * ROUNDS <= link.received < 1.2 * BYTES * ROUNDS
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_link_rate_holds(mpi: Mpi, hello: Path) -> None:
     size = 2_000_000
     with Cluster(2, rate="200mbit") as cluster:
@@ -125,7 +126,7 @@ def test_processes_are_pinned() -> None:
     assert seen == cluster.options.cores(1).split()
 
 
-@pytest.mark.usefixtures("one_of_a_launcher")
+@matrix.one_of_a("launcher")
 def test_timeout_ends_everything(mpi: Mpi) -> None:
     with Cluster(2) as cluster:
         done = cluster.run(mpi, ["/bin/sleep", "1000"], timeout=3)
@@ -175,7 +176,7 @@ def test_killed_maker_leaves_nothing(number: int, tmp_path: Path) -> None:
     assert traces() == before
 
 
-@pytest.mark.usefixtures("one_of_a_launcher")
+@matrix.one_of_a("launcher")
 def test_up_run_down(headway: Headway, mpi: Mpi, hello: Path) -> None:
     require_cluster()
     before = traces()
@@ -271,7 +272,7 @@ def has_forced_engine(node: LocalNode, mpi: Mpi, env: dict[str, str] | None) -> 
     return "HEADWAY_ENGINE thread" in line or "HEADWAY_ENGINE=thread" in line
 
 
-@pytest.mark.usefixtures("one_of_a_launcher")
+@matrix.one_of_a("launcher")
 def test_stand_in_says_so(mpi: Mpi, hello: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Cluster) -> None:
         raise ClusterUnavailable("no cluster can be made here: refused", "be root")

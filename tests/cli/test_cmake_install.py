@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 from conftest import ROOT
@@ -59,11 +60,9 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def one_of_each_abi(mpi: Mpi, is_full: bool) -> Mpi:
-    if mpi.name != "mpich4" and not is_full:
-        pytest.skip("only with --full")
-    if mpi.name not in ("mpich4", "ompi4"):
-        pytest.skip("one MPI of each ABI is enough")
+@matrix.only(matrix.on("mpich4", "ompi4"), "one MPI of each ABI is enough")
+@matrix.quick(matrix.on("mpich4"))
+def one_of_each_abi(mpi: Mpi) -> Mpi:
     return mpi
 
 

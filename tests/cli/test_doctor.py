@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import matrix
 import pytest
 from headway import ghosts, transport
 from headway.doctor import command, engines, host, probe, target
@@ -44,9 +45,8 @@ def test_asks_the_mpi_itself(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert levels(told["program"], "nothing nonblocking is called") == {NOTE}
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def test_table_for_people(headway: Headway, mpi: Mpi) -> None:
-    if mpi.name != "mpich4":
-        pytest.skip("one MPI shows the tables")
     done = headway("doctor", "--mpi", mpi.name)
     assert done.returncode == 0, done.stdout
     for words in ("This machine", "cross-memory attach", "thread level", "multiple", "Engines"):
@@ -203,13 +203,13 @@ int main(int c, char **v) {
 """
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_sees_what_a_program_calls(mpi: Mpi, tmp_path: Path) -> None:
     program = compile_c(mpi, tmp_path, "overlaps", OVERLAPS)
     assert levels(target.examine(str(program), [mpi]), "MPI_Ibarrier") == {OK}
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_library_that_is_not_found(mpi: Mpi, tmp_path: Path) -> None:
     (tmp_path / "extra.c").write_text("int extra(void) { return 1; }\n")
     command = ["gcc", "-shared", "-fPIC", "-o", "libextra.so", "extra.c"]
@@ -222,11 +222,10 @@ def test_library_that_is_not_found(mpi: Mpi, tmp_path: Path) -> None:
     assert levels(target.examine(str(program), [mpi]), "libextra.so is not found") == {PROBLEM}
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def test_classic_mistakes(
     headway: Headway, hello: Path, mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if mpi.name != "mpich4":
-        pytest.skip("no different for another MPI")
     (tmp_path / "still.c").write_text("int main(void) { return 0; }\n")
     subprocess.run(["gcc", "-static", "-o", "still", "still.c"], cwd=tmp_path, check=True)
     subprocess.run(["gcc", "-static-pie", "-o", "moving", "still.c"], cwd=tmp_path, check=True)
@@ -251,10 +250,9 @@ def test_classic_mistakes(
     assert headway("doctor", "--mpi", "none").returncode != 0
 
 
+@matrix.only(matrix.on("mpich4", "ompi5"), "one MPI of each family is enough")
 def test_linked_tools(mpi: Mpi, tmp_path: Path) -> None:
     """As a library of the program's, or in the program itself."""
-    if mpi.name not in ("mpich4", "ompi5"):
-        pytest.skip("one MPI of each family shows it")
     (tmp_path / "tool.c").write_text("int MPI_Isend(void) { return 0; }\n")
     command = ["gcc", "-shared", "-fPIC", "-o", "libmpiP.so", "tool.c"]
     subprocess.run(command, cwd=tmp_path, check=True)
@@ -270,9 +268,8 @@ def test_linked_tools(mpi: Mpi, tmp_path: Path) -> None:
         assert not told or levels(found, told) == {NOTE}
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def test_an_mpi_that_is_not_served(mpi: Mpi, hello: Path, tmp_path: Path) -> None:
-    if mpi.name != "mpich4":
-        pytest.skip("no different for another MPI")
     assert levels(target.examine(str(hello), [mpi]), "none of the MPIs asked") == set()
     assert levels(target.examine(str(hello), []), "none of the MPIs asked") == {NOTE}
     (tmp_path / "old.c").write_text("int old(void) { return 0; }\n")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matrix
 import namespaces
 import pytest
 import support
@@ -116,9 +117,8 @@ def run_line(line: str, reader: Path, page: str) -> None:
     assert done.returncode == 0, f"{page}: {line}\n{done.stdout}{done.stderr}"
 
 
+@matrix.only(matrix.on("mpich4"), "the guide is run with one MPI")
 def test_commands_of_the_guide(reader: Path, mpi: Mpi) -> None:
-    if mpi.name != "mpich4":
-        pytest.skip("the guide is run with one MPI")
     ran = 0
     for page in PAGES:
         for line in lines_of(page):
@@ -131,10 +131,9 @@ def test_commands_of_the_guide(reader: Path, mpi: Mpi) -> None:
         assert (reader / name).stat().st_size > 100
 
 
+@matrix.only(matrix.on("mpich5"), "the guide is run with one MPI")
 def test_commands_of_the_cluster(reader: Path, mpi: Mpi) -> None:
     """Under a name of their own: another cluster may be up on this machine."""
-    if mpi.name != "mpich5":
-        pytest.skip("the page is run with one MPI")
     with namespaces.skip_where_refused(), Cluster(2):
         pass
     name = f"guide{os.getpid()}"
@@ -150,10 +149,9 @@ def test_commands_of_the_cluster(reader: Path, mpi: Mpi) -> None:
         run_line(f"{lines[-1]} || true", reader, "cluster.md")
 
 
+@matrix.only(matrix.on("mpich4", "mpich5"), "no different for another MPI")
 def test_programs_of_the_guide(mpi: Mpi, tmp_path: Path) -> None:
     """They compile, and run without the library as with it."""
-    if mpi.name not in ("mpich4", "mpich5"):
-        pytest.skip("no different for another MPI")
     include = ROOT / "include"
     if mpi.name == "mpich5":
         env = {"PYTHONPATH": str(ROOT / "cli"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -186,10 +184,9 @@ def test_programs_of_the_guide(mpi: Mpi, tmp_path: Path) -> None:
             assert ("Headway 0.1.0" in done.stdout) == (name == "c" and options is not None)
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def test_launchers_that_take_the_environment(reader: Path, mpi: Mpi) -> None:
     """srun hands its environment on; its ranks may be elsewhere, so no record is promised."""
-    if mpi.name != "mpich4":
-        pytest.skip("no different for another MPI")
     env = {**os.environ, "PATH": f"{reader / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run(
         ["./dev", "headway", "run", "--", "srun", "./app"],

@@ -10,12 +10,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matrix
 import pytest
 from headway import main
 from headway.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
+
+
+is_of_the_system = matrix.only(
+    matrix.on("mpich4", "ompi4"), "found by ./dev only, which an installed command is not part of"
+)
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +43,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
+@is_of_the_system
 def test_installed_command_runs(installed: Path, mpi: Mpi, hello: Path, tmp_path: Path) -> None:
-    if mpi.name not in ("mpich4", "ompi4"):
-        pytest.skip("found by ./dev only, which an installed command is not part of")
     env = {**os.environ, "PYTHONPATH": str(installed)}
     done = subprocess.run(
         [sys.executable, "-m", "headway", "run", "--engine", "thread", "-n", "2", str(hello)],
@@ -71,10 +76,9 @@ def headway_in(
     )
 
 
+@is_of_the_system
 def test_benchmarks_come_along(installed: Path, mpi: Mpi, tmp_path: Path) -> None:
     """Built in the cache when first asked for, never again; results stay where one stands."""
-    if mpi.name not in ("mpich4", "ompi4"):
-        pytest.skip("found by ./dev only, which an installed command is not part of")
     words = ("bench", "latency", "--mpi", mpi.name, "--modes", "headway", "--launches", 1)
     words += ("--sizes", 8, "--rate", "none", "--sockbuf", "default")
     here = tmp_path / "here"
@@ -93,9 +97,8 @@ def test_benchmarks_come_along(installed: Path, mpi: Mpi, tmp_path: Path) -> Non
     assert made == {path.name: path.stat().st_mtime_ns for path in programs.iterdir()}
 
 
+@matrix.only(matrix.on("ompi4"), "test_benchmarks_come_along has the other of the system")
 def test_demo_comes_along(installed: Path, mpi: Mpi, tmp_path: Path) -> None:
-    if mpi.name != "ompi4":
-        pytest.skip("one MPI shows it; test_benchmarks_come_along has the other")
     words = ("demo", "--launches", 1, "--steps", 8, "--mpi", mpi.name)
     done = headway_in(installed, tmp_path / "here", *words)
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import headway as package
+import matrix
 import pytest
 import support
 from conftest import ROOT, build
@@ -40,9 +41,8 @@ def figures(stdout: str) -> list[dict[str, float]]:
 
 
 @pytest.fixture
-def program(mpi: Mpi, is_full: bool) -> Path:
-    if mpi.name not in ("mpich4", "ompi4") and not is_full:
-        pytest.skip("only with --full")
+@matrix.quick(matrix.on("mpich4", "ompi4"), "one MPI of a family stands for it")
+def program(mpi: Mpi) -> Path:
     return build(mpi, "interface.c", f"-I{INCLUDE}", "-ldl")
 
 
@@ -106,9 +106,8 @@ def test_with_the_library(headway: Headway, program: Path, mpi: Mpi, tmp_path: P
     assert "open &quot;to&quot; the end" in (tmp_path / "page.html").read_text()
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def test_records_without_phases(headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path) -> None:
-    if mpi.name != "mpich4":
-        pytest.skip("no different for another MPI")
     assert headway("run", "--record", "kept", "-n", 2, hello).returncode == 0
     record = json.loads((tmp_path / "kept" / "headway.0.json").read_text())
     assert "phases" not in record

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 from conftest import build
@@ -431,11 +432,13 @@ def test_slots_of_a_damaged_record_are_bounded() -> None:
 # ---- a program whose target computes, or does not ------------------------------------------------
 
 
-def built(mpi: Mpi, is_full: bool) -> Path:
-    if not is_full and mpi.name not in ("mpich5", "ompi5"):
-        pytest.skip("one MPI of each family; the others with --full")
-    if mpi.name == "ompi4":
-        pytest.skip("Open MPI 4 loses operations on windows of any but its shared-memory component")
+@pytest.fixture
+@matrix.only(
+    lambda mpi: mpi.name != "ompi4",
+    "Open MPI 4 loses operations on windows of any but its shared-memory component",
+)
+@matrix.one_of_a("family")
+def targets(mpi: Mpi) -> Path:
     return build(mpi, "targets.c", "-g", "-O1")
 
 
@@ -446,11 +449,8 @@ def waits_in(found: OneSided) -> list[Row]:
 
 
 @pytest.mark.parametrize("does", ["computes", "waits", "fences"])
-def test_program_within_a_node(
-    headway: Headway, mpi: Mpi, is_full: bool, tmp_path: Path, does: str
-) -> None:
-    program = built(mpi, is_full)
-    words = ("profile", "--record", "kept", "-n", 2, program, does, "create")
+def test_program_within_a_node(headway: Headway, targets: Path, tmp_path: Path, does: str) -> None:
+    words = ("profile", "--record", "kept", "-n", 2, targets, does, "create")
     done = headway(*words)
     assert done.returncode == 0 and "done" in done.stdout, done.stderr
     found = OneSided(runs.load(tmp_path / "kept"))
@@ -469,9 +469,8 @@ def test_program_within_a_node(
 
 
 @pytest.mark.parametrize("does", ["computes", "waits"])
-def test_program_on_two_nodes(mpi: Mpi, is_full: bool, tmp_path: Path, does: str) -> None:
+def test_program_on_two_nodes(mpi: Mpi, targets: Path, tmp_path: Path, does: str) -> None:
     """Ghosts are named where they would serve the window, as is the thread, which sockets wake."""
-    program = built(mpi, is_full)
     kept = tmp_path / "kept"
     kept.mkdir()
     env = {"LD_PRELOAD": str(support.library(mpi)), "HEADWAY_PROFILE": "yes"}
@@ -479,7 +478,7 @@ def test_program_on_two_nodes(mpi: Mpi, is_full: bool, tmp_path: Path, does: str
     with Cluster(2, rate="1gbit", pin="none") as cluster:
         done = cluster.run(
             mpi,
-            [str(program), does, "allocate"],
+            [str(targets), does, "allocate"],
             ranks_per_node=1,
             env=env,
             netmod=support.netmod(mpi),
@@ -497,11 +496,8 @@ def test_program_on_two_nodes(mpi: Mpi, is_full: bool, tmp_path: Path, does: str
         assert ghosts < 0.12 and thread < 0.12, rows
 
 
-def test_record_is_as_the_schema_says(
-    headway: Headway, mpi: Mpi, is_full: bool, tmp_path: Path
-) -> None:
-    program = built(mpi, is_full)
-    done = headway("profile", "--record", "kept", "-n", 2, program, "computes", "create")
+def test_record_is_as_the_schema_says(headway: Headway, targets: Path, tmp_path: Path) -> None:
+    done = headway("profile", "--record", "kept", "-n", 2, targets, "computes", "create")
     assert done.returncode == 0, done.stderr
     schema = json.loads((support.ROOT / "doc/schema/record.json").read_text())
     for path in (tmp_path / "kept").glob("headway.*.json"):

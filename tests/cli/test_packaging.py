@@ -17,6 +17,7 @@ import types
 from pathlib import Path
 
 import headway as package
+import matrix
 import pytest
 import rich
 import support
@@ -103,9 +104,8 @@ def spack_recipe(mpi: Mpi) -> tuple[Recorder, object]:
     return recorder, recipe
 
 
+@matrix.only(matrix.on("mpich4", "ompi4"), "one MPI of each ABI is enough")
 def test_spack_recipe(mpi: Mpi, tmp_path: Path) -> None:
-    if mpi.name not in ("mpich4", "ompi4"):
-        pytest.skip("one MPI of each ABI is enough")
     recorder, recipe = spack_recipe(mpi)
     needs = {words[0].split("@")[0] for name, words, _ in recorder.said if name == "depends_on"}
     assert needs == {"c", "cmake", "mpi", "python", "py-rich", "py-matplotlib"}
@@ -139,9 +139,8 @@ for one in recipe.render(variants, rattler_build.RenderConfig()):
 """
 
 
-def test_conda_recipe_renders(is_full: bool) -> None:
-    if not is_full:
-        pytest.skip("only with --full: fetches rattler-build from the package index")
+@matrix.quick(lambda: False, "fetches from the package index, or builds a package")
+def test_conda_recipe_renders() -> None:
     site = support.BUILD / "rattler-build"
     if not site.exists():
         command = [sys.executable, "-m", "pip", "install", "-q", "--target", site]
@@ -185,11 +184,10 @@ def test_debian_source_package(is_full: bool, tmp_path: Path) -> None:
     assert (tmp_path / f"{base}-1.debian.tar.xz").is_file()
 
 
+@matrix.quick(lambda: False, "fetches from the package index, or builds a package")
 @pytest.mark.timeout(600)
-def test_debian_package(is_full: bool, tmp_path: Path) -> None:
+def test_debian_package(tmp_path: Path) -> None:
     """Built as Debian builds it, unpacked, and asked for its version."""
-    if not is_full:
-        pytest.skip("only with --full")
     tree = debian_tree(tmp_path, "dpkg-buildpackage", "dh", "dh_python3")
     done = support.run_group(
         ["dpkg-buildpackage", "-us", "-uc", "-b", "-j2"], cwd=tree, timeout_s=500

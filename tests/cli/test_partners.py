@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import matrix
 import pytest
 from conftest import build
 from headway.mpis import Mpi
@@ -170,13 +171,10 @@ def test_engine_needs_cores_to_copy_on(cores: int) -> None:
 # ---- a program of two ranks of a node ------------------------------------------------------------
 
 
+@matrix.one_of_a("family")
 @pytest.mark.parametrize("does", ["both", "late", "sends"])
-def test_program_within_a_node(
-    headway: Headway, mpi: Mpi, is_full: bool, tmp_path: Path, does: str
-) -> None:
+def test_program_within_a_node(headway: Headway, mpi: Mpi, tmp_path: Path, does: str) -> None:
     """20 ms of computing in each of 10 rounds, next to which copying 4 MiB is nothing."""
-    if not is_full and mpi.name not in ("mpich5", "ompi5"):
-        pytest.skip("one MPI of each family; the others with --full")
     program = build(mpi, "within.c", "-g", "-O1")
     done = headway("profile", "--record", "kept", "-n", 2, program, does)
     assert done.returncode == 0 and "done" in done.stdout, done.stderr

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import matrix
 import pytest
 from conftest import build
 from headway import records
@@ -20,14 +21,7 @@ BYTES = 128 << 10
 COMMUNICATORS = {"MPI_COMM_WORLD", "halo of the grid", "of ranks 0", "of ranks 1", "owner", "anew"}
 
 
-#: The MPIs profiled without --full: one of each family.
-QUICK_MPIS = ("mpich4", "ompi5")
-
-
-@pytest.fixture(autouse=True)
-def choose(mpi: Mpi, is_full: bool) -> None:
-    if not is_full and mpi.name not in QUICK_MPIS:
-        pytest.skip("only with --full")
+MATRIX_RULES = [matrix.quick(matrix.on("mpich4", "ompi5"), "one MPI of a family stands for it")]
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 from headway.mpis import Mpi
@@ -46,12 +47,16 @@ def interpreters() -> dict[int, tuple[Path, Path]]:
     return known
 
 
+def is_quick(mpi: Mpi, interpreter: tuple[int, tuple[Path, Path]]) -> bool:
+    """Every interpreter with one MPI, and our own with one of the other family."""
+    _, (python, _) = interpreter
+    return mpi.name == "mpich4" or (python == Path(sys.executable) and mpi.name == "ompi5")
+
+
 @pytest.fixture(params=interpreters().items(), ids=lambda item: f"3.{item[0]}")
-def interpreter(request: pytest.FixtureRequest, mpi: Mpi, is_full: bool) -> tuple[int, Path, Path]:
+@matrix.quick(is_quick, "another interpreter")
+def interpreter(request: pytest.FixtureRequest) -> tuple[int, Path, Path]:
     minor, (python, include) = request.param
-    is_own = python == Path(sys.executable)
-    if mpi.name != "mpich4" and not (is_own and mpi.name == "ompi5") and not is_full:
-        pytest.skip("only with --full")
     return minor, python, include
 
 
@@ -173,11 +178,12 @@ def test_passes_over_mpi4py(mpi: Mpi, interpreter: tuple[int, Path, Path], tmp_p
     assert found == {line: count for (_, line), count in marked(program).items()}
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def test_own_lines_of_an_extension(mpi: Mpi, tmp_path: Path) -> None:
     """An extension module with debugging information has lines that say more than Python's."""
     known = interpreters().get(sys.version_info[1])
-    if mpi.name != "mpich4" or known is None:
-        pytest.skip("no different for another MPI")
+    if known is None:
+        pytest.skip("the interpreter of the tests has no headers here")
     folder = extension(mpi, sys.version_info[1], known[1], "-g")
     program = tmp_path / "program.py"
     program.write_text("import os, python_calls\npython_calls.probe()\nos.write(1, b'done\\n')\n")
@@ -234,10 +240,9 @@ wrapped.send(list(range(9)), dest=comm.rank ^ 1) if comm.rank else wrapped.recv(
 """
 
 
+@matrix.only(lambda mpi: mpi.python is not None, "the MPI has no wheel of mpi4py")
 def test_mpi4py(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
     """The line outside mpi4py's package, in the record, the report and the table."""
-    if mpi.python is None:
-        pytest.skip("has no wheel of mpi4py; the others are enough")
     asked = [mpi.python, "-c", "import sys; print(sys.version_info.minor)"]
     if int(subprocess.check_output(asked, text=True)) not in KNOWN:
         pytest.skip("its frames are not known")

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 from conftest import build
@@ -28,7 +29,7 @@ def make_locale_or_skip(folder: Path) -> str:
     return name
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 @pytest.mark.parametrize("profile", ["no", "yes"])
 def test_numbers_have_points_in_every_language(
     headway: Headway, mpi: Mpi, tmp_path: Path, profile: str
@@ -47,12 +48,14 @@ def allreduces(folder: Path) -> dict[int, int]:
     return {rank: one["calls"] for rank, one in site.ranks.items()}
 
 
+@matrix.only(
+    lambda mpi: mpi.flavour != "ompi" or mpi.major < 5,
+    "Open MPI 5 spawns processes without the library",
+)
 def test_spawned_processes_leave_records_of_their_own(
     headway: Headway, mpi: Mpi, tmp_path: Path
 ) -> None:
     """They are ranks of another world."""
-    if mpi.flavour == "ompi" and mpi.major >= 5:
-        pytest.skip("Open MPI 5 spawns processes without the library")
     program = build(mpi, "spawning.c")
     if support.run_mpi(mpi, [program], ranks=1, timeout_s=60).status != 0:
         pytest.skip(f"{mpi.title} cannot spawn here, plain too")
@@ -67,7 +70,7 @@ def test_spawned_processes_leave_records_of_their_own(
     assert "2 ranks it spawned" in headway("report", kept).stdout
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_directory_is_that_of_the_beginning(mpi: Mpi, tmp_path: Path) -> None:
     """Set by hand it may be relative, and the program go elsewhere."""
     (tmp_path / "kept").mkdir()
@@ -78,7 +81,7 @@ def test_directory_is_that_of_the_beginning(mpi: Mpi, tmp_path: Path) -> None:
     assert [record["rank"] for record in records.read(tmp_path / "kept")] == [0, 1]
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 @pytest.mark.parametrize("place", ["missing", "a_file", "kept"])
 def test_directory_that_cannot_be_written_is_told_at_the_start(
     mpi: Mpi, tmp_path: Path, place: str

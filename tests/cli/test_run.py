@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import matrix
 import pytest
 from headway import elf, program, records, shared_folder
 from headway import run as run_command
@@ -50,7 +51,8 @@ def test_runs_and_says_which(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert "0 operations tracked" in said[2]
 
 
-@pytest.mark.usefixtures("one_of_a_family", "few_cores")
+@matrix.one_of_a("family")
+@pytest.mark.usefixtures("few_cores")
 def test_says_why_there_is_no_engine(headway: Headway, mpi: Mpi, hello: Path) -> None:
     done = headway("run", "-n", 2, hello)
     assert done.returncode == 0, done.stderr
@@ -68,7 +70,7 @@ def own_launcher(mpi: Mpi) -> list[object]:
     return [mpi.mpiexec, *root.get(mpi.launcher, [])]
 
 
-@pytest.mark.usefixtures("one_of_a_launcher")
+@matrix.one_of_a("launcher")
 def test_own_launcher(headway: Headway, mpi: Mpi, hello: Path) -> None:
     words = [*own_launcher(mpi), "-n", 2, hello]
     done = headway("run", "--engine", "off", "--", *words, **mpi.env)
@@ -77,10 +79,9 @@ def test_own_launcher(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert "2 ranks, engine off" in done.stderr
 
 
+@matrix.only(matrix.on("mpich4", "ompi4"), "one MPI of each family is enough")
 def test_launcher_of_another_mpi(headway: Headway, mpi: Mpi, hello: Path) -> None:
     """It would start the program as often as asked, each process alone in its world."""
-    if mpi.name not in ("mpich4", "ompi4"):
-        pytest.skip("one MPI of each family is enough")
     other = "mpiexec.openmpi" if mpi.name == "mpich4" else "mpiexec.mpich"
     extra = ["--allow-run-as-root", "--oversubscribe"] if mpi.name == "mpich4" else []
     done = headway("run", "--engine", "off", "--", other, *extra, "-n", 1, hello)
@@ -90,7 +91,7 @@ def test_launcher_of_another_mpi(headway: Headway, mpi: Mpi, hello: Path) -> Non
     assert done.returncode == 0 and "alone in its world" not in done.stderr, done.stderr
 
 
-@pytest.mark.usefixtures("one_of_a_launcher")
+@matrix.one_of_a("launcher")
 def test_several_programs(headway: Headway, mpi: Mpi, hello: Path) -> None:
     words = [*own_launcher(mpi), "-n", 1, hello, ":", "-n", 1, hello]
     done = headway("run", "--engine", "off", "--", *words, **mpi.env)
@@ -98,7 +99,7 @@ def test_several_programs(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert "2 ranks, engine off" in done.stderr and "only 1" not in done.stderr, done.stderr
 
 
-@pytest.mark.usefixtures("one_of_a_launcher")
+@matrix.one_of_a("launcher")
 def test_program_that_only_the_launcher_finds(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path
 ) -> None:
@@ -121,7 +122,7 @@ sys.exit(main(["run", "--quiet", "--abi", sys.argv[1], "--", *command]))
 """
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_interrupt_without_a_terminal_is_passed_on(mpi: Mpi) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, mpi.flavour],
@@ -138,7 +139,7 @@ def test_interrupt_without_a_terminal_is_passed_on(mpi: Mpi) -> None:
             process.terminate()
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_interrupt_of_a_terminal_is_the_programs(mpi: Mpi) -> None:
     """It gets it from there: a second one from us would end it at once."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "cli")}
@@ -158,7 +159,7 @@ def test_interrupt_of_a_terminal_is_the_programs(mpi: Mpi) -> None:
         os.close(terminal)
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_place_that_cannot_be_preloaded(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path
 ) -> None:
@@ -167,7 +168,7 @@ def test_place_that_cannot_be_preloaded(
     assert "LD_PRELOAD" in one_line(headway("run", "--library", "a b", "-n", 2, hello))
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_keeps_records_where_told(headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path) -> None:
     done = headway("run", "--record", "kept", "-n", 2, hello)
     assert done.returncode == 0, done.stderr
@@ -175,7 +176,7 @@ def test_keeps_records_where_told(headway: Headway, mpi: Mpi, hello: Path, tmp_p
     assert [r["rank"] for r in kept] == [0, 1]
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
 def test_earlier_records_go_when_there_are_new_ones(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path, quiet: list[str]
@@ -198,7 +199,7 @@ def test_earlier_records_go_when_there_are_new_ones(
     ]
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_dry_run_starts_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None:
     done = headway("run", "--dry-run", "--engine", "off", "-n", 3, hello, "x y")
     assert done.returncode == 0
@@ -212,7 +213,7 @@ def test_dry_run_starts_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None
     assert "libheadway" not in lines[-1]
 
 
-@pytest.mark.usefixtures("one_of_a_launcher")
+@matrix.one_of_a("launcher")
 def test_dry_run_is_a_script(headway: Headway, hello: Path, tmp_path: Path, mpi: Mpi) -> None:
     printed = headway("run", "--dry-run", "--record", "kept", "-n", 2, hello).stdout
     done = subprocess.run(["sh", "-e"], input=printed, text=True, capture_output=True, timeout=120)
@@ -220,7 +221,7 @@ def test_dry_run_is_a_script(headway: Headway, hello: Path, tmp_path: Path, mpi:
     assert [r["size"] for r in records.read(tmp_path / "kept")] == [2, 2]
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_record_of_a_settings_file(headway: Headway, hello: Path, tmp_path: Path) -> None:
     settings = tmp_path / "settings.toml"
     settings.write_text('format = 1\n[settings]\nHEADWAY_RECORD = "kept"\n')
@@ -229,14 +230,14 @@ def test_record_of_a_settings_file(headway: Headway, hello: Path, tmp_path: Path
     assert [r["size"] for r in records.read(tmp_path / "kept")] == [2, 2]
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_program_behind_a_wrapper(headway: Headway, hello: Path, mpi: Mpi) -> None:
     done = headway("run", "-n", 2, "env", "FOO=bar", hello)
     assert done.returncode == 0, done.stderr
     assert f"libheadway-{mpi.flavour}.so" in done.stderr and "2 ranks, engine" in done.stderr
 
 
-@pytest.mark.usefixtures("one_of_a_launcher")
+@matrix.one_of_a("launcher")
 def test_status_is_the_programs(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
     source = tmp_path / "seven.c"
     source.write_text(
@@ -251,9 +252,8 @@ def test_status_is_the_programs(headway: Headway, mpi: Mpi, tmp_path: Path) -> N
     assert headway("run", "-n", 1, "./seven").returncode == 7
 
 
+@matrix.only(lambda mpi: mpi.python is not None, "the MPI has no wheel of mpi4py")
 def test_python_program(headway: Headway, tmp_path: Path, mpi: Mpi) -> None:
-    if mpi.python is None:
-        pytest.skip(f"{mpi.name} has no Python of its own")
     script = tmp_path / "script.py"
     # One write: launchers mix the ranks' output by the piece.
     script.write_text(
@@ -308,7 +308,7 @@ def test_refuses_a_static_program(headway: Headway, tmp_path: Path) -> None:
     assert "statically linked" in one_line(headway("run", "-n", 1, "./still"))
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 def test_refuses_bad_options(headway: Headway, hello: Path) -> None:
     assert "HEADWAY_ENGINE" in one_line(headway("run", "-n", 1, hello, HEADWAY_ENGIN="thread"))
     assert "accepted" in one_line(headway("run", "-n", 1, hello, HEADWAY_TICK_US="soon"))
@@ -511,7 +511,7 @@ def follow(value: object, schema: dict, where: str) -> None:
         follow(item, schema.get("items", {}), where)
 
 
-@pytest.mark.usefixtures("one_of_a_family")
+@matrix.one_of_a("family")
 @pytest.mark.parametrize("profile", ["no", "yes"])
 def test_records_follow_the_schema(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path, profile: str

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import matrix
 import pytest
 from conftest import build
 from headway import settings_file
@@ -204,9 +205,8 @@ def test_candidates_come_from_the_option_table() -> None:
 
 
 @pytest.fixture
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def tuned(mpi: Mpi) -> Path:
-    if mpi.name != "mpich4":
-        pytest.skip("no different for another MPI")
     return build(mpi, "tuned.c")
 
 
@@ -230,13 +230,10 @@ def test_writes_what_won_and_run_uses_it(headway: Headway, tuned: Path, tmp_path
     assert "export HEADWAY_TICK_US=200us" in script.stdout
 
 
-def test_a_ghost_that_won_is_started_by_run(
-    headway: Headway, mpi: Mpi, tmp_path: Path, is_full: bool
-) -> None:
+@matrix.quick(matrix.on("mpich4", "mpich5"))
+def test_a_ghost_that_won_is_started_by_run(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
     """MPICH 4's windows within a node are served; those of the others are not, and are not tried.
     Its time is what the program says, so that the machine has no part in it."""
-    if mpi.name not in ("mpich4", "mpich5") and not is_full:
-        pytest.skip("only with --full")
     program = build(mpi, "tuned.c")
     words = ("--only", "ghosts", "--pairs", LEAST_PAIRS, "--measure", r"in (\S+) s", "-n", 2)
     done = headway("tune", *words, program, "SERVED")

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 from headway.mpis import Mpi
@@ -187,13 +188,12 @@ def unfinished(found: dict[str, str]) -> list[str]:
     return [test for test, outcome in found.items() if outcome not in ("ok", "skipped")][:20]
 
 
+@matrix.quick(lambda mpi, ranks: ranks in DEFAULT_RANKS.get(mpi.name, ()))
 @pytest.mark.timeout(2 * TIMEOUT_S + 60)
 @pytest.mark.parametrize("ranks", RANKS)
 def test_same_results(
     mpi: Mpi, ranks: int, is_full: bool, sites: dict[str, Path], tmp_path: Path
 ) -> None:
-    if ranks not in DEFAULT_RANKS.get(mpi.name, ()) and not is_full:
-        pytest.skip("only with --full")
     left_out = {} if is_full else {**LOCAL, **(ALONE if ranks > 1 else {})}
     excluded = sorted([*EXCLUDED, *left_out])
     plain = plain_outcomes(mpi, ranks, tmp_path / "plain", excluded, sites)
@@ -224,13 +224,11 @@ def other_modules() -> list[str]:
     return [f"{m}.*" for m in modules if not any(fnmatch(m, pattern) for pattern in WINDOWS)]
 
 
+@matrix.only(lambda mpi: mpi.flavour == "mpich", "two MPIs show it")
+@matrix.quick(matrix.on("mpich4", "mpich5"))
 @pytest.mark.timeout(2 * TIMEOUT_S + 60)
-def test_same_results_with_ghosts(
-    mpi: Mpi, is_full: bool, sites: dict[str, Path], tmp_path: Path
-) -> None:
+def test_same_results_with_ghosts(mpi: Mpi, sites: dict[str, Path], tmp_path: Path) -> None:
     """Windows of every kind; those over memory of MPI_Alloc_mem and MPI_Win_allocate are served."""
-    if mpi.name not in ("mpich4", "mpich5") and not (is_full and mpi.name == "impi"):
-        pytest.skip("two MPIs show it; Intel MPI with --full")
     excluded = other_modules()
     plain, control = run_suite(mpi, 2, tmp_path / "plain", None, excluded, sites)
     assert control.status == 0 and "unfinished" not in plain.values(), control.explain()

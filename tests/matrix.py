@@ -1,0 +1,124 @@
+"""Which cases a run has.
+
+A case is a test with its parameters. Rules stand above tests and fixtures, and say of which
+parameters a case has something to show (`only`), and which cases run without --full (`quick`,
+`one_of_a`). Every other case is deselected, and counted at the end with its reason: so a skip
+always means that this machine lacks something.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pytest
+from headway.mpis import Mpi
+
+#: Of each, the first that is there stands for the others where only the family, the vendor or the
+#: launcher makes a difference.
+GROUPS = {
+    "family": (("mpich5", "mpich4", "impi"), ("ompi5", "ompi4")),
+    "vendor": (("mpich5", "mpich4"), ("impi",), ("ompi5", "ompi4")),
+    "launcher": (("mpich5", "mpich4", "impi"), ("ompi5",), ("ompi4",)),
+}
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`holds` is asked with parameters of the case, by their names; `names` are the MPIs' of this
+    run."""
+
+    holds: Callable[..., bool]
+    reason: str
+    is_of_full: bool
+
+    def __call__(self, decorated: Decorated) -> Decorated:
+        rules = decorated.__dict__.setdefault("matrix_rules", [])
+        rules.append(self)
+        return decorated
+
+
+def only(holds: Callable[..., bool], reason: str) -> Rule:
+    """Elsewhere the case has nothing to show."""
+    return Rule(holds, reason, is_of_full=False)
+
+
+def quick(holds: Callable[..., bool], reason: str = "more of the same") -> Rule:
+    """Elsewhere the case runs with --full."""
+    return Rule(holds, reason, is_of_full=True)
+
+
+def one_of_a(kind: str) -> Rule:
+    """One MPI of each family, vendor or launcher is enough without --full."""
+
+    def is_first(mpi: Mpi, names: list[str]) -> bool:
+        (group,) = (group for group in GROUPS[kind] if mpi.name in group)
+        return mpi.name == next(name for name in group if name in names)
+
+    return Rule(is_first, f"one MPI of a {kind} stands for it", is_of_full=True)
+
+
+def on(*names: str) -> Callable[[Mpi], bool]:
+    """The MPIs of these names."""
+    return lambda mpi: mpi.name in names
+
+
+def rules_of(item: pytest.Function) -> Iterator[Rule]:
+    yield from getattr(item.module, "MATRIX_RULES", ())
+    yield from getattr(item.function, "matrix_rules", ())
+    for definitions in item._fixtureinfo.name2fixturedefs.values():
+        yield from getattr(definitions[-1].func, "matrix_rules", ())
+
+
+def broken(item: pytest.Function, is_full: bool, names: list[str]) -> Rule | None:
+    """The rule that leaves this case out; one that --full keeps as well comes first."""
+    known = {**item.callspec.params, "names": names} if hasattr(item, "callspec") else {}
+    for rule in sorted(rules_of(item), key=lambda rule: rule.is_of_full):
+        if is_full and rule.is_of_full:
+            continue
+        wanted = {name: known[name] for name in inspect.signature(rule.holds).parameters}
+        if not rule.holds(**wanted):
+            return rule
+    return None
+
+
+class LeftOut:
+    """A plugin: deselects, and says at the end how many cases and why."""
+
+    def __init__(self, is_full: bool, names: Callable[[], list[str]]) -> None:
+        self.is_full, self.names = is_full, names
+        self.counts: Counter[Rule] = Counter()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        names = self.names()
+        kept, left = [], []
+        for item in items:
+            rule = broken(item, self.is_full, names) if isinstance(item, pytest.Function) else None
+            (left if rule else kept).append(item)
+            if rule:
+                self.counts[rule] += 1
+        if left:
+            config.hook.pytest_deselected(items=left)
+            items[:] = kept
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        for is_of_full, what in ((True, "that run with --full"), (False, "with nothing to show")):
+            reasons: Counter[str] = Counter()
+            for rule, count in self.counts.items():
+                if rule.is_of_full == is_of_full:
+                    reasons[rule.reason] += count
+            if not reasons:
+                continue
+            shown = reasons.most_common(None if terminalreporter.config.option.verbose > 0 else 4)
+            listed = [f"{count} {reason}" for reason, count in shown]
+            if rest := reasons.total() - sum(count for _, count in shown):
+                listed.append(f"{rest} for other reasons (-vv names them)")
+            terminalreporter.write_line(f"left out {reasons.total()} {what}: {'; '.join(listed)}")
