@@ -26,6 +26,11 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 #: none of these over TCP and shared memory.
 for kind in ("btl", "mtl"):
     os.environ.setdefault(f"OMPI_MCA_{kind}", "^ofi")
+#: The Intel MPI of ./dev setup may find the distribution's libfabric before its own; where that knows
+#: InfiniBand, each process reads all the kernel's symbols, which takes it most of a second.
+OFI = ROOT / "build" / "mpi" / "impi" / "lib" / "libfabric.so.1"
+if OFI.exists():
+    os.environ.setdefault("I_MPI_OFI_LIBRARY", str(OFI))
 
 #: The MPIs every machine of ours must have; the others run where ./dev setup installed them.
 REQUIRED = ("mpich4", "ompi4")
@@ -34,8 +39,18 @@ REQUIRED = ("mpich4", "ompi4")
 def pytest_configure(config: pytest.Config) -> None:
     """A test run that is told to end takes its jobs along, as on an interrupt from the keyboard."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    left_out = matrix.LeftOut(config.getoption("--full"), lambda: chosen_mpis(config))
+    is_full, is_check = config.getoption("--full"), config.getoption("--check")
+    if is_full and is_check:
+        raise pytest.UsageError("--full and --check exclude each other")
+    tier = matrix.EVERY if is_full else matrix.CHECK if is_check else matrix.QUICK
+    left_out = matrix.LeftOut(tier, lambda: chosen_mpis(config))
     config.pluginmanager.register(left_out, "left-out")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Launches that were started again, or of which plain ones failed, are no secret."""
+    for what, (happened, launches) in sorted(support.TALLY.items()):
+        terminalreporter.write_line(f"{what}: {happened} of {launches} launches")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,10 +61,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--seed-base", type=int, default=1, help="first seed of the random programs")
     group.addoption("--full", action="store_true", help="every setting on every MPI (longer)")
+    group.addoption("--check", action="store_true", help="what ends in two minutes: ./dev check")
 
 
 def chosen_mpis(config: pytest.Config) -> list[str]:
     wanted = [name for name in config.getoption("--mpis").split(",") if name]
+    if config.getoption("--check"):
+        wanted = wanted or list(REQUIRED[:1])
     known = list(support.known_mpis())
     for name in wanted or REQUIRED:
         if name not in known:
@@ -94,9 +112,9 @@ def is_full(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(scope="session")
-def plain_runs() -> dict[str, support.Result]:
-    """Outputs of plain controls, shared by the settings they are compared with."""
-    return {}
+def plain_run() -> support.PlainRuns:
+    """Runs plain controls, each once: the tests that compare with it share it."""
+    return support.PlainRuns()
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
 """Which cases a run has.
 
 A case is a test with its parameters. Rules stand above tests and fixtures, and say of which
-parameters a case has something to show (`only`), and which cases run without --full (`quick`,
-`one_of_a`). Every other case is deselected, and counted at the end with its reason: so a skip
-always means that this machine lacks something.
+parameters a case has something to show (`only`), which cases run without --full (`quick`,
+`one_of_a`), and which with --check (`check`; tests that start no MPI do, unless a rule says
+otherwise). Every other case is deselected, and counted at the end with its reason: so a skip always
+means that this machine lacks something.
 """
 
 from __future__ import annotations
@@ -25,7 +26,18 @@ GROUPS = {
     "launcher": (("mpich5", "mpich4", "impi"), ("ompi5",), ("ompi4",)),
 }
 
+#: Of what a rule speaks: of every run, of those without --full, of those with --check.
+EVERY, QUICK, CHECK = range(3)
+TIERS = {
+    QUICK: "that run with --full",
+    CHECK: "that run without --check",
+    EVERY: "with nothing to show",
+}
+
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+NOT_SHORT = "take longer, or start an MPI"
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,7 @@ class Rule:
 
     holds: Callable[..., bool]
     reason: str
-    is_of_full: bool
+    tier: int
 
     def __call__(self, decorated: Decorated) -> Decorated:
         rules = decorated.__dict__.setdefault("matrix_rules", [])
@@ -45,12 +57,17 @@ class Rule:
 
 def only(holds: Callable[..., bool], reason: str) -> Rule:
     """Elsewhere the case has nothing to show."""
-    return Rule(holds, reason, is_of_full=False)
+    return Rule(holds, reason, EVERY)
 
 
 def quick(holds: Callable[..., bool], reason: str = "more of the same") -> Rule:
     """Elsewhere the case runs with --full."""
-    return Rule(holds, reason, is_of_full=True)
+    return Rule(holds, reason, QUICK)
+
+
+def check(holds: Callable[..., bool]) -> Rule:
+    """With --check, which is to end in two minutes, the case runs only there."""
+    return Rule(holds, NOT_SHORT, CHECK)
 
 
 def one_of_a(kind: str) -> Rule:
@@ -60,7 +77,7 @@ def one_of_a(kind: str) -> Rule:
         (group,) = (group for group in GROUPS[kind] if mpi.name in group)
         return mpi.name == next(name for name in group if name in names)
 
-    return Rule(is_first, f"one MPI of a {kind} stands for it", is_of_full=True)
+    return Rule(is_first, f"one MPI of a {kind} stands for it", QUICK)
 
 
 def on(*names: str) -> Callable[[Mpi], bool]:
@@ -75,14 +92,20 @@ def rules_of(item: pytest.Function) -> Iterator[Rule]:
         yield from getattr(definitions[-1].func, "matrix_rules", ())
 
 
-def broken(item: pytest.Function, is_full: bool, names: list[str]) -> Rule | None:
-    """The rule that leaves this case out; one that --full keeps as well comes first."""
+#: The rule of tests that have none for --check.
+STARTS_NO_MPI = check(lambda **case: "mpi" not in case)
+
+
+def broken(item: pytest.Function, tier: int, names: list[str]) -> Rule | None:
+    """The rule that leaves this case out; one that speaks of every run comes first."""
     known = {**item.callspec.params, "names": names} if hasattr(item, "callspec") else {}
-    for rule in sorted(rules_of(item), key=lambda rule: rule.is_of_full):
-        if is_full and rule.is_of_full:
-            continue
-        wanted = {name: known[name] for name in inspect.signature(rule.holds).parameters}
-        if not rule.holds(**wanted):
+    rules = sorted((rule for rule in rules_of(item) if rule.tier <= tier), key=lambda r: r.tier)
+    if tier == CHECK and not any(rule.tier == CHECK for rule in rules):
+        rules.append(STARTS_NO_MPI)
+    for rule in rules:
+        wanted = inspect.signature(rule.holds).parameters
+        takes_all = any(one.kind is one.VAR_KEYWORD for one in wanted.values())
+        if not rule.holds(**(known if takes_all else {name: known[name] for name in wanted})):
             return rule
     return None
 
@@ -90,8 +113,8 @@ def broken(item: pytest.Function, is_full: bool, names: list[str]) -> Rule | Non
 class LeftOut:
     """A plugin: deselects, and says at the end how many cases and why."""
 
-    def __init__(self, is_full: bool, names: Callable[[], list[str]]) -> None:
-        self.is_full, self.names = is_full, names
+    def __init__(self, tier: int, names: Callable[[], list[str]]) -> None:
+        self.tier, self.names = tier, names
         self.counts: Counter[Rule] = Counter()
 
     @pytest.hookimpl(tryfirst=True)
@@ -101,7 +124,7 @@ class LeftOut:
         names = self.names()
         kept, left = [], []
         for item in items:
-            rule = broken(item, self.is_full, names) if isinstance(item, pytest.Function) else None
+            rule = broken(item, self.tier, names) if isinstance(item, pytest.Function) else None
             (left if rule else kept).append(item)
             if rule:
                 self.counts[rule] += 1
@@ -110,10 +133,10 @@ class LeftOut:
             items[:] = kept
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        for is_of_full, what in ((True, "that run with --full"), (False, "with nothing to show")):
+        for tier, what in TIERS.items():
             reasons: Counter[str] = Counter()
             for rule, count in self.counts.items():
-                if rule.is_of_full == is_of_full:
+                if rule.tier == tier:
                     reasons[rule.reason] += count
             if not reasons:
                 continue

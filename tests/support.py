@@ -38,6 +38,17 @@ ENGINE = {"HEADWAY_ENGINE": "thread"}
 FORCED = {"HEADWAY_EAGER_LIMIT": "1024", "HEADWAY_STAND_DOWN": "never", "HEADWAY_TICK_US": "100"}
 
 
+#: What launches are counted for -> how often it happened, and of how many. Shown at the end.
+TALLY: dict[str, tuple[int, int]] = {}
+
+
+def tally(what: str, has_happened: bool) -> bool:
+    """Counts a launch, and hands back whether it happened."""
+    happened, launches = TALLY.get(what, (0, 0))
+    TALLY[what] = happened + has_happened, launches + 1
+    return has_happened
+
+
 @dataclass
 class Result:
     """One finished job."""
@@ -266,6 +277,21 @@ def run_mpi(
     if records is not None and records.is_dir():
         result.records = read_records(records)
     return result
+
+
+class PlainRuns:
+    """Plain controls by MPI, words and number of ranks."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple, Result] = {}
+
+    def __call__(self, mpi: Mpi, argv: Sequence[str | Path], *, ranks: int) -> Result:
+        key = (mpi.name, ranks, *map(str, argv))
+        if key not in self.found:
+            self.found[key] = run_mpi(mpi, argv, ranks=ranks)
+        plain = self.found[key]
+        assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+        return plain
 
 
 def shared_memory_files() -> set[str]:

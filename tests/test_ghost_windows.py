@@ -89,12 +89,16 @@ CALLED_BACK = [((), 1, {}), (("leak",), 1, {}), (("leak",), 2, APART)]
     "arguments, ghosts, options", CALLED_BACK, ids=["freed", "at-end", "at-end-apart"]
 )
 def test_callbacks(
-    mpi: Mpi, arguments: tuple[str, ...], ghosts: int, options: dict[str, str], tmp_path: Path
+    mpi: Mpi,
+    arguments: tuple[str, ...],
+    ghosts: int,
+    options: dict[str, str],
+    tmp_path: Path,
+    plain_run: support.PlainRuns,
 ) -> None:
     """What callbacks that run within MPI are told of a window."""
     program = program_of(mpi, "window_callbacks")
-    plain = support.run_mpi(mpi, [program], ranks=3)
-    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    plain = plain_run(mpi, [program], ranks=3)
     headway = support.run_mpi(
         mpi,
         [program, *arguments],

@@ -211,13 +211,13 @@ def is_one_of_its_family(mpi: Mpi, program: Program, names: list[str]) -> bool:
     "the MPI lacks what the program needs",
 )
 @matrix.quick(is_one_of_its_family, "one MPI of a family stands for it")
+@matrix.check(lambda program: program.id in ("ghosts", "created", "dynamic"))
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.id)
-def test_same_output(mpi: Mpi, program: Program, tmp_path: Path) -> None:
+def test_same_output(
+    mpi: Mpi, program: Program, tmp_path: Path, plain_run: support.PlainRuns
+) -> None:
     plain_arguments = program.plain_arguments
-    plain = support.run_mpi(
-        mpi, words(mpi, program, plain_arguments, tmp_path), ranks=program.users
-    )
-    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    plain = plain_run(mpi, words(mpi, program, plain_arguments, tmp_path), ranks=program.users)
     declined = mpi.name in DECLINED
     arguments = plain_arguments if declined else None
     headway = support.run_mpi(
@@ -348,11 +348,11 @@ def test_near_and_far(mpi: Mpi, tmp_path: Path) -> None:
     assert all(record["operations_redirected"] > 0 for record in found)
 
 
-def check_within_a_node(mpi: Mpi, kind: str, declined: str, records: Path) -> None:
+def check_within_a_node(
+    mpi: Mpi, kind: str, declined: str, records: Path, plain: support.Result
+) -> None:
     """Without options: served, what is near without a message; or `declined`, with that reason."""
     program = program_of(mpi, "ghosts")
-    plain = support.run_mpi(mpi, [program], ranks=3)
-    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
     headway = support.run_mpi(
         mpi, [program, kind], ranks=4, options={"HEADWAY_GHOSTS": "1"}, records=records
     )
@@ -368,28 +368,30 @@ def check_within_a_node(mpi: Mpi, kind: str, declined: str, records: Path) -> No
 
 @is_served
 @matrix.one_of_a("family")
-def test_created_within_a_node(mpi: Mpi, tmp_path: Path) -> None:
+def test_created_within_a_node(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
     """Every MPI waits for the target."""
     is_slower = mpi.flavour == "ompi"
     declined = "a window within one node, where acc" if is_slower else ""
-    check_within_a_node(mpi, "create", declined, tmp_path)
+    plain = plain_run(mpi, [program_of(mpi, "ghosts")], ranks=3)
+    check_within_a_node(mpi, "create", declined, tmp_path, plain)
 
 
 @is_served
-def test_shared_within_a_node(mpi: Mpi, tmp_path: Path) -> None:
+def test_shared_within_a_node(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
     """Only one MPI waits for the target."""
     is_direct = mpi.name != "mpich4"
     declined = "a window within one node, where this MPI loads and stores" if is_direct else ""
-    check_within_a_node(mpi, "shared", declined, tmp_path)
+    plain = plain_run(mpi, [program_of(mpi, "ghosts")], ranks=3)
+    check_within_a_node(mpi, "shared", declined, tmp_path, plain)
 
 
 @is_served
 @matrix.one_of_a("family")
-def test_without_node_memory(mpi: Mpi, tmp_path: Path) -> None:
+def test_without_node_memory(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
     """Where there can be no file as long as the node's: windows have the MPI's shared memory."""
     program = program_of(mpi, "ghosts")
     limited = ["sh", "-c", 'ulimit -f 4000000; exec "$0" "$@"', str(program)]
-    plain = support.run_mpi(mpi, [program], ranks=3)
+    plain = plain_run(mpi, [program], ranks=3)
     for arguments, is_served in (((), True), (("create",), False)):
         headway = support.run_mpi(
             mpi,
@@ -446,14 +448,14 @@ def test_malformed_count(mpi: Mpi, value: str) -> None:
 
 
 @matrix.one_of_a("family")
-def test_declined_by_option(mpi: Mpi, tmp_path: Path) -> None:
+def test_declined_by_option(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
     """Windows that are not redirected are the MPI's own, in a world without the ghosts."""
     argv = [program_of(mpi, "ghosts")]
-    plain = support.run_mpi(mpi, argv, ranks=2)
+    plain = plain_run(mpi, argv, ranks=3)
     headway = support.run_mpi(
         mpi,
         argv,
-        ranks=3,
+        ranks=4,
         options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "off"},
         records=tmp_path,
     )

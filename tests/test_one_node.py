@@ -64,10 +64,10 @@ def test_verbose_says_why(fake: Mpi) -> None:  # noqa: F811
 )
 @pytest.mark.usefixtures("few_cores")
 @pytest.mark.parametrize("name", ["doors", "sessions"])
-def test_one_node(mpi: Mpi, name: str, tmp_path: Path) -> None:
+def test_one_node(mpi: Mpi, name: str, tmp_path: Path, plain_run: support.PlainRuns) -> None:
     program = Program(name, needs="sessions" if name == "sessions" else "")
     argv = [build(mpi, program), *(["1"] if program.needs else [])]
-    plain = support.run_mpi(mpi, argv, ranks=2)
+    plain = plain_run(mpi, argv, ranks=2)
     headway = support.run_mpi(mpi, argv, ranks=2, options=AUTO, records=tmp_path)
     assert headway.status == plain.status == 0, headway.explain()
     assert headway.lines == plain.lines, headway.explain()
@@ -81,11 +81,12 @@ def test_one_node(mpi: Mpi, name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_cores")
-def test_several_nodes(mpi: Mpi, tmp_path: Path) -> None:
+def test_several_nodes(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
     """To the library each process is on a node of its own."""
     alone = "export MPI_LOCALNRANKS=1 OMPI_COMM_WORLD_LOCAL_SIZE=1"
-    argv = ["sh", "-c", f'{alone}; exec "$0"', build(mpi, Program("doors"))]
-    plain = support.run_mpi(mpi, argv, ranks=2)
+    program = build(mpi, Program("doors"))
+    argv = ["sh", "-c", f'{alone}; exec "$0"', program]
+    plain = plain_run(mpi, [program], ranks=2)
     headway = support.run_mpi(mpi, argv, ranks=2, options=AUTO, records=tmp_path)
     assert headway.status == plain.status == 0, headway.explain()
     assert headway.lines == plain.lines, headway.explain()

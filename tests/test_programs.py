@@ -125,8 +125,11 @@ DIRECTED = [
 #: Status of memory_keys.c where it can show nothing.
 NO_KEYS = 77
 
-#: The MPIs that run with both triggers without --full.
+#: Without --full one of these, by turns, runs a program with the other trigger too, and profiled.
 QUICK_MPIS = ("mpich4", "ompi4")
+
+#: What --check runs.
+SHORT = ("doors", "receives", "persistent", "collectives", "own_op", "threads-multiple", "rma")
 
 #: name -> (shared memory, trigger)
 SETTINGS = {
@@ -187,7 +190,8 @@ def run_until_exercised(program: Program, run: Callable[[int], support.Result]) 
     """A launch whose thread got no processor while the program computed shows nothing: another."""
     for attempt in range(EXERCISE_ATTEMPTS):
         result = run(attempt)
-        if result.status != 0 or not idle_counters(result, program):
+        is_idle = result.status == 0 and bool(idle_counters(result, program))
+        if not support.tally("started again, for the thread got no processor", is_idle):
             break
     return result
 
@@ -209,12 +213,22 @@ def is_possible(test: Callable[..., None]) -> Callable[..., None]:
     return test
 
 
-def is_short(mpi: Mpi, setting: str) -> bool:
-    return setting == "tcp-events" or (setting == "shm-tick" and mpi.name in QUICK_MPIS)
+def has_turn(mpi: Mpi, program: Program) -> bool:
+    return mpi.name == QUICK_MPIS[DIRECTED.index(program) % 2]
+
+
+def is_short(mpi: Mpi, program: Program, setting: str) -> bool:
+    return setting == "tcp-events" or (setting == "shm-tick" and has_turn(mpi, program))
+
+
+def levels_told(result: support.Result) -> list[str]:
+    """By threads.c, which asks for a level of threads."""
+    return sorted(re.findall(r"^provided \d+", result.stderr, re.MULTILINE))
 
 
 @is_possible
 @matrix.quick(is_short, "another trigger or transport")
+@matrix.check(lambda program, setting: program.id in SHORT and setting == "tcp-events")
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("program", DIRECTED, ids=lambda program: program.id)
 def test_same_output(
@@ -222,15 +236,11 @@ def test_same_output(
     program: Program,
     setting: str,
     tmp_path: Path,
-    plain_runs: dict[str, support.Result],
+    plain_run: support.PlainRuns,
 ) -> None:
     has_shm, trigger = SETTINGS[setting]
     argv = [build(mpi, program), *arguments_of(mpi, program, tmp_path)]
-    key = f"{mpi.name} {program.id}"
-    if key not in plain_runs:
-        plain_runs[key] = support.run_mpi(mpi, argv, ranks=program.ranks)
-    plain = plain_runs[key]
-    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    plain = plain_run(mpi, argv, ranks=program.ranks)
     reason = program.declined.get(mpi.flavour)
 
     def run(attempt: int) -> support.Result:
@@ -246,6 +256,8 @@ def test_same_output(
     headway = run_until_exercised(program, run) if reason is None else run(0)
     assert headway.status == 0, headway.explain()
     assert headway.lines == plain.lines, headway.explain()
+    assert levels_told(headway) == levels_told(plain), headway.explain()
+    assert len(levels_told(plain)) == (program.ranks if program.name == "threads" else 0)
     if reason is None:
         assert_exercised(headway, program)
     else:
@@ -370,17 +382,16 @@ PROFILED = (
 
 @is_possible
 @matrix.only(matrix.on(*QUICK_MPIS), "one MPI of each ABI is enough")
+@matrix.quick(has_turn, "profiled on the MPI of the other ABI")
 @pytest.mark.parametrize(
     "program", [p for p in DIRECTED if p.name in PROFILED], ids=lambda program: program.id
 )
 def test_same_output_profiled(
-    mpi: Mpi, program: Program, tmp_path: Path, plain_runs: dict[str, support.Result]
+    mpi: Mpi, program: Program, tmp_path: Path, plain_run: support.PlainRuns
 ) -> None:
     """Watching changes nothing either, and sees the requests the engine sees."""
     argv = [build(mpi, program), *arguments_of(mpi, program, tmp_path)]
-    key = f"{mpi.name} {program.id}"
-    if key not in plain_runs:
-        plain_runs[key] = support.run_mpi(mpi, argv, ranks=program.ranks)
+    plain = plain_run(mpi, argv, ranks=program.ranks)
     is_declined = mpi.flavour in program.declined
 
     def run(attempt: int) -> support.Result:
@@ -394,30 +405,11 @@ def test_same_output_profiled(
 
     profiled = run(0) if is_declined else run_until_exercised(program, run)
     assert profiled.status == 0, profiled.explain()
-    assert profiled.lines == plain_runs[key].lines, profiled.explain()
+    assert profiled.lines == plain.lines, profiled.explain()
     sites = [site for record in profiled.records for site in record["profile"]["sites"]]
     assert sum(site.get("completed", 0) for site in sites) > 0
     if not is_declined:
         assert_exercised(profiled, program)
-
-
-@pytest.mark.parametrize("level, value", [("single", 0), ("funneled", 1), ("serialized", 2)])
-def test_level_asked_is_level_told(mpi: Mpi, level: str, value: int, tmp_path: Path) -> None:
-    """The thread works at any level, and the program sees that of the MPI."""
-    threads = Program("threads", arguments=[level, "1"])
-    argv = [build(mpi, threads), *threads.arguments]
-
-    def run(attempt: int) -> support.Result:
-        records = tmp_path / f"records{attempt}"
-        return support.run_mpi(mpi, argv, ranks=2, options=support.FORCED, records=records)
-
-    headway = run_until_exercised(threads, run)
-    told = re.findall(r"^provided (\d+)", headway.stderr, re.MULTILINE)
-    plain = support.run_mpi(mpi, argv, ranks=2)
-    plain_told = re.findall(r"^provided (\d+)", plain.stderr, re.MULTILINE)
-    assert headway.status == 0, headway.explain()
-    assert sorted(told) == sorted(plain_told) == [str(value)] * 2, (told, plain_told)
-    assert_exercised(headway, threads)
 
 
 def extension_of(mpi: Mpi) -> str:
@@ -461,21 +453,22 @@ def test_engine_in_some_processes(mpi: Mpi, tmp_path: Path) -> None:
     assert sorted(record["engine"] for record in done.records) == ["off", "thread"]
 
 
-def test_engine_off_only_forwards(mpi: Mpi, tmp_path: Path) -> None:
+def test_engine_off_only_forwards(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
     doors = Program("doors")
     argv = [build(mpi, doors)]
-    plain = support.run_mpi(mpi, argv, ranks=2)
+    plain = plain_run(mpi, argv, ranks=2)
     off = support.run_mpi(mpi, argv, ranks=2, options={"HEADWAY_ENGINE": "off"}, records=tmp_path)
     assert off.status == 0 and off.lines == plain.lines, off.explain()
     assert [record["engine"] for record in off.records] == ["off"] * 2
     assert off.total("polls") == 0 and off.total("tracked_p2p") == 0
 
 
-def test_default_options(mpi: Mpi, tmp_path: Path) -> None:
+@matrix.check(lambda: True)
+def test_default_options(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
     """As a user preloads it: no option at all."""
     for name in ("doors", "collectives"):
         argv = [build(mpi, Program(name))]
-        plain = support.run_mpi(mpi, argv, ranks=2)
+        plain = plain_run(mpi, argv, ranks=2)
         headway = support.run_mpi(mpi, argv, ranks=2, options={}, records=tmp_path / name)
         assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
         assert headway.total("tracked_p2p") + headway.total("tracked_collective") > 0

@@ -41,6 +41,7 @@ def check_seeds(plain: support.Result, headway: support.Result, seeds: str, with
     lambda mpi, setting: mpi.name != "mpich5" or setting != "tcp-tick-threads",
     "MPICH 5 over ofi tcp hangs with several threads, plain too",
 )
+@matrix.check(lambda setting: setting == "tcp-events")
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_same_digests(
     mpi: Mpi, setting: str, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path

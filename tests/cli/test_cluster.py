@@ -14,11 +14,13 @@ from pathlib import Path
 import matrix
 import namespaces
 import pytest
+import support
 from headway.cluster import Cluster, LocalNode, open_cluster, process, procs
 from headway.cluster.cluster import ClusterUnavailable
 from headway.cluster.runner import Job
 from headway.mpis import Mpi
 
+MATRIX_RULES = [matrix.check(lambda: False)]
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parents[2]
 BYTES, ROUNDS = 100_000, 20
@@ -68,18 +70,26 @@ def require_cluster() -> None:
 
 
 @pytest.mark.parametrize("ranks_per_node", [1, 2])
-def test_every_mpi_crosses_the_wire(mpi: Mpi, hello: Path, ranks_per_node: int) -> None:
+def test_every_mpi_crosses_the_wire(
+    mpi: Mpi, hello: Path, ranks_per_node: int, is_full: bool
+) -> None:
     # Plain MPICH 4.0 over UCX may hang in MPI_Finalize, more often with several ranks a node: one
-    # rank waits for a peer that waits in a barrier. By then everything was sent and printed.
-    may_hang = mpi.vendor == "MPICH" and mpi.major == 4
+    # rank waits for a peer that waits in a barrier. By then everything was sent and printed. The
+    # library by itself lets it end.
+    is_old = mpi.vendor == "MPICH" and mpi.major == 4
+    may_hang = is_old and is_full
+    alone = {"LD_PRELOAD": str(support.library(mpi)), "HEADWAY_ENGINE": "off"}
     with Cluster(2) as cluster:
         done = cluster.run(
             mpi,
             [str(hello), str(BYTES), str(ROUNDS)],
             ranks_per_node=ranks_per_node,
+            env=alone if is_old and not is_full else None,
             timeout=20 if may_hang else 60,
         )
         assert done.returncode == 0 or (may_hang and done.timed_out), done.stderr
+        if may_hang:
+            support.tally("plain MPICH 4.0 hung in MPI_Finalize on two nodes", done.timed_out)
         assert cluster.sweep() == 0
     ranks = ranks_of(done.stdout)
     size = 2 * ranks_per_node
@@ -283,7 +293,7 @@ def test_stand_in_says_so(mpi: Mpi, hello: Path, monkeypatch: pytest.MonkeyPatch
         assert "shared memory off" in node.describe() and "refused" in node.describe()
         for _ in range(3 if mpi.name == "mpich4" else 1):  # plain, it may hang at its end
             done = node.run(mpi, [str(hello), "1000", "5"], timeout=60)
-            if not done.timed_out:
+            if not support.tally("started again, for it hung at its end, plain", done.timed_out):
                 break
         assert done.is_ok, done.stderr
         assert len(ranks_of(done.stdout)) == 2

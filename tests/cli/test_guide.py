@@ -16,6 +16,7 @@ import support
 from headway.cluster import Cluster
 from headway.mpis import Mpi
 
+MATRIX_RULES = [matrix.check(lambda: False)]
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "doc" / "guide"
 #: in the order in which a reader meets them: later lines use what earlier ones leave

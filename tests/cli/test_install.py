@@ -15,6 +15,7 @@ import pytest
 from headway import main
 from headway.mpis import Mpi
 
+MATRIX_RULES = [matrix.check(lambda: False)]
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
 
