@@ -11,6 +11,7 @@ from mpi4py import MPI
 comm = MPI.COMM_WORLD
 rank, other = comm.rank, 1 - comm.rank
 COUNT = 1 << 20
+TURNS = 6
 
 
 async def objects():
@@ -32,11 +33,13 @@ async def buffers():
         nonlocal turns
         while True:
             turns += 1
+            if turns == TURNS and rank == 1:
+                await headway.aio(comm.isend("went on", dest=other, tag=8))
             await asyncio.sleep(0.001)
 
     task = asyncio.create_task(other_work())
-    if rank == 0:
-        await asyncio.sleep(0.05)  # the partner has to wait for us
+    if rank == 0:  # the partner has to wait for us
+        assert await headway.aio(comm.irecv(source=other, tag=8)) == "went on"
     receive = headway.aio(comm.Irecv(there, source=other, tag=9), status)
     send = headway.aio(comm.Isend(here, dest=other, tag=9))
     assert await asyncio.gather(receive, send) == [None, None]
@@ -44,7 +47,7 @@ async def buffers():
     assert (there == other).all() and status.Get_source() == other and status.Get_tag() == 9
     assert status.Get_count(MPI.DOUBLE) == COUNT
     if rank == 1:
-        assert turns > 5, turns
+        assert turns >= TURNS, turns
 
 
 async def collectives():

@@ -1,35 +1,21 @@
 /* One rank of three comes late, and how the others come to wait for it. Who is late is a matter of order and
  * not of time: the late rank begins to sleep when each other has said, by a file, that it is about to wait,
  * or has nothing more to do. Usage: late DIRECTORY, which is empty. */
+#include "order.h"
 #include <mpi.h>
-#include <stdio.h>
-#include <unistd.h>
 
-enum { LATE = 2, SLEEP_US = 1000000 };
+enum { LATE = 2, SLEEP_MS = 1000 };
 
-static const char *directory;
 static int rank;
 
-static void say(const char *part)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.%d", directory, part, rank);
-    FILE *file = fopen(path, "w");
-    if (file)
-        fclose(file);
-}
+static void say(const char *part) { order_say(part, rank); }
 
 static void come_late(const char *part)
 {
-    for (int other = 0; other < 3; other++) {
-        char path[4096];
-        if (other == rank)
-            continue;
-        snprintf(path, sizeof path, "%s/%s.%d", directory, part, other);
-        while (access(path, F_OK) != 0)
-            usleep(1000);
-    }
-    usleep(SLEEP_US);
+    for (int other = 0; other < 3; other++)
+        if (other != rank)
+            order_await(part, other);
+    order_sleep(SLEEP_MS);
 }
 
 /* Rank 2 is late, rank 1 waits for it, rank 0 for rank 1. */
@@ -101,7 +87,7 @@ int main(int argc, char **argv)
     MPI_Comm backwards;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    directory = argc > 1 ? argv[1] : ".";
+    order_directory = argc > 1 ? argv[1] : ".";
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &backwards);
     chain(tokens);
     several(tokens);

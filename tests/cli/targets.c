@@ -1,20 +1,18 @@
 /* Rank 0 has rounds of one-sided operations on the last rank's memory, and waits for each; what that does
  * meanwhile is the argument's to say:
- *   computes   it sleeps, outside MPI, and then calls MPI
+ *   computes   it sleeps, outside MPI, until rank 0 is about to act and a while longer, and then calls MPI
  *   waits      it is in MPI all the time
  *   fences     both meet in fences, to which it comes late
- * A second argument names the window: allocate, or create, over memory of the program's own. */
+ * A second argument names the window: allocate, or create, over memory of the program's own; a third is an
+ * empty directory. */
+#include "order.h"
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { ROUNDS = 12, COUNT = 512, STRIDE = 4, SLEEP_MS = 20 };
+enum { ROUNDS = 12, COUNT = 512, STRIDE = 4, SLEEP_MS = 30 };
 
 static double memory[COUNT * STRIDE];
-
-static void sleep_ms(int ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL); }
 
 static void act(MPI_Win win, MPI_Datatype type, int target)
 {
@@ -28,11 +26,15 @@ static void in_locks(MPI_Win win, MPI_Datatype type, int rank, int last, int doe
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) {
-            sleep_ms(1); /* the target has left the barrier */
+            if (does_compute)
+                order_await("outside", i);
+            order_say("acts", i);
             act(win, type, last);
             MPI_Win_flush(last, win); /* site: flush */
         } else if (rank == last && does_compute) {
-            sleep_ms(SLEEP_MS);
+            order_say("outside", i);
+            order_await("acts", i);
+            order_sleep(SLEEP_MS);
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -46,7 +48,7 @@ static void in_fences(MPI_Win win, MPI_Datatype type, int rank, int last)
         if (rank == 0)
             act(win, type, last);
         else if (rank == last)
-            sleep_ms(SLEEP_MS);
+            order_sleep(SLEEP_MS);
         MPI_Win_fence(0, win); /* site: fence */
     }
 }
@@ -61,8 +63,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc < 3)
+    if (argc < 4)
         MPI_Abort(MPI_COMM_WORLD, 2);
+    order_directory = argv[3];
     if (strcmp(argv[2], "create") == 0)
         MPI_Win_create(memory, sizeof memory, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     else

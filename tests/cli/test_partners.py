@@ -174,9 +174,11 @@ def test_engine_needs_cores_to_copy_on(cores: int) -> None:
 @matrix.one_of_a("family")
 @pytest.mark.parametrize("does", ["both", "late", "sends"])
 def test_program_within_a_node(headway: Headway, mpi: Mpi, tmp_path: Path, does: str) -> None:
-    """20 ms of computing in each of 10 rounds, next to which copying 4 MiB is nothing."""
+    """100 ms of computing in each of 5 rounds, of which one is enough: between saying that it is
+    about to wait and waiting rank 0 may be kept from its core."""
     program = build(mpi, "within.c", "-g", "-O1")
-    done = headway("profile", "--record", "kept", "-n", 2, program, does)
+    (tmp_path / "said").mkdir()
+    done = headway("profile", "--record", "kept", "-n", 2, program, does, "said")
     assert done.returncode == 0 and "done" in done.stdout, done.stderr
     run = runs.load(tmp_path / "kept")
     mark = "send" if does == "sends" else "exchange"
@@ -187,9 +189,9 @@ def test_program_within_a_node(headway: Headway, mpi: Mpi, tmp_path: Path, does:
     whole = site.ranks[0]["call_ns"] / S
     assert found.unknown < 0.1 * whole and not found.looks and found.told > 0.9 * whole, found
     if does == "late":
-        assert found.late > 0.15, found
+        assert found.late > 0.09, found
     elif does == "sends":
-        assert found.no_progress > 0.15, found
+        assert found.no_progress > 0.09, found
     else:
         assert found.no_progress > 0.0, found
     assert "Why it waited" in done.stdout and "not known 100" not in done.stdout

@@ -2,41 +2,51 @@
  *   both      both post, compute, and then wait
  *   late      rank 1 computes before it posts
  *   sends     rank 0 sends and waits at once; rank 1 has posted, and computes
+ * Where rank 0 waits at once, rank 1 computes until that is about to wait, and a while longer.
+ * A second argument is an empty directory.
  */
+#include "order.h"
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { ROUNDS = 10, BYTES = 4 << 20, SLEEP_MS = 20 };
+enum { ROUNDS = 5, BYTES = 4 << 20, SLEEP_MS = 100 };
 
 /* Sleeping is computing as good as any: nothing of it is in MPI. */
-static void compute(void) { nanosleep(&(struct timespec){.tv_nsec = SLEEP_MS * 1000000L}, NULL); }
+static void compute(void) { order_sleep(SLEEP_MS); }
 
-static void exchange(char *out, char *in, int rank, int both)
+static void compute_until_it_waits(int round)
+{
+    order_await("waits", round);
+    compute();
+}
+
+static void exchange(char *out, char *in, int rank, int both, int round)
 {
     MPI_Request requests[2];
     if (rank == 1 && !both)
-        compute();
+        compute_until_it_waits(round);
     MPI_Irecv(in, BYTES, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(out, BYTES, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
     if (both)
         compute();
+    else if (rank == 0)
+        order_say("waits", round);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE); /* site: exchange */
 }
 
-static void one_way(char *out, char *in, int rank)
+static void one_way(char *out, char *in, int rank, int round)
 {
     MPI_Request request;
     if (rank == 1) {
         MPI_Irecv(in, BYTES, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
         MPI_Barrier(MPI_COMM_WORLD);
-        compute();
+        compute_until_it_waits(round);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else {
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Isend(out, BYTES, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
+        order_say("waits", round);
         MPI_Wait(&request, MPI_STATUS_IGNORE); /* site: send */
     }
 }
@@ -48,14 +58,15 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (argc < 2 || !out || !in)
+    if (argc < 3 || !out || !in)
         MPI_Abort(MPI_COMM_WORLD, 2);
+    order_directory = argv[2];
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (strcmp(argv[1], "sends") == 0)
-            one_way(out, in, rank);
+            one_way(out, in, rank, i);
         else
-            exchange(out, in, rank, strcmp(argv[1], "both") == 0);
+            exchange(out, in, rank, strcmp(argv[1], "both") == 0, i);
     }
     if (rank == 0)
         puts("done");
