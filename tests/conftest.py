@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import sys
 from collections.abc import Generator, Iterator
@@ -36,9 +37,15 @@ if OFI.exists():
 REQUIRED = ("mpich4", "ompi4")
 
 
+FIRST_SEED = pytest.StashKey[int]()
+HAS_SEEDS = pytest.StashKey[bool]()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """A test run that is told to end takes its jobs along, as on an interrupt from the keyboard."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    chosen = config.getoption("--seed-base")
+    config.stash[FIRST_SEED] = secrets.randbelow(10**9) if chosen is None else chosen
     is_full, is_check = config.getoption("--full"), config.getoption("--check")
     if is_full and is_check:
         raise pytest.UsageError("--full and --check exclude each other")
@@ -47,8 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(left_out, "left-out")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """Launches that were started again, or of which plain ones failed, are no secret."""
+    if config.stash.get(HAS_SEEDS, False):
+        terminalreporter.write_line(f"random programs: --seed-base {config.stash[FIRST_SEED]}")
     for what, (happened, launches) in sorted(support.TALLY.items()):
         terminalreporter.write_line(f"{what}: {happened} of {launches} launches")
 
@@ -59,7 +70,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--seeds", type=int, default=0, help="random programs per MPI and setting (0: default)"
     )
-    group.addoption("--seed-base", type=int, default=1, help="first seed of the random programs")
+    group.addoption(
+        "--seed-base",
+        type=int,
+        help="first seed of the random programs (default: another each run)",
+    )
     group.addoption("--full", action="store_true", help="every setting on every MPI (longer)")
     group.addoption("--check", action="store_true", help="what ends in two minutes: ./dev check")
 
@@ -104,6 +119,13 @@ def libraries() -> None:
 def mpis(pytestconfig: pytest.Config) -> list[Mpi]:
     """All that the tests run over."""
     return [support.known_mpis()[name] for name in chosen_mpis(pytestconfig)]
+
+
+@pytest.fixture
+def first_seed(pytestconfig: pytest.Config) -> int:
+    """Of the random programs: another in each run, which says it."""
+    pytestconfig.stash[HAS_SEEDS] = True
+    return pytestconfig.stash[FIRST_SEED]
 
 
 @pytest.fixture

@@ -7,19 +7,28 @@ from pathlib import Path
 import matrix
 import pytest
 import support
+import two_nodes
 from headway.mpis import Mpi
 
 SOURCES = sorted((support.PROGRAMS / "random").glob("*.c"))
-DEFAULT_SEEDS = 6
+DEFAULT_SEEDS = 4
 FULL_SEEDS = 24
 
-#: name -> (ranks, arguments, shared memory, trigger)
-SETTINGS = {
-    "shm-tick": (3, ["--level", "funneled"], True, "tick"),
-    "tcp-events": (2, ["--level", "serialized"], False, "events"),
-    "tcp-tick-threads": (2, ["--threads", "2"], False, "tick"),
-    "shm-threads": (2, ["--threads", "3"], True, "auto"),
+
+def forced(trigger: str) -> dict[str, str]:
+    return {**support.FORCED, "HEADWAY_TRIGGER": trigger}
+
+
+#: name -> (ranks, arguments, shared memory, options). By the default policy the thread may find that
+#: it has nothing to win.
+SETTINGS: dict[str, tuple[int, list[str], bool, dict[str, str]]] = {
+    "shm-tick": (3, ["--level", "funneled"], True, forced("tick")),
+    "tcp-events": (2, ["--level", "serialized"], False, forced("events")),
+    "tcp-tick-threads": (2, ["--threads", "2"], False, forced("tick")),
+    "shm-threads": (2, ["--threads", "3"], True, forced("auto")),
+    "tcp-default": (3, ["--level", "multiple"], False, {}),
 }
+COUNTERS = ("tracked_p2p", "tracked_collective", "tracked_persistent", "doors")
 
 
 def differing_seeds(plain: support.Result, other: support.Result) -> list[int]:
@@ -44,13 +53,17 @@ def check_seeds(plain: support.Result, headway: support.Result, seeds: str, with
 @matrix.check(lambda setting: setting == "tcp-events")
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_same_digests(
-    mpi: Mpi, setting: str, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path
+    mpi: Mpi,
+    setting: str,
+    is_full: bool,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    first_seed: int,
 ) -> None:
-    ranks, arguments, has_shm, trigger = SETTINGS[setting]
+    ranks, arguments, has_shm, options = SETTINGS[setting]
     seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else DEFAULT_SEEDS)
-    first = request.config.getoption("--seed-base")
     program = support.compile_program(mpi, "random_program", SOURCES)
-    argv = [program, str(first), str(seeds), *arguments]
+    argv = [program, str(first_seed), str(seeds), *arguments]
     timeout_s = 60 + 6.0 * seeds
     # Digests do not depend on the transport: the plain control may use the fast one.
     plain = support.run_mpi(mpi, argv, ranks=ranks, timeout_s=timeout_s)
@@ -61,11 +74,27 @@ def test_same_digests(
         ranks=ranks,
         shared_memory=has_shm,
         records=tmp_path,
-        options={**support.FORCED, "HEADWAY_TRIGGER": trigger},
+        options=options,
         timeout_s=timeout_s,
     )
-    check_seeds(plain, headway, f"{first} {seeds}", "LD_PRELOAD")
+    check_seeds(plain, headway, f"{first_seed} {seeds}", "LD_PRELOAD")
     assert len(plain.lines) >= seeds * ranks
     assert [record["engine"] for record in headway.records] == ["thread"] * ranks
-    for counter in ("tracked_p2p", "tracked_collective", "tracked_persistent", "doors", "polls"):
+    for counter in (*COUNTERS, *(["polls"] if options else [])):
         assert headway.total(counter) > 0, f"{counter} is 0: the engine was not exercised"
+
+
+@matrix.one_of_a("family")
+def test_same_digests_between_nodes(
+    mpi: Mpi, is_full: bool, tmp_path: Path, first_seed: int
+) -> None:
+    """By the default policy, on two nodes with a link between them."""
+    seeds = FULL_SEEDS if is_full else DEFAULT_SEEDS // 2
+    program = support.compile_program(mpi, "random_program", SOURCES)
+    argv = [str(program), str(first_seed), str(seeds), "--level", "funneled"]
+    records = two_nodes.same_output(
+        mpi, argv, tmp_path, users=2 if is_full else 1, ghosts=0, timeout=60 + 6.0 * seeds
+    )
+    assert {record["engine"] for record in records} == {"thread"}
+    for counter in COUNTERS:
+        assert sum(record[counter] for record in records) > 0, f"{counter} is 0"

@@ -38,13 +38,17 @@ keeps_none_of_its_own = matrix.only(
 @keeps_none_of_its_own
 @pytest.mark.parametrize("ghosts", SETTINGS)
 def test_same_bytes(
-    mpi: Mpi, ghosts: int, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path
+    mpi: Mpi,
+    ghosts: int,
+    is_full: bool,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    first_seed: int,
 ) -> None:
     users = SETTINGS[ghosts]
     seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else DEFAULT_SEEDS)
     seeds = max(1, seeds // SHARES.get(mpi.name, 1))
-    first = request.config.getoption("--seed-base")
-    argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first), str(seeds)]
+    argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first_seed), str(seeds)]
     timeout_s = 60 + 10.0 * seeds
     plain = support.run_mpi(mpi, argv, ranks=users, timeout_s=timeout_s)
     assert plain.status == 0, f"the plain control failed, {plain.explain()}"
@@ -56,7 +60,7 @@ def test_same_bytes(
         records=tmp_path,
         timeout_s=timeout_s,
     )
-    check_seeds(plain, headway, f"{first} {seeds}", "ghosts")
+    check_seeds(plain, headway, f"{first_seed} {seeds}", "ghosts")
     assert len(plain.lines) >= seeds * users
     for counter in ("windows_redirected", "operations_redirected", "locks_redirected"):
         assert headway.total(counter) > 0, f"{counter} is 0: no ghost was asked"
@@ -65,13 +69,14 @@ def test_same_bytes(
 
 @keeps_none_of_its_own
 @matrix.quick(matrix.on("mpich5"), "test_ghosts.py has such windows on every MPI")
-def test_dynamic(mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_dynamic(
+    mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path, first_seed: int
+) -> None:
     """Windows of MPI_Win_create_dynamic, at some members over memory that no ghost can reach."""
     seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else DYNAMIC_SEEDS)
     seeds = max(1, seeds // SHARES.get(mpi.name, 1))
-    first = request.config.getoption("--seed-base")
     program = support.compile_program(mpi, "random_rma", SOURCES)
-    argv = [program, str(first), str(seeds), "--dynamic"]
+    argv = [program, str(first_seed), str(seeds), "--dynamic"]
     timeout_s = 60 + 10.0 * seeds
     plain = support.run_mpi(mpi, argv, ranks=3, timeout_s=timeout_s)
     assert plain.status == 0, f"the plain control failed, {plain.explain()}"
@@ -83,7 +88,7 @@ def test_dynamic(mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_pa
         records=tmp_path,
         timeout_s=timeout_s,
     )
-    check_seeds(plain, headway, f"{first} {seeds} --dynamic", "ghosts")
+    check_seeds(plain, headway, f"{first_seed} {seeds} --dynamic", "ghosts")
     assert len(plain.lines) >= seeds * 3
     for counter in ("windows_redirected", "operations_redirected", "operations_direct"):
         assert headway.total(counter) > 0, f"{counter} is 0"
@@ -95,10 +100,11 @@ POLICY_SEEDS = 2
 
 
 @matrix.only(matrix.on("mpich5"), "no different for another MPI")
-def test_policies(mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_policies(
+    mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path, first_seed: int
+) -> None:
     """However operations are shared out between the ghosts of a node."""
-    first = request.config.getoption("--seed-base")
-    argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first), str(POLICY_SEEDS)]
+    argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first_seed), str(POLICY_SEEDS)]
     plain = support.run_mpi(mpi, argv, ranks=SETTINGS[2])
     assert plain.status == 0, f"the plain control failed, {plain.explain()}"
     for binding, balance in POLICIES:
@@ -114,7 +120,7 @@ def test_policies(mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path) -> N
             },
             records=tmp_path / f"{binding}-{balance}",
         )
-        check_seeds(plain, headway, f"{first} {POLICY_SEEDS}", f"{binding} {balance}")
+        check_seeds(plain, headway, f"{first_seed} {POLICY_SEEDS}", f"{binding} {balance}")
         assert headway.total("operations_spread") > 0, f"{binding}, {balance}: nothing was shared"
 
 
@@ -123,15 +129,14 @@ def test_policies(mpi: Mpi, request: pytest.FixtureRequest, tmp_path: Path) -> N
     lambda mpi: mpi.flavour != "ompi", "six processes on few cores take Open MPI most of a minute"
 )
 def test_same_bytes_between_nodes(
-    mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path
+    mpi: Mpi, is_full: bool, request: pytest.FixtureRequest, tmp_path: Path, first_seed: int
 ) -> None:
     """Two user processes and a ghost a node: what is near is copied, what is far goes to ghosts,
     and a flush of it sleeps, where the MPI gains by that and user processes share a core."""
     seeds = FULL_SEEDS // SHARES["ompi5"] if is_full else 2
-    first = request.config.getoption("--seed-base")
     argv = [
         str(support.compile_program(mpi, "random_rma", SOURCES)),
-        str(first),
+        str(first_seed),
         str(seeds),
     ]
     has_one_core = mpi.name == "mpich5"
@@ -154,12 +159,11 @@ def test_same_bytes_between_nodes(
 @matrix.only(matrix.on("mpich4"), "the others keep windows within a node to themselves")
 @pytest.mark.parametrize("kind", ["allocate", "shared"])
 def test_same_bytes_near_and_through_ghosts(
-    mpi: Mpi, kind: str, request: pytest.FixtureRequest, tmp_path: Path
+    mpi: Mpi, kind: str, request: pytest.FixtureRequest, tmp_path: Path, first_seed: int
 ) -> None:
     """On one node: one process asks the ghost for everything, the others for what they must."""
     seeds = request.config.getoption("--seeds") or POLICY_SEEDS
-    first = request.config.getoption("--seed-base")
-    argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first), str(seeds)]
+    argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first_seed), str(seeds)]
     argv += ["--shared"] if kind == "shared" else []
     plain = support.run_mpi(mpi, argv, ranks=3)
     assert plain.status == 0, f"the plain control failed, {plain.explain()}"
@@ -171,6 +175,6 @@ def test_same_bytes_near_and_through_ghosts(
         records=tmp_path,
         timeout_s=60 + 10.0 * seeds,
     )
-    check_seeds(plain, headway, f"{first} {seeds}", "near and through ghosts")
+    check_seeds(plain, headway, f"{first_seed} {seeds}", "near and through ghosts")
     for counter in ("operations_applied", "operations_redirected"):
         assert headway.total(counter) > 0, f"{counter} is 0"

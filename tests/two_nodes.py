@@ -20,7 +20,7 @@ def same_output(
     environment: dict[str, str] | None = None,
     cores: int = 0,
 ) -> list[dict]:
-    """Both end well and print the same lines. `users`: processes a node. `cores`: of a node, which
+    """Both end well and print the same lines. `users`: processes a node; `ghosts` may be 0. `cores`: of a node, which
     its processes share; 0: they may run on all of the machine's.
 
     Gives the records of the run with ghosts.
@@ -29,9 +29,10 @@ def same_output(
     settings = {
         **(environment or {}),
         "LD_PRELOAD": str(support.library(mpi)),
-        "HEADWAY_GHOSTS": str(ghosts),
         "HEADWAY_RECORD": str(records),
     }
+    if ghosts:
+        settings["HEADWAY_GHOSTS"] = str(ghosts)
     # Plain MPICH 4.0 often hangs in MPI_Finalize; the library by itself lets it end.
     control = {"LD_PRELOAD": str(support.library(mpi)), "HEADWAY_ENGINE": "off"}
     common = {
