@@ -27,11 +27,6 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 #: none of these over TCP and shared memory.
 for kind in ("btl", "mtl"):
     os.environ.setdefault(f"OMPI_MCA_{kind}", "^ofi")
-#: The Intel MPI of ./dev setup may find the distribution's libfabric before its own; where that knows
-#: InfiniBand, each process reads all the kernel's symbols, which takes it most of a second.
-OFI = ROOT / "build" / "mpi" / "impi" / "lib" / "libfabric.so.1"
-if OFI.exists():
-    os.environ.setdefault("I_MPI_OFI_LIBRARY", str(OFI))
 
 #: The MPIs every machine of ours must have; the others run where ./dev setup installed them.
 REQUIRED = ("mpich4", "ompi4")

@@ -12,6 +12,7 @@ from typing import IO
 
 import pytest
 from headway.mpis import Mpi
+from support import WITHIN_A_NODE
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -51,7 +52,7 @@ def headway(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     def call(
         *words: object, timeout: float = 120, stdout: IO[str] | int = subprocess.PIPE, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        full = {**os.environ, "PYTHONPATH": str(ROOT / "cli"), **env}
+        full = {**os.environ, **WITHIN_A_NODE, "PYTHONPATH": str(ROOT / "cli"), **env}
         return subprocess.run(
             [sys.executable, "-m", "headway", *map(str, words)],
             text=True,

@@ -5,7 +5,7 @@
  *   fences     both meet in fences, to which it comes late
  * A second argument names the window: allocate, or create, over memory of the program's own; a third is an
  * empty directory. */
-#include "order.h"
+#include "../mpi/order.h"
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * Where rank 0 waits at once, rank 1 computes until that is about to wait, and a while longer.
  * A second argument is an empty directory.
  */
-#include "order.h"
+#include "../mpi/order.h"
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,110 @@
+/* Description: what is gained, shown without a clock. While something is pending no rank calls MPI again
+ * until it has come: without somebody else who makes progress it never does. Arguments:
+ *   message DIR     rank 0 sends to rank 1
+ *   collective DIR  an alltoall of all ranks
+ *   window DIR      rank 0 accumulates at the last rank, which is outside MPI until the flush has returned
+ *   windows N       N exchanges with a computation each: for the policy, which has to find out by itself
+ * DIR is empty at first. */
+#include "order.h"
+
+#include "check.h"
+
+enum { COUNT = 1 << 18, COMPUTE_MS = 40 };
+
+static int numbers[2][COUNT];
+
+/* Looking at a buffer that the MPI still fills is not for programs. */
+static void await_number(const int *place, int wanted)
+{
+    for (int ms = 0; *(volatile const int *)place != wanted; ms++) {
+        CHECK(ms < ORDER_PATIENCE_MS);
+        order_sleep(1);
+    }
+}
+
+static void message(void)
+{
+    MPI_Request request;
+    if (check_rank == 0) {
+        for (int i = 0; i < COUNT; i++)
+            numbers[0][i] = i + 1;
+        MPI_Isend(numbers[0], COUNT, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+        order_await("came", 1);
+    } else {
+        MPI_Irecv(numbers[1], COUNT, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+        await_number(&numbers[1][COUNT - 1], COUNT);
+        order_say("came", 1);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void collective(void)
+{
+    MPI_Request request;
+    int block = COUNT / check_size;
+    for (int i = 0; i < COUNT; i++)
+        numbers[0][i] = check_rank + 1;
+    MPI_Ialltoall(numbers[0], block, MPI_INT, numbers[1], block, MPI_INT, MPI_COMM_WORLD, &request);
+    for (int rank = 0; rank < check_size; rank++)
+        await_number(&numbers[1][(rank + 1) * block - 1], rank + 1);
+    order_say("came", check_rank);
+    for (int rank = 0; rank < check_size; rank++)
+        order_await("came", rank);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void window(void)
+{
+    int *memory, last = check_size - 1;
+    MPI_Win win;
+    MPI_Win_allocate(sizeof numbers[0], sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    memset(memory, 0, sizeof numbers[0]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    if (check_rank == 0) {
+        order_await("outside", last);
+        for (int i = 0; i < COUNT; i++)
+            numbers[0][i] = 1;
+        MPI_Accumulate(numbers[0], COUNT, MPI_INT, last, 0, COUNT, MPI_INT, MPI_SUM, win);
+        MPI_Win_flush(last, win);
+        order_say("flushed", 0);
+    } else if (check_rank == last) {
+        order_say("outside", last);
+        order_await("flushed", 0);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(check_rank != last || memory[COUNT - 1] == 1);
+    MPI_Win_free(&win);
+}
+
+static void windows(int count)
+{
+    for (int i = 0; i < count; i++) {
+        MPI_Request requests[2];
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Irecv(numbers[1], COUNT, MPI_INT, check_left, 0, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(numbers[0], COUNT, MPI_INT, check_right, 0, MPI_COMM_WORLD, &requests[1]);
+        order_sleep(COMPUTE_MS);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    check_begin();
+    CHECK(argc == 3);
+    order_directory = argv[2];
+    if (strcmp(argv[1], "message") == 0)
+        message();
+    else if (strcmp(argv[1], "collective") == 0)
+        collective();
+    else if (strcmp(argv[1], "window") == 0)
+        window();
+    else
+        windows(atoi(argv[2]));
+    printf("rank %d %s done\n", check_rank, argv[1]);
+    MPI_Finalize();
+    return 0;
+}

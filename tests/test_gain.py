@@ -1,0 +1,71 @@
+"""What is pending completes while the program computes: on every MPI, by order and by counters.
+
+A library that only forwards would pass every test of answers. These it fails: plain, gain.c hangs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matrix
+import pytest
+import support
+import two_nodes
+from headway.mpis import Mpi
+from test_ghosts import is_served
+
+#: Enough for the policy to see what there is to gain.
+WINDOWS = 16
+
+
+def program_of(mpi: Mpi) -> Path:
+    return support.compile_program(mpi, "gain", [support.PROGRAMS / "gain.c"])
+
+
+def assert_came(mpi: Mpi, does: str, done: support.Result) -> None:
+    assert done.status == 0 and not done.has_timed_out, done.explain()
+    assert done.lines == [f"rank {rank} {does} done" for rank in range(2)], done.explain()
+
+
+@matrix.check(lambda: True)
+@pytest.mark.parametrize("does", ["message", "collective"])
+def test_complete_before_its_wait(mpi: Mpi, does: str, tmp_path: Path) -> None:
+    """Neither rank calls MPI before the data are there."""
+    (tmp_path / "said").mkdir()
+    done = support.run_mpi(
+        mpi,
+        [program_of(mpi), does, tmp_path / "said"],
+        ranks=2,
+        shared_memory=False,
+        options=support.FORCED,
+        records=tmp_path / "records",
+    )
+    assert_came(mpi, does, done)
+    assert done.total("polls") > 0 and done.total("completed_early") > 0
+
+
+@is_served
+@matrix.check(lambda: True)
+def test_ghost_serves(mpi: Mpi, tmp_path: Path) -> None:
+    """A flush returns though its target does not call MPI until then."""
+    (tmp_path / "said").mkdir()
+    done = support.run_mpi(
+        mpi,
+        [program_of(mpi), "window", tmp_path / "said"],
+        ranks=3,
+        options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on", "HEADWAY_ENGINE": "off"},
+        records=tmp_path / "records",
+    )
+    assert_came(mpi, "window", done)
+    assert done.total("operations_redirected") > 0
+
+
+def test_policy_finds_the_gain(mpi: Mpi, tmp_path: Path) -> None:
+    """Without any option, on two nodes: where there is something to gain the thread takes part."""
+    argv = [str(program_of(mpi)), "windows", str(WINDOWS)]
+    records = two_nodes.same_output(mpi, argv, tmp_path, ghosts=0)
+    for record in records:
+        assert record["engine"] == "thread"
+        assert record["overlap_windows"] >= WINDOWS
+        assert record["overlap_windows_off"] < record["overlap_windows"]
+        assert record["completed_early"] > 0, record
