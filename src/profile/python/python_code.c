@@ -150,7 +150,7 @@ static int line_by_locations(const char *table, size_t bytes, int first_line, pt
         unsigned head = (unsigned char)table[i++];
         unsigned kind = head >> 3 & 15U;
         if (kind == NO_COLUMNS || kind == LONG)
-            line += signed_number(table, bytes, i);
+            line = (int)((unsigned)line + (unsigned)signed_number(table, bytes, i)); /* it may be damaged */
         else if (kind >= ONE_LINE && kind < NO_COLUMNS)
             line += (int)kind - ONE_LINE;
         end += ((ptrdiff_t)(head & 7U) + 1) * 2;

@@ -1,0 +1,44 @@
+/* Description: an environment of any bytes is read, or refused; what was read can be written and read again.
+ */
+#include "base/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRIES_MAX = 64 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_again(const struct hw_options *options)
+{
+    for (size_t i = 0; i < hw_option_count; i++) {
+        char text[HW_OPTION_TEXT_MAX + 128];
+        char *environment[] = {text, NULL};
+        struct hw_options again = hw_options_default;
+        hw_option_format(&hw_option_table[i], options, text, sizeof text);
+        if (hw_options_read(environment, &again) != HW_OK)
+            abort();
+    }
+}
+
+/* Entries end with a null byte, or a newline, which is easier to write. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1), *environment[ENTRIES_MAX + 1];
+    int count = 0;
+    if (!text)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = '\0';
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '\n')
+            text[i] = '\0';
+    for (char *entry = text; entry <= text + size && count < ENTRIES_MAX; entry += strlen(entry) + 1)
+        environment[count++] = entry;
+    environment[count] = NULL;
+    struct hw_options options = hw_options_default;
+    if (hw_options_read(environment, &options) == HW_OK)
+        read_again(&options);
+    free(text);
+    return 0;
+}
