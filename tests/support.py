@@ -31,6 +31,8 @@ ROOT = Path(__file__).resolve().parent.parent
 OFI = ROOT / "build" / "mpi" / "impi" / "lib" / "libfabric.so.1"
 WITHIN_A_NODE = {"I_MPI_OFI_LIBRARY": str(OFI)} if OFI.exists() else {}
 BUILD = ROOT / "build" / "tests"
+#: Other builds of the libraries are tried by naming their folder.
+LIBRARIES = Path(os.environ.get("TEST_LIBRARIES", ROOT / "build" / "lib"))
 PROGRAMS = ROOT / "tests" / "mpi"
 TAG = "TEST_JOB_TAG"
 LAUNCH_TIMEOUT_S = 180.0
@@ -105,7 +107,7 @@ def declares(mpi: Mpi, function: str) -> bool:
 
 
 def library(mpi: Mpi) -> Path:
-    return ROOT / "build" / "lib" / f"libheadway-{mpi.flavour}.so"
+    return LIBRARIES / f"libheadway-{mpi.flavour}.so"
 
 
 def preloaded(mpi: Mpi, options: Mapping[str, str], preload: Path | None = None) -> dict[str, str]:

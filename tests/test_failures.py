@@ -60,7 +60,7 @@ def run_fake(
     env = {k: v for k, v in os.environ.items() if not k.startswith("HEADWAY_")}
     env |= {"LD_LIBRARY_PATH": str(folder), "FAKE_MPI": failures}
     if options is not None:
-        preload = support.ROOT / "build/lib" / f"libheadway-{flavour or mpi.flavour}.so"
+        preload = support.LIBRARIES / f"libheadway-{flavour or mpi.flavour}.so"
         env |= support.preloaded(mpi, options, preload)
         if records:
             env["HEADWAY_RECORD"] = str(records)

@@ -529,7 +529,7 @@ def lines(found: OneSided) -> list[str]:
     run = found.run
     waited = found.waited_s
     said = []
-    if waited > WORTH * run.wall:
+    if run.wall > 0 and waited > WORTH * run.wall:
         looks = sum(row.looks for row in found.rows)
         said.append(
             f"{waited:.2f} s a rank, {100 * waited / run.wall:.1f} % of the run, were waits for "
