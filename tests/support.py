@@ -25,9 +25,9 @@ from headway.cluster.process import within
 from headway.mpis import Mpi, find_mpis
 
 ROOT = Path(__file__).resolve().parent.parent
-#: The Intel MPI of ./dev setup may find the distribution's libfabric before its own. Where that knows
-#: InfiniBand, each process reads all the kernel's symbols, which takes it most of a second. Between
-#: two nodes plain Intel MPI ends in one-sided operations with its own.
+#: The Intel MPI of ./dev setup may find the distribution's libfabric before its own. Where that
+#: knows InfiniBand, each process reads all the kernel's symbols, which takes it most of a second.
+#: Between two nodes plain Intel MPI ends in one-sided operations with its own.
 OFI = ROOT / "build" / "mpi" / "impi" / "lib" / "libfabric.so.1"
 WITHIN_A_NODE = {"I_MPI_OFI_LIBRARY": str(OFI)} if OFI.exists() else {}
 BUILD = ROOT / "build" / "tests"

@@ -19,8 +19,8 @@ def forced(trigger: str) -> dict[str, str]:
     return {**support.FORCED, "HEADWAY_TRIGGER": trigger}
 
 
-#: name -> (ranks, arguments, shared memory, options). By the default policy the thread may find that
-#: it has nothing to win.
+#: name -> (ranks, arguments, shared memory, options). By the default policy the thread may find
+#: that it has nothing to win.
 SETTINGS: dict[str, tuple[int, list[str], bool, dict[str, str]]] = {
     "shm-tick": (3, ["--level", "funneled"], True, forced("tick")),
     "tcp-events": (2, ["--level", "serialized"], False, forced("events")),

@@ -20,8 +20,8 @@ def same_output(
     environment: dict[str, str] | None = None,
     cores: int = 0,
 ) -> list[dict]:
-    """Both end well and print the same lines. `users`: processes a node; `ghosts` may be 0. `cores`: of a node, which
-    its processes share; 0: they may run on all of the machine's.
+    """Both end well and print the same lines. `users`: processes a node; `ghosts` may be 0.
+    `cores`: of a node, which its processes share; 0: they may run on all of the machine's.
 
     Gives the records of the run with ghosts.
     """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Which lines and branches of src/ ran: coverage.py BUILD_DIR, after programs built there have run.
 
-Prints a line for each folder and, with --files, for each file. A branch is a way out of a condition, as gcov
-counts them.
+Prints a line for each folder and, with --files, for each file. A branch is a way out of a
+condition, as gcov counts them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Do the tests notice a library that does nothing, or the wrong thing? Runs mutations of it.
 
-Each is a change of a few words, made in a scratch copy of this checkout and built there. The tests named
-beside it must pass without the change and fail with it. Words, not paths, say where a change goes: they must
-stand in exactly one file below src/.
+Each is a change of a few words, made in a scratch copy of this checkout and built there. The tests
+named beside it must pass without the change and fail with it. Words, not paths, say where a change
+goes: they must stand in exactly one file below src/.
 
 Usage: mutations.py [NAME...]; without a name, all.
 """
@@ -64,8 +64,9 @@ MUTATIONS = [
         "an-accumulate-is-applied-twice",
         "    else if (job->operation != HW_REAL_READ)\n",
         "    else if (job->operation != HW_REAL_READ)\n"
-        "        hw_bottom.Reduce_local(origin, target, (int)(bytes / job->element_bytes), job->element,"
-        " job->op);\n    if (job->operation != HW_REAL_READ && job->operation != HW_REAL_REPLACE)\n",
+        "        hw_bottom.Reduce_local(origin, target, (int)(bytes / job->element_bytes),\n"
+        "                               job->element, job->op);\n"
+        "    if (job->operation != HW_REAL_READ && job->operation != HW_REAL_REPLACE)\n",
         (*ONE_MPI, "tests/test_ghosts.py", "-k", "near_and_far"),
     ),
     Mutation(

@@ -448,8 +448,8 @@ def waits_in(found: OneSided) -> list[Row]:
     return [row for row in found.rows if row.spot.function in kinds]
 
 
-#: What two rounds of targets.c leave to win, of 12: in the others the origin may have been kept from
-#: its core between saying that it acts and acting.
+#: What two rounds of targets.c leave to win, of 12: in the others the origin may have been kept
+#: from its core between saying that it acts and acting.
 SOME_ROUNDS_S = 0.06
 ATTEMPTS = 3
 
