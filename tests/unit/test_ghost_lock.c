@@ -1,0 +1,177 @@
+/* Description: the locks a ghost keeps: who is granted what, in which order, and who may pass whom. */
+#include "engines/rma/ghost/lock.h"
+
+#include "base/clock.h"
+#include "real/constants.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { GRANTS_MAX = 64, USERS = 4 };
+
+/* Grants in the order in which they were sent: to whom, with which tag. */
+static struct {
+    int origin, tag;
+} grants[GRANTS_MAX];
+static int grant_count;
+
+static int note_grant(const void *buffer, int count, MPI_Datatype type, int destination, int tag,
+                      MPI_Comm comm)
+{
+    (void)buffer;
+    (void)type;
+    (void)comm;
+    assert_int_equal(count, 0);
+    assert_true(grant_count < GRANTS_MAX);
+    grants[grant_count].origin = destination;
+    grants[grant_count++].tag = tag;
+    return MPI_SUCCESS;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    hw_bottom.Send = note_grant;
+    hw_world.user_count = USERS;
+    grant_count = 0;
+    return 0;
+}
+
+static struct hw_rma_command command(uint64_t id, int target, enum hw_rma_lock lock)
+{
+    return (struct hw_rma_command){.id = id, .target = target, .lock = lock};
+}
+
+static void ask(int origin, uint64_t id, int target, enum hw_rma_lock lock)
+{
+    struct hw_rma_command request = command(id, target, lock);
+    request.grant_tag = HW_RMA_TAG_GRANT_FIRST + origin;
+    hw_rma_ghost_lock_ask(origin, &request);
+}
+
+static void release(uint64_t id, int target)
+{
+    struct hw_rma_command request = command(id, target, 0);
+    hw_rma_ghost_lock_release(&request);
+}
+
+static void assert_granted(int count, int last_origin)
+{
+    assert_int_equal(grant_count, count);
+    assert_int_equal(grants[count - 1].origin, last_origin);
+    assert_int_equal(grants[count - 1].tag, HW_RMA_TAG_GRANT_FIRST + last_origin);
+}
+
+static void an_exclusive_lock_is_one_processes(void **state)
+{
+    (void)state;
+    ask(0, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
+    assert_granted(1, 0);
+    ask(1, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
+    ask(2, 1, 0, HW_RMA_LOCK_SHARED);
+    assert_granted(1, 0);
+    release(1, 0);
+    assert_granted(2, 1);
+    release(1, 0);
+    assert_granted(3, 2);
+    release(1, 0);
+}
+
+static void shared_locks_are_granted_at_once(void **state)
+{
+    (void)state;
+    for (int origin = 0; origin < USERS; origin++)
+        ask(origin, 1, 0, HW_RMA_LOCK_SHARED);
+    assert_granted(USERS, USERS - 1);
+    for (int origin = 0; origin < USERS; origin++)
+        release(1, 0);
+    ask(0, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
+    assert_granted(USERS + 1, 0);
+    release(1, 0);
+}
+
+/* Nobody starves: behind an exclusive request shared ones wait, too. */
+static void requests_are_granted_in_their_order(void **state)
+{
+    (void)state;
+    ask(0, 1, 0, HW_RMA_LOCK_SHARED);
+    ask(1, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
+    ask(2, 1, 0, HW_RMA_LOCK_SHARED);
+    ask(3, 1, 0, HW_RMA_LOCK_SHARED);
+    assert_granted(1, 0);
+    release(1, 0);
+    assert_granted(2, 1);
+    release(1, 0);
+    assert_int_equal(grant_count, 4);
+    assert_int_equal(grants[2].origin, 2);
+    assert_int_equal(grants[3].origin, 3);
+    release(1, 0);
+    release(1, 0);
+}
+
+static void targets_and_windows_have_locks_of_their_own(void **state)
+{
+    (void)state;
+    ask(0, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
+    ask(1, 1, 1, HW_RMA_LOCK_EXCLUSIVE);
+    ask(2, 2, 0, HW_RMA_LOCK_EXCLUSIVE);
+    ask(3, HW_RMA_GATE_ID, 0, HW_RMA_LOCK_EXCLUSIVE);
+    assert_granted(4, 3);
+    release(1, 0);
+    release(1, 1);
+    release(2, 0);
+    release(HW_RMA_GATE_ID, 0);
+    /* A release too many is said, and does no harm. */
+    release(1, 0);
+    assert_int_equal(grant_count, 4);
+}
+
+/* Whoever holds a shared lock may wait until another has one, whatever a third one asks for in between. */
+static void who_waits_long_passes_an_exclusive_request(void **state)
+{
+    (void)state;
+    ask(0, 1, 0, HW_RMA_LOCK_SHARED);
+    ask(1, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
+    ask(2, 1, 0, HW_RMA_LOCK_SHARED);
+    assert_granted(1, 0);
+    while (grant_count == 1)
+        hw_rma_ghost_locks_relax();
+    assert_granted(2, 2);
+    release(1, 0);
+    assert_int_equal(grant_count, 2);
+    release(1, 0);
+    assert_granted(3, 1);
+    release(1, 0);
+}
+
+static void nobody_passes_who_holds_an_exclusive_lock(void **state)
+{
+    (void)state;
+    ask(0, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
+    ask(1, 1, 0, HW_RMA_LOCK_SHARED);
+    uint64_t began_ns = hw_clock_now_ns();
+    while (hw_clock_now_ns() - began_ns < 50 * HW_NS_PER_MS)
+        hw_rma_ghost_locks_relax();
+    assert_granted(1, 0);
+    release(1, 0);
+    assert_granted(2, 1);
+    release(1, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(an_exclusive_lock_is_one_processes, begin),
+        cmocka_unit_test_setup(shared_locks_are_granted_at_once, begin),
+        cmocka_unit_test_setup(requests_are_granted_in_their_order, begin),
+        cmocka_unit_test_setup(targets_and_windows_have_locks_of_their_own, begin),
+        cmocka_unit_test_setup(who_waits_long_passes_an_exclusive_request, begin),
+        cmocka_unit_test_setup(nobody_passes_who_holds_an_exclusive_lock, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
