@@ -45,6 +45,9 @@ ENGINE = {"HEADWAY_ENGINE": "thread"}
 FORCED = {"HEADWAY_EAGER_LIMIT": "1024", "HEADWAY_STAND_DOWN": "never", "HEADWAY_TICK_US": "100"}
 
 
+#: Variables that conftest.py and this module set.
+ONLY_TESTS = ("OMPI_MCA_btl", "OMPI_MCA_mtl", *WITHIN_A_NODE)
+
 #: What launches are counted for -> how often it happened, and of how many. Shown at the end.
 TALLY: dict[str, tuple[int, int]] = {}
 
@@ -90,6 +93,14 @@ def with_few_providers(mpi: Mpi) -> Mpi:
         link.unlink(missing_ok=True)
         link.symlink_to(Path(mpi.env["FI_PROVIDER_PATH"]) / link.name)
     return replace(mpi, env={**mpi.env, "FI_PROVIDER_PATH": str(folder), "FI_PROVIDER": "tcp"})
+
+
+def run_bare(mpi: Mpi, argv: Sequence[str | Path], *, ranks: int, **forward: str) -> Result:
+    """Without any setting that only tests use (tests/README.md)."""
+    found = {one.name: one for one in find_mpis(with_path=False)}
+    made = launch.build(found[mpi.name], [str(word) for word in argv], ranks=ranks, forward=forward)
+    environment = {k: v for k, v in job_environment(mpi, made.env).items() if k not in ONLY_TESTS}
+    return run_group(made.argv, environment)
 
 
 @cache

@@ -474,6 +474,19 @@ def test_default_options(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns)
         assert headway.total("tracked_p2p") + headway.total("tracked_collective") > 0
 
 
+@matrix.only(
+    lambda mpi: mpi.flavour == "ompi" or mpi.is_intel, "the tests set nothing for this MPI"
+)
+def test_without_settings_of_tests(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
+    """What tests/README.md lists is for speed, or for cores that are shared, alone."""
+    argv = [build(mpi, Program("doors"))]
+    options = {**support.FORCED, "HEADWAY_RECORD": str(tmp_path)}
+    done = support.run_bare(mpi, argv, ranks=2, **support.preloaded(mpi, options))
+    assert done.status == 0, done.explain()
+    assert done.lines == plain_run(mpi, argv, ranks=2).lines, done.explain()
+    assert [record["engine"] for record in support.read_records(tmp_path)] == ["thread"] * 2
+
+
 @matrix.only(lambda mpi: mpi.flavour == "ompi", "only Open MPI has such a protocol")
 def test_limit_where_directions_alternate(mpi: Mpi, tmp_path: Path) -> None:
     """Open MPI over TCP by its put protocol, and by the other."""
