@@ -55,6 +55,7 @@ def run_fake(
     variant: str = "",
     flavour: str = "",
     records: Path | None = None,
+    arguments: tuple[str, ...] = (),
 ) -> support.Result:
     program, folder = build_fake(mpi, variant)
     env = {k: v for k, v in os.environ.items() if not k.startswith("HEADWAY_")}
@@ -64,7 +65,7 @@ def run_fake(
         env |= support.preloaded(mpi, options, preload)
         if records:
             env["HEADWAY_RECORD"] = str(records)
-    result = support.run_group([program], env, timeout_s=30)
+    result = support.run_group([program, *arguments], env, timeout_s=30)
     if records:
         result.records = support.read_records(records)
     return result
@@ -104,6 +105,21 @@ def test_declines_never_fails(fake: Mpi, failures: str, tmp_path: Path) -> None:
     assert record["polls"] > 0 or not needs_turn, record
     if failures == "split-error" or needs_receive:
         assert "[headway" in one_line(headway)
+
+
+@pytest.mark.parametrize(
+    "failures", ["", "win-error", "rput-error", "flush-error", "wait-error", "status-error"]
+)
+def test_windows_fail_as_plain(fake: Mpi, failures: str, tmp_path: Path) -> None:
+    """Codes of one-sided calls are the MPI's, whatever fails; what is exposed is counted."""
+    one_sided = ("windows",)
+    plain = run_fake(fake, failures, None, arguments=one_sided)
+    headway = run_fake(fake, failures, support.FORCED, records=tmp_path, arguments=one_sided)
+    assert headway.status == plain.status == 0, headway.explain()
+    assert headway.stdout == plain.stdout and "create" in plain.stdout, headway.explain()
+    (record,) = headway.records
+    assert (record["exposures"] > 0) == (failures != "win-error"), record
+    assert (record["tracked_rma"] > 0) == (failures not in ("win-error", "rput-error")), record
 
 
 def test_missing_function(fake: Mpi, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@
  *   wait-error    MPI_Wait reports an error
  *   own-handler   MPI_COMM_WORLD and MPI_COMM_SELF have an error handler of the launcher's making
  *   say-level     nothing goes wrong; MPI_Init_thread prints the level it was asked for
+ *   win-error     MPI_Win_create fails     rput-error    MPI_Rput fails
+ *   flush-error   MPI_Win_flush and MPI_Win_unlock fail
  * Compiled with WITHOUT_GET_STATUS it lacks that function, as an MPI too old would. */
 #include <mpi.h>
 #include <stdio.h>
@@ -39,6 +41,7 @@ static int is_asked(const char *what)
 #define INDEX_OF(request) ((int)((struct fake_request *)(void *)(request)-requests))
 #define PART ((MPI_Comm)(void *)&given_level)
 #define OWN_HANDLER ((MPI_Errhandler)(void *)&call_count)
+#define WINDOW ((MPI_Win)(void *)&is_finalized)
 #define OBJECT(name) char name##_storage[512] __asm__(#name)
 OBJECT(ompi_mpi_comm_world);
 OBJECT(ompi_mpi_comm_self);
@@ -68,6 +71,7 @@ OBJECT(ompi_mpi_errors_are_fatal);
 #define INDEX_OF(request) ((int)(request)-0x4c000100)
 #define PART ((MPI_Comm)0x44000077)
 #define OWN_HANDLER ((MPI_Errhandler)0x54000077)
+#define WINDOW ((MPI_Win)0x20000077)
 #endif
 
 static int threads_inside;
@@ -316,6 +320,78 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     return is_asked("wait-error") ? FAKE_ERROR : MPI_SUCCESS;
 }
 ALSO_AS_MPI(Wait);
+
+static int window_count;
+
+int PMPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    (void)base, (void)size, (void)unit, (void)info, (void)comm;
+    begin();
+    end();
+    if (is_asked("win-error"))
+        return FAKE_ERROR;
+    window_count++;
+    *win = WINDOW;
+    return MPI_SUCCESS;
+}
+ALSO_AS_MPI(Win_create);
+
+int PMPI_Win_free(MPI_Win *win)
+{
+    if (*win != WINDOW || window_count == 0)
+        abort();
+    window_count--;
+    *win = MPI_WIN_NULL;
+    return MPI_SUCCESS;
+}
+ALSO_AS_MPI(Win_free);
+
+int PMPI_Win_lock(int kind, int rank, int assertion, MPI_Win win)
+{
+    (void)kind, (void)rank, (void)assertion;
+    return win == WINDOW ? MPI_SUCCESS : FAKE_ERROR;
+}
+ALSO_AS_MPI(Win_lock);
+
+static int complete(MPI_Win win)
+{
+    begin();
+    end();
+    return win != WINDOW || is_asked("flush-error") ? FAKE_ERROR : MPI_SUCCESS;
+}
+
+int PMPI_Win_unlock(int rank, MPI_Win win)
+{
+    (void)rank;
+    return complete(win);
+}
+ALSO_AS_MPI(Win_unlock);
+
+int PMPI_Win_flush(int rank, MPI_Win win)
+{
+    (void)rank;
+    return complete(win);
+}
+ALSO_AS_MPI(Win_flush);
+
+int PMPI_Put(const void *data, int count, MPI_Datatype type, int rank, MPI_Aint place, int there,
+             MPI_Datatype type_there, MPI_Win win)
+{
+    (void)data, (void)count, (void)type, (void)rank, (void)place, (void)there, (void)type_there;
+    return win == WINDOW ? MPI_SUCCESS : FAKE_ERROR;
+}
+ALSO_AS_MPI(Put);
+
+int PMPI_Rput(const void *data, int count, MPI_Datatype type, int rank, MPI_Aint place, int there,
+              MPI_Datatype type_there, MPI_Win win, MPI_Request *request)
+{
+    (void)data, (void)count, (void)type, (void)rank, (void)place, (void)there, (void)type_there, (void)win;
+    begin();
+    call_count++;
+    end();
+    return is_asked("rput-error") ? FAKE_ERROR : new_request(request);
+}
+ALSO_AS_MPI(Rput);
 
 int PMPI_Barrier(MPI_Comm comm)
 {
