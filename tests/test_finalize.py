@@ -29,6 +29,9 @@ def cluster() -> Iterator[Cluster]:
         yield made
 
 
+ATTEMPTS = 3
+
+
 def has_answers(mpi: Mpi) -> bool:
     """Elsewhere nobody waits in MPI_Finalize without making progress."""
     return mpi.name == "mpich4"
@@ -68,8 +71,13 @@ def test_all_arrives_and_all_end(cluster: Cluster, mpi: Mpi, way: str, mode: str
 
 
 def test_who_waits_looks(cluster: Cluster, mpi: Mpi) -> None:
-    """Rank 0, which alone says so, is there long before odd ranks, which receive late."""
-    _, told = run(cluster, mpi, "eager", "off")
+    """Rank 0, which alone says so, is there before odd ranks, which receive late, unless it was
+    kept from its core for so long."""
+    for _ in range(ATTEMPTS):
+        _, told = run(cluster, mpi, "eager", "off")
+        is_again = has_answers(mpi) and LOOKED not in told
+        if not support.tally("started again, for rank 0 was kept from its core", is_again):
+            break
     assert (LOOKED in told) == has_answers(mpi), told
 
 
