@@ -579,6 +579,6 @@ bool hw_thread_is_started(void) { return is_open; }
 
 void hw_thread_describe(struct hw_record_facts *facts)
 {
-    facts->trigger = waiter.uses_events ? "events" : "tick";
+    facts->trigger = atomic_load_explicit(&has_sockets, memory_order_relaxed) ? "events" : "tick";
     facts->thread_cpu_ns = cpu_ns();
 }

@@ -1,0 +1,75 @@
+"""Jobs under address and thread sanitizer with the library preloaded.
+
+The MPI is not instrumented, so what is found is what the library itself does.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import matrix
+import pytest
+import support
+from headway.mpis import Mpi
+from test_ghosts import program_of
+from test_programs import Program, build
+
+MPI = "mpich4"
+GHOST = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
+
+#: name -> program and its words, user processes, ghosts, options, counters that must not be 0
+JOBS: dict[str, tuple[tuple[str, ...], int, int, dict[str, str], tuple[str, ...]]] = {
+    "messages": (("doors",), 2, 0, support.FORCED, ("tracked_p2p", "polls")),
+    "persistent": (("persistent",), 2, 0, support.FORCED, ("started", "polls")),
+    "threads": (("threads", "multiple", "4"), 2, 0, support.FORCED, ("tracked_p2p", "doors")),
+    "exposures": (("rma",), 2, 0, support.FORCED, ("tracked_rma", "exposures")),
+    "ghosts": (("ghosts",), 3, 1, GHOST, ("windows_redirected", "operations_redirected")),
+    "near": (("contention",), 3, 1, {"HEADWAY_GHOSTS": "1"}, ("operations_applied",)),
+}
+#: UCX's hooks of memory calls run in threads that have ended, for which the thread sanitizer dies.
+NO_HOOKS = {"UCX_MEM_EVENTS": "no", "UCX_MEM_MMAP_HOOK_MODE": "none"}
+RACES_OF_OURS = "report_signal_unsafe=0:ignore_noninstrumented_modules=1"
+SANITIZERS = {
+    "asan": (
+        "libasan.so",
+        {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"},
+    ),
+    "tsan": ("libtsan.so", {"TSAN_OPTIONS": RACES_OF_OURS, **NO_HOOKS}),
+}
+FOUND = re.compile(r"runtime error:|(ERROR|WARNING): (Address|Thread|UndefinedBehavior)Sanitizer")
+
+
+@cache
+def runtime(name: str) -> Path:
+    words = ["gcc", f"-print-file-name={name}"]
+    return Path(subprocess.check_output(words, text=True).strip()).resolve()
+
+
+@matrix.only(matrix.on(MPI), "no different for another MPI")
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("kind", SANITIZERS)
+def test_job(mpi: Mpi, kind: str, job: str, tmp_path: Path, plain_run: support.PlainRuns) -> None:
+    name, settings = SANITIZERS[kind]
+    library = support.ROOT / "build" / kind / "lib" / f"libheadway-{mpi.flavour}.so"
+    if not library.exists():
+        pytest.skip(f"build/{kind} has no library; ./dev test makes it")
+    words, users, ghosts, options, counters = JOBS[job]
+    program = program_of(mpi, words[0]) if ghosts else build(mpi, Program(words[0]))
+    argv = [program, *words[1:]]
+    plain = plain_run(mpi, argv, ranks=users)
+    done = support.run_mpi(
+        mpi,
+        argv,
+        ranks=users + ghosts,
+        options=options,
+        preload=Path(f"{runtime(name)}:{library}"),
+        env=settings,
+        records=tmp_path,
+    )
+    assert not FOUND.search(done.stderr), done.explain()
+    assert done.status == 0 and done.lines == plain.lines, done.explain()
+    for counter in counters:
+        assert done.total(counter) > 0, f"{counter} is 0"
