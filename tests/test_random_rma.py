@@ -36,6 +36,9 @@ keeps_none_of_its_own = matrix.only(
 
 
 @keeps_none_of_its_own
+@matrix.quick(
+    lambda mpi, ghosts: mpi.name != "ompi5" or ghosts == 1, "six that never yield a core: slow"
+)
 @pytest.mark.parametrize("ghosts", SETTINGS)
 def test_same_bytes(
     mpi: Mpi,
@@ -62,7 +65,10 @@ def test_same_bytes(
     )
     check_seeds(plain, headway, f"{first_seed} {seeds}", "ghosts")
     assert len(plain.lines) >= seeds * users
-    for counter in ("windows_redirected", "operations_redirected", "locks_redirected"):
+    has_locks = seeds > 1  # one program may have fences alone
+    for counter in ("windows_redirected", "operations_redirected", "locks_redirected")[
+        : 2 + has_locks
+    ]:
         assert headway.total(counter) > 0, f"{counter} is 0: no ghost was asked"
     assert headway.total("operations_spread") == 0  # unless asked for
 
