@@ -2,6 +2,7 @@
  */
 #include "base/options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +10,21 @@ enum { ENTRIES_MAX = 64 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A value as it is shown means the same. */
 static void read_again(const struct hw_options *options)
 {
     for (size_t i = 0; i < hw_option_count; i++) {
-        char text[HW_OPTION_TEXT_MAX + 128];
-        char *environment[] = {text, NULL};
+        char text[HW_OPTION_TEXT_MAX], once_more[HW_OPTION_TEXT_MAX], entry[HW_OPTION_TEXT_MAX + 128];
+        char *environment[] = {entry, NULL};
         struct hw_options again = hw_options_default;
         hw_option_format(&hw_option_table[i], options, text, sizeof text);
+        if (text[0] == '\0')
+            continue; /* a path that was not given */
+        snprintf(entry, sizeof entry, "%s=%s", hw_option_table[i].name, text);
         if (hw_options_read(environment, &again) != HW_OK)
+            abort();
+        hw_option_format(&hw_option_table[i], &again, once_more, sizeof once_more);
+        if (strcmp(text, once_more) != 0)
             abort();
     }
 }
