@@ -1,5 +1,5 @@
 /* Description: any table of lines of CPython is read to its end and no further, and gives a line. */
-#include "profile/python_code.h"
+#include "profile/python/python_code.h"
 
 #include <stdlib.h>
 

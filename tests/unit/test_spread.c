@@ -1,8 +1,9 @@
 /* Description: one target, several ghosts: whose segment a place is, and who gets an operation. */
+#include "engines/rma/operation/spread_choose.h"
 #include "engines/rma/window/spread.h"
-
-#include "profile/counters.h"
+#include "profile/record/counters.h"
 #include "real/constants.h"
+#include "world/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Description: the locks a ghost keeps: who is granted what, in which order, and who may pass whom. */
-#include "engines/rma/ghost/lock.h"
-
 #include "base/clock.h"
+#include "ghost/locks.h"
 #include "real/constants.h"
+#include "world/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { GRANTS_MAX = 64, USERS = 4 };
+enum { GRANTS_MAX = 64, USERS = 4, FIRST_TAG = 1024 };
 
 /* Grants in the order in which they were sent: to whom, with which tag. */
 static struct {
@@ -42,38 +42,38 @@ static int begin(void **state)
     return 0;
 }
 
-static struct hw_rma_command command(uint64_t id, int target, enum hw_rma_lock lock)
+static void tell(int origin, int tag, uint64_t id, int target, enum hw_ghost_lock lock)
 {
-    return (struct hw_rma_command){.id = id, .target = target, .lock = lock};
+    struct hw_ghost_command command = {.tag = tag, .grant_tag = FIRST_TAG + origin, .id = id};
+    command.words[HW_GHOST_LOCK_WORD_TARGET] = target;
+    command.words[HW_GHOST_LOCK_WORD_KIND] = (int32_t)lock;
+    hw_ghost_locks_service.obey(&command, origin);
 }
 
-static void ask(int origin, uint64_t id, int target, enum hw_rma_lock lock)
+static void ask(int origin, uint64_t id, int target, enum hw_ghost_lock lock)
 {
-    struct hw_rma_command request = command(id, target, lock);
-    request.grant_tag = HW_RMA_TAG_GRANT_FIRST + origin;
-    hw_rma_ghost_lock_ask(origin, &request);
+    tell(origin, HW_GHOST_TAG_LOCK, id, target, lock);
 }
 
 static void release(uint64_t id, int target)
 {
-    struct hw_rma_command request = command(id, target, 0);
-    hw_rma_ghost_lock_release(&request);
+    tell(0, HW_GHOST_TAG_UNLOCK, id, target, HW_GHOST_LOCK_SHARED);
 }
 
 static void assert_granted(int count, int last_origin)
 {
     assert_int_equal(grant_count, count);
     assert_int_equal(grants[count - 1].origin, last_origin);
-    assert_int_equal(grants[count - 1].tag, HW_RMA_TAG_GRANT_FIRST + last_origin);
+    assert_int_equal(grants[count - 1].tag, FIRST_TAG + last_origin);
 }
 
 static void an_exclusive_lock_is_one_processes(void **state)
 {
     (void)state;
-    ask(0, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
+    ask(0, 1, 0, HW_GHOST_LOCK_EXCLUSIVE);
     assert_granted(1, 0);
-    ask(1, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
-    ask(2, 1, 0, HW_RMA_LOCK_SHARED);
+    ask(1, 1, 0, HW_GHOST_LOCK_EXCLUSIVE);
+    ask(2, 1, 0, HW_GHOST_LOCK_SHARED);
     assert_granted(1, 0);
     release(1, 0);
     assert_granted(2, 1);
@@ -86,11 +86,11 @@ static void shared_locks_are_granted_at_once(void **state)
 {
     (void)state;
     for (int origin = 0; origin < USERS; origin++)
-        ask(origin, 1, 0, HW_RMA_LOCK_SHARED);
+        ask(origin, 1, 0, HW_GHOST_LOCK_SHARED);
     assert_granted(USERS, USERS - 1);
     for (int origin = 0; origin < USERS; origin++)
         release(1, 0);
-    ask(0, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
+    ask(0, 1, 0, HW_GHOST_LOCK_EXCLUSIVE);
     assert_granted(USERS + 1, 0);
     release(1, 0);
 }
@@ -99,10 +99,10 @@ static void shared_locks_are_granted_at_once(void **state)
 static void requests_are_granted_in_their_order(void **state)
 {
     (void)state;
-    ask(0, 1, 0, HW_RMA_LOCK_SHARED);
-    ask(1, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
-    ask(2, 1, 0, HW_RMA_LOCK_SHARED);
-    ask(3, 1, 0, HW_RMA_LOCK_SHARED);
+    ask(0, 1, 0, HW_GHOST_LOCK_SHARED);
+    ask(1, 1, 0, HW_GHOST_LOCK_EXCLUSIVE);
+    ask(2, 1, 0, HW_GHOST_LOCK_SHARED);
+    ask(3, 1, 0, HW_GHOST_LOCK_SHARED);
     assert_granted(1, 0);
     release(1, 0);
     assert_granted(2, 1);
@@ -117,15 +117,15 @@ static void requests_are_granted_in_their_order(void **state)
 static void targets_and_windows_have_locks_of_their_own(void **state)
 {
     (void)state;
-    ask(0, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
-    ask(1, 1, 1, HW_RMA_LOCK_EXCLUSIVE);
-    ask(2, 2, 0, HW_RMA_LOCK_EXCLUSIVE);
-    ask(3, HW_RMA_GATE_ID, 0, HW_RMA_LOCK_EXCLUSIVE);
+    ask(0, 1, 0, HW_GHOST_LOCK_EXCLUSIVE);
+    ask(1, 1, 1, HW_GHOST_LOCK_EXCLUSIVE);
+    ask(2, 2, 0, HW_GHOST_LOCK_EXCLUSIVE);
+    ask(3, UINT64_MAX, 0, HW_GHOST_LOCK_EXCLUSIVE);
     assert_granted(4, 3);
     release(1, 0);
     release(1, 1);
     release(2, 0);
-    release(HW_RMA_GATE_ID, 0);
+    release(UINT64_MAX, 0);
     /* A release too many is said, and does no harm. */
     release(1, 0);
     assert_int_equal(grant_count, 4);
@@ -135,12 +135,12 @@ static void targets_and_windows_have_locks_of_their_own(void **state)
 static void who_waits_long_passes_an_exclusive_request(void **state)
 {
     (void)state;
-    ask(0, 1, 0, HW_RMA_LOCK_SHARED);
-    ask(1, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
-    ask(2, 1, 0, HW_RMA_LOCK_SHARED);
+    ask(0, 1, 0, HW_GHOST_LOCK_SHARED);
+    ask(1, 1, 0, HW_GHOST_LOCK_EXCLUSIVE);
+    ask(2, 1, 0, HW_GHOST_LOCK_SHARED);
     assert_granted(1, 0);
     while (grant_count == 1)
-        hw_rma_ghost_locks_relax();
+        hw_ghost_locks_service.poll();
     assert_granted(2, 2);
     release(1, 0);
     assert_int_equal(grant_count, 2);
@@ -152,11 +152,11 @@ static void who_waits_long_passes_an_exclusive_request(void **state)
 static void nobody_passes_who_holds_an_exclusive_lock(void **state)
 {
     (void)state;
-    ask(0, 1, 0, HW_RMA_LOCK_EXCLUSIVE);
-    ask(1, 1, 0, HW_RMA_LOCK_SHARED);
+    ask(0, 1, 0, HW_GHOST_LOCK_EXCLUSIVE);
+    ask(1, 1, 0, HW_GHOST_LOCK_SHARED);
     uint64_t began_ns = hw_clock_now_ns();
     while (hw_clock_now_ns() - began_ns < 50 * HW_NS_PER_MS)
-        hw_rma_ghost_locks_relax();
+        hw_ghost_locks_service.poll();
     assert_granted(1, 0);
     release(1, 0);
     assert_granted(2, 1);
