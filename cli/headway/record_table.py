@@ -223,6 +223,7 @@ EXCHANGE_COUNTERS = (
     "wait_ns",
     "shared_ns",
     "unknown_ns",
+    "both_ns",
     "looks",
     "lost",
     "before_gap_ns",
@@ -256,6 +257,8 @@ class Exchange:
     #: of wait_ns: where a partner was not known, as with MPI_ANY_SOURCE, or there were more than
     #: are kept
     unknown_ns: int = 0
+    #: of wait_ns: in calls that completed something to this partner and something from it
+    both_ns: int = 0
     #: times it gave or took something after anything that took long
     looks: int = 0
     #: times likewise of which is not known what came before: more partners than are kept; in no
@@ -282,43 +285,12 @@ class Exchange:
             wait_ns=integer(raw, "wait_ns"),
             shared_ns=integer(raw, "shared_ns"),
             unknown_ns=integer(raw, "unknown_ns"),
+            both_ns=integer(raw, "both_ns"),
             looks=integer(raw, "looks"),
             lost=integer(raw, "lost"),
             before_gap_ns=integer(raw, "before_gap_ns"),
             before_wait_ns=integer(raw, "before_wait_ns"),
             before=objects(raw, "before", Cause.of),
-        )
-
-
-@dataclass(frozen=True)
-class TargetWait:
-    """Waits for a target."""
-
-    #: what the sample refers to
-    id: int = 0
-    #: id of the site; absent: all that came when the table was full
-    site: int | None = None
-    #: of the window
-    memory: str = ""
-    #: rank in MPI_COMM_WORLD; absent: several, which have entries with shared_ns, or not known
-    target: int | None = None
-    #: waits for it
-    waits: int = 0
-    #: time in them
-    wait_ns: int = 0
-    #: time in waits for several targets of which it was one
-    shared_ns: int = 0
-
-    @classmethod
-    def of(cls, raw: Raw) -> TargetWait:
-        return cls(
-            id=integer(raw, "id"),
-            site=integer_or_none(raw, "site"),
-            memory=text(raw, "memory"),
-            target=integer_or_none(raw, "target"),
-            waits=integer(raw, "waits"),
-            wait_ns=integer(raw, "wait_ns"),
-            shared_ns=integer(raw, "shared_ns"),
         )
 
 
@@ -347,6 +319,18 @@ class Moment(NamedTuple):
         return cls(int(row[0]), int(row[1]), int(row[2]), int(row[3]))
 
 
+class Awaited(NamedTuple):
+    """A wait for a partner, or for all of a communicator."""
+
+    began_ns: int
+    took_ns: int
+    exchange: int
+
+    @classmethod
+    def of(cls, row: Sequence[float]) -> Awaited:
+        return cls(int(row[0]), int(row[1]), int(row[2]))
+
+
 @dataclass(frozen=True)
 class Sample:
     """Moments."""
@@ -358,9 +342,12 @@ class Sample:
     #: times of more than 20 us outside MPI, of all threads: beginning and length in nanoseconds,
     #: id of the site called then
     outside: tuple[Outside, ...] = ()
-    #: waits for targets: beginning and length, id in waits, how long before the beginning the
-    #: operation was issued; of a wait for several targets one for each
+    #: waits for targets: beginning and length, id in waits of one_sided, how long before the
+    #: beginning the operation was issued; of a wait for several targets one for each
     waits: tuple[Moment, ...] = ()
+    #: other calls of more than 20 us in which the process may have waited, and tests one right
+    #: after the other: beginning and length, id in exchanges
+    awaited: tuple[Awaited, ...] = ()
 
     @classmethod
     def of(cls, raw: Raw) -> Sample:
@@ -369,6 +356,7 @@ class Sample:
             one_in=integer(raw, "one_in"),
             outside=rows(raw, "outside", 3, Outside.of),
             waits=rows(raw, "waits", 4, Moment.of),
+            awaited=rows(raw, "awaited", 3, Awaited.of),
         )
 
 
@@ -385,6 +373,63 @@ class Meeting(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Moments:
+    """Moments of all processes, laid over one another."""
+
+    #: threads that called MPI at the same time, at most
+    threads: int = 0
+    #: CLOCK_REALTIME less CLOCK_MONOTONIC, by which the moments are
+    realtime_ns: int = 0
+    #: moments on CLOCK_MONOTONIC, in slots of time: in those kept what reaches into them is kept
+    #: whole
+    sample: Sample = Sample()
+    #: collective calls of all processes of MPI_COMM_WORLD, in which each knows that all have
+    #: come: number of the call among such, beginning and length; some of many
+    meetings: tuple[Meeting, ...] = ()
+
+    @classmethod
+    def of(cls, raw: Raw) -> Moments:
+        return cls(
+            threads=integer(raw, "threads"),
+            realtime_ns=integer(raw, "realtime_ns", -9000000000000000000),
+            sample=member(raw, "sample", Sample.of),
+            meetings=rows(raw, "meetings", 3, Meeting.of),
+        )
+
+
+@dataclass(frozen=True)
+class TargetWait:
+    """Waits for a target."""
+
+    #: what the sample of moments refers to
+    id: int = 0
+    #: id of the site; absent: all that came when the table was full
+    site: int | None = None
+    #: of the window
+    memory: str = ""
+    #: rank in MPI_COMM_WORLD; absent: several, which have entries with shared_ns, or not known
+    target: int | None = None
+    #: waits for it
+    waits: int = 0
+    #: time in them
+    wait_ns: int = 0
+    #: time in waits for several targets of which it was one
+    shared_ns: int = 0
+
+    @classmethod
+    def of(cls, raw: Raw) -> TargetWait:
+        return cls(
+            id=integer(raw, "id"),
+            site=integer_or_none(raw, "site"),
+            memory=text(raw, "memory"),
+            target=integer_or_none(raw, "target"),
+            waits=integer(raw, "waits"),
+            wait_ns=integer(raw, "wait_ns"),
+            shared_ns=integer(raw, "shared_ns"),
+        )
+
+
+@dataclass(frozen=True)
 class OneSided:
     """One-sided communication."""
 
@@ -396,20 +441,10 @@ class OneSided:
     sound: bool = False
     #: bytes the process's TCP connections have sent and received in all
     tcp_bytes: int = 0
-    #: threads that called MPI at the same time, at most
-    threads: int = 0
     #: windows made, by what their memory is
     windows: Mapping[str, int] = field(default_factory=dict)
     #: waits longer than 20 us by site, target and kind of memory
     waits: tuple[TargetWait, ...] = ()
-    #: CLOCK_REALTIME less CLOCK_MONOTONIC, by which the moments are
-    realtime_ns: int = 0
-    #: moments on CLOCK_MONOTONIC, in slots of time: in those kept what reaches into them is kept
-    #: whole
-    sample: Sample = Sample()
-    #: collective calls of all processes of MPI_COMM_WORLD, in which each knows that all have
-    #: come: number of the call among such, beginning and length; some of many
-    meetings: tuple[Meeting, ...] = ()
 
     @classmethod
     def of(cls, raw: Raw) -> OneSided:
@@ -418,12 +453,8 @@ class OneSided:
             node_accumulate_slow=boolean(raw, "node_accumulate_slow"),
             sound=boolean(raw, "sound"),
             tcp_bytes=integer(raw, "tcp_bytes"),
-            threads=integer(raw, "threads"),
             windows=counts(raw, "windows"),
             waits=objects(raw, "waits", TargetWait.of),
-            realtime_ns=integer(raw, "realtime_ns", -9000000000000000000),
-            sample=member(raw, "sample", Sample.of),
-            meetings=rows(raw, "meetings", 3, Meeting.of),
         )
 
 
@@ -521,8 +552,10 @@ class Profile:
     #: calls by partner: waits longer than 20 us, and what was given after anything that took so
     #: long
     exchanges: tuple[Exchange, ...] = ()
-    #: one-sided communication: for which targets the process waited, and moments by which that
-    #: is compared with what they did; absent: it made no window
+    #: moments by which is seen what one process did while another waited for it; absent: there
+    #: was no memory
+    moments: Moments | None = None
+    #: one-sided communication: for which targets the process waited; absent: it made no window
     one_sided: OneSided | None = None
     communicators: tuple[Communicator, ...] = ()
     #: time in MPI by slices of the run, all threads
@@ -539,6 +572,7 @@ class Profile:
             sites=objects(raw, "sites", Site.of),
             gaps=objects(raw, "gaps", Gap.of),
             exchanges=objects(raw, "exchanges", Exchange.of),
+            moments=member_or_none(raw, "moments", Moments.of),
             one_sided=member_or_none(raw, "one_sided", OneSided.of),
             communicators=objects(raw, "communicators", Communicator.of),
             slices=member(raw, "slices", Slices.of),

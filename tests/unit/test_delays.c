@@ -261,7 +261,8 @@ static void doors_of_one_partner_and_of_several(void **state)
     hw_delays_door_add(&door, &edge, world); /* MPI_PROC_NULL */
     send(0x700, 1, 1, 0);
     wait_at_door(0x701, &door);
-    assert_written(WAITALL, 0x701, "\"from\": 2, \"tag\": 7, \"waits\": 1, \"wait_ns\": 800000}");
+    assert_written(WAITALL, 0x701,
+                   "\"from\": 2, \"tag\": 7, \"waits\": 1, \"wait_ns\": 800000, \"both_ns\": 800000}");
     hw_delays_door_add(&door, &other, world);
     wait_at_door(0x702, &door);
     assert_written(WAITALL, 0x702, ", \"waits\": 1, \"wait_ns\": 800000}");

@@ -32,6 +32,7 @@ static void make(uint64_t handle, uint64_t comm, enum hw_one_sided_memory kind, 
 }
 
 static char *written(void) { return written_object(HW_RECORD_ONE_SIDED, hw_one_sided_describe()); }
+static char *moments(void) { return written_object(HW_RECORD_MOMENTS, hw_moments_describe(1)); }
 
 static int start(void **state)
 {
@@ -41,7 +42,8 @@ static int start(void **state)
         return -1;
     hw_comms_add(WORLD, "MPI_COMM_WORLD", SIZE, ranks)->calls = 1;
     hw_comms_add(BACKWARDS, "backwards", SIZE, reversed)->calls = 1;
-    hw_moments_gap(now_ns, now_ns + HW_NS_PER_MS, 7); /* before any window: not kept */
+    hw_moments_gap(now_ns, now_ns + HW_NS_PER_MS, 7); /* before it begins: not kept */
+    hw_moments_begin();
     make(WINDOW, WORLD, HW_ONE_SIDED_ALLOCATED, memory, 64);
     make(TURNED, BACKWARDS, HW_ONE_SIDED_DYNAMIC, NULL, 0);
     return 0;
@@ -92,7 +94,7 @@ static void assert_waits(const char *function, const char *expected)
 /* The last four figures of the last moment that is a wait: length, entry, before. */
 static void assert_last_wait(uint64_t length_us, uint64_t before_us)
 {
-    char *text = written(), *end = strstr(text, "},\n  \"meetings\"");
+    char *text = moments(), *end = strstr(text, "\"awaited\"");
     assert_non_null(end);
     *end = '\0';
     unsigned long long began, length, entry, before;
@@ -234,7 +236,7 @@ static void sample_is_of_slots(void **state)
     uint64_t began = now_ns;
     for (int i = 0; i < 10 * HW_MOMENT_COUNT; i++, now_ns += HW_MOMENT_SLOT_NS / 8)
         hw_moments_gap(now_ns, now_ns + HW_NS_PER_MS, 9);
-    char *text = written(), *at = strstr(text, "\"outside\": [");
+    char *text = moments(), *at = strstr(text, "\"outside\": [");
     uint64_t one_in = figure(text, "\"one_in\": ");
     int count = 0;
     assert_true(one_in >= 10 && (one_in & (one_in - 1)) == 0);
@@ -251,7 +253,7 @@ static void sample_is_of_slots(void **state)
     uint64_t length = (one_in + 1) * HW_MOMENT_SLOT_NS;
     hw_moments_gap(now_ns, now_ns + length, 9);
     free(text);
-    text = written();
+    text = moments();
     char last[64];
     snprintf(last, sizeof last, "[%llu, %llu, 9]", (unsigned long long)now_ns, (unsigned long long)length);
     assert_non_null(strstr(text, last));
@@ -264,7 +266,7 @@ static void meetings_have_one_number_everywhere(void **state)
     (void)state;
     for (int i = 0; i < 1000; i++)
         hw_moments_meet(now_ns + (uint64_t)i * 100, now_ns + (uint64_t)i * 100 + 50);
-    char *text = written(), *row = strstr(text, "\"meetings\": [") + 13;
+    char *text = moments(), *row = strstr(text, "\"meetings\": [") + 13;
     int count = 0;
     for (row = strchr(row, '['); row; row = strchr(row + 1, '['), count++) {
         uint64_t number = strtoull(row + 1, &row, 10);

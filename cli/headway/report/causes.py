@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from headway import records
@@ -77,6 +77,7 @@ SECONDS = {
     "wait_s": "wait_ns",
     "shared_s": "shared_ns",
     "unknown_s": "unknown_ns",
+    "both_s": "both_ns",
     "computed_s": "before_gap_ns",
     "waited_s": "before_wait_ns",
 }
@@ -97,6 +98,7 @@ class Exchange:
     shared_s: float = 0.0  #: time in which this partner was one of several
     times: float = 0.0  #: it waited
     unknown_s: float = 0.0  #: of wait_s, where some partner is not known
+    both_s: float = 0.0  #: of wait_s, in doors that completed something each way
     looks: float = 0.0
     lost: float = 0.0  #: looks that found nothing to count from
     computed_s: float = 0.0  #: before it gave or took, since it last did
@@ -140,6 +142,7 @@ class Cause:
     ranks: int  #: so many ranks waited there in the same way
     steps: tuple[Step, ...]
     why_not: str = ""  #: why there are no more steps
+    told: str = ""  #: what single waits show, where steps do not
 
     @property
     def root(self) -> Step | None:
@@ -179,7 +182,7 @@ class Rank:
 
     def __init__(self, run: Run, record: dict) -> None:
         profile = profile_of(record)
-        spots = {
+        self.spots = {
             one["id"]: Spot(str(run.places.of(one)), one["function"].removesuffix("_c"))
             for one in sites_of(record)
             if "id" in one
@@ -190,8 +193,9 @@ class Rank:
         ]
         self.gaps: dict[Gap, float] = defaultdict(float)
         self.exchanges: dict[tuple, Exchange] = {}
-        gap_of = self.read_gaps(profile, spots)
-        self.read_exchanges(profile, spots, groups, gap_of)
+        self.by_id: dict[int, Exchange] = {}
+        gap_of = self.read_gaps(profile, self.spots)
+        self.read_exchanges(profile, self.spots, groups, gap_of)
 
     def read_gaps(self, profile: dict, spots: dict[int, Spot]) -> dict[int, Gap]:
         """By their ids."""
@@ -222,6 +226,7 @@ class Rank:
             merged = self.exchanges.setdefault(exchange.key, exchange)
             if merged is not exchange:
                 merged.add(exchange)
+            self.by_id[index_of(one, "id")] = merged
             for part in items(one, "before"):
                 seconds = max(number(part, "ns"), 0.0) * NS
                 if index_of(part, "gap") in gap_of:
@@ -329,8 +334,21 @@ class Causes:
         causes = []
         for spot, (seconds, rank, exchange) in waits.items():
             steps, why_not = self.follow(rank, exchange)
-            causes.append(Cause(rank, spot, seconds, len(count[spot]), tuple(steps), why_not))
+            cause = Cause(rank, spot, seconds, len(count[spot]), tuple(steps), why_not)
+            causes.append(self.wait_by_wait(cause) if cause.root is None else cause)
         return sorted(causes, key=lambda one: -one.seconds)
+
+    def wait_by_wait(self, cause: Cause) -> Cause:
+        """What sums do not show of ranks that are late in turns, single waits may."""
+        found = self.run.partners.meanwhile.of(cause.rank, cause.spot)
+        if found is None:
+            return cause
+        if found.late_share >= ENOUGH:
+            return replace(cause, told=found.words(cause.seconds))
+        late = f"{cause.seconds * found.late_share:.2f} s late in all"
+        who = f"rank {cause.steps[0].rank}" if cause.steps else "others"
+        rest = "the rest is for progress, or the messages themselves"
+        return replace(cause, told=f"for {who}, that came {late}: {rest}")
 
     def follow(self, rank: int, exchange: Exchange) -> tuple[list[Step], str]:
         """The chain from this wait, and why it ends where no rank that computed ends it."""
@@ -501,6 +519,8 @@ def sentence(cause: Cause) -> str:
     said = f"Rank {cause.rank} waited {cause.seconds:.2f} s in {cause.spot}"
     if cause.ranks > 1:
         said += f" (and {records.plural(cause.ranks - 1, 'other rank')} there)"
+    if cause.told:
+        return f"{said} {cause.told}."
     for step in cause.steps:
         said += f" for rank {step.rank}"
         if step.how:
@@ -522,6 +542,8 @@ def sentence(cause: Cause) -> str:
 def short(cause: Cause) -> str:
     """The same where there is little room: how long, and which rank it was in the end."""
     seconds = f"{cause.seconds:.2f} s"
+    if cause.told:
+        return f"{seconds} {cause.told}"
     root = cause.root
     if root and root.gap:
         by = "" if len(cause.steps) == 1 else " in the end"

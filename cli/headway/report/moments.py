@@ -1,4 +1,4 @@
-"""When ranks were outside MPI and when they waited for others' memory, on a clock of all of them.
+"""When ranks were outside MPI and when they waited, on a clock of all of them.
 
 A record holds a sample of moments (src/profile/waits/moments.h): slots of time kept whole, of
 which ranks keep the same, or one in so many of another's. Ranks of one machine have one clock.
@@ -21,6 +21,8 @@ from headway.records import number
 LEAST_SLOT = 1 << 20
 #: so many collective calls nearest to a moment tell how clocks compare then
 NEAR = 7
+#: and of so many it is certain that none was left before all had come
+NEAR_BOUNDS = 16
 #: ns; leaving a collective call at the same time means: within this
 SAME = 20_000
 #: ns; what time services keep machines of a cluster within
@@ -53,6 +55,7 @@ class Outside:
 
     span: Span
     then: str
+    site: int  #: of that call
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Moments:
         self.one_in = max(int(number(sample, "one_in")), 1)
         self.outside = sorted(
             (
-                Outside(Span(began, began + length), functions.get(int(site), "?"))
+                Outside(Span(began, began + length), functions.get(int(site), "?"), int(site))
                 for began, length, site in rows_of(sample, "outside", 3)
             ),
             key=lambda one: one.span.end,
@@ -150,11 +153,11 @@ def compare(one: Moments, other: Moments, moment: float) -> Compared | None:
     common = sorted(
         one.meetings.keys() & other.meetings.keys(),
         key=lambda which: abs(one.meetings[which].end - moment),
-    )[:NEAR]
+    )[:NEAR_BOUNDS]
     if not common:
         return None
     pairs = [(one.meetings[which], other.meetings[which]) for which in common]
-    left = [mine.end - theirs.end for mine, theirs in pairs]
+    left = [mine.end - theirs.end for mine, theirs in pairs[:NEAR]]
     least = max(mine.begin - theirs.end for mine, theirs in pairs) - SAME
     most = min(mine.end - theirs.begin for mine, theirs in pairs) + SAME
     shift = median(left)
@@ -162,4 +165,7 @@ def compare(one: Moments, other: Moments, moment: float) -> Compared | None:
     told = other.time_of_day - one.time_of_day
     if one.time_of_day > 0 < other.time_of_day and least <= told <= most and apart > TIME_OF_DAY:
         return Compared(told, TIME_OF_DAY)
-    return Compared(shift, max(apart, 0.0) + SAME)
+    # One that always comes last, and leaves at once, seems to be ahead by what the other's leaving
+    # takes: no more than what is certain.
+    certain = min(max(shift, min(least, most)), max(least, most))
+    return Compared(certain, max(apart, 0.0) + abs(shift - certain) + SAME)

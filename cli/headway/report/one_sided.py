@@ -26,6 +26,8 @@ from headway.report.runs import (
     ONE_SIDED_WAIT,
     Run,
     Site,
+    functions_of,
+    moments_of,
     profile_of,
     sites_of,
 )
@@ -125,6 +127,7 @@ class OneSided:
         self.run = run
         self.told: dict[int, dict] = {}
         self.moments: dict[int, Moments] = {}
+        self.threads: dict[int, float] = {}
         self.entries: dict[int, dict[int, Entry]] = {}
         for index, record in enumerate(run.records):
             told = profile_of(record).get("one_sided")
@@ -133,9 +136,10 @@ class OneSided:
 
     def read(self, rank: int, record: dict, told: dict) -> None:
         sites = {one["id"]: one for one in sites_of(record) if "id" in one}
-        functions = {which: str(one["function"]).removesuffix("_c") for which, one in sites.items()}
+        functions, kept = functions_of(record), moments_of(record)
         self.told[rank] = told
-        self.moments[rank] = Moments(told, str(record.get("host", "")), functions)
+        self.moments[rank] = Moments(kept, str(record.get("host", "")), functions)
+        self.threads[rank] = number(kept, "threads")
         self.entries[rank] = {
             index_of(one, "id"): Entry(
                 rank,
@@ -205,7 +209,7 @@ class OneSided:
             return None, MORE_TARGETS
         if entry.target not in self.moments:
             return None, f"rank {entry.target} left no record"
-        if number(self.told[entry.target], "threads") > 1:
+        if self.threads[entry.target] > 1:
             return None, f"several threads of rank {entry.target} call MPI"
         return entry.target, ""
 

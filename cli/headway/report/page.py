@@ -10,7 +10,15 @@ from headway.records import number
 from headway.report import causes, communicators, one_sided, phases
 from headway.report.export import timeline
 from headway.report.runs import Run, Site, complaints, profile_of, sites_of
-from headway.report.text import cause, conclusion, imbalance_lines, percent, time_text, waits_of
+from headway.report.text import (
+    REASON_NAMES,
+    cause,
+    conclusion,
+    imbalance_lines,
+    percent,
+    time_text,
+    wait_rows,
+)
 
 #: one palette for the page: colour-blind safe, the same meaning everywhere
 COLOURS = {
@@ -21,6 +29,7 @@ COLOURS = {
     "bandwidth": "#66ccee",
     "late": "#aa3377",
     "imbalance": "#ddaa33",
+    "transfer": "#88ccaa",
     "unknown": "#bbbbbb",
     "other": "#228833",
 }
@@ -161,25 +170,24 @@ def overlap(run: Run) -> str:
 
 def waits(run: Run) -> str:
     rows = []
-    sites = waits_of(run)[:ROWS]
-    longest = max((site.waited for site in sites), default=0.0)
+    sites = wait_rows(run)[:ROWS]
+    longest = max((run.waited(site) for site in sites), default=0.0)
     for site in sites:
         reasons = run.reasons(site)
-        names = ("no_progress", "bandwidth", "late", "imbalance", "unknown")
-        parts = [(name, getattr(reasons, name)) for name in names]
+        parts = [(name, getattr(reasons, name)) for name in REASON_NAMES]
         rows.append(
             [
                 named(site),
                 bar(parts, longest),
-                escape(cause(reasons)),
-                f"{site.waited / run.size:.3f}",
+                escape(cause(reasons, site.function)),
+                f"{run.waited(site) / run.size:.3f}",
             ]
         )
     if not rows:
         return ""
     return (
         "<h2>Why it waited</h2>"
-        + key("no_progress", "bandwidth", "late", "imbalance", "unknown")
+        + key(*REASON_NAMES)
         + table(["waited at", "", "cause", "seconds a rank"], rows, 1)
     )
 

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from headway.records import NS, number
 from headway.report.causes import Causes, Exchange, Spot
+from headway.report.meanwhile import Found, Meanwhile
 from headway.report.runs import Reasons, Run, Site, profile_of, waited_ns
 
 #: of 64 KiB on, as the library looks at the wire: below, a wait is more than its bytes
@@ -67,6 +68,10 @@ class Partners:
             if number(profile_of(record), "wire_bytes_per_s") > 0
         }
 
+    @cached_property
+    def meanwhile(self) -> Meanwhile:
+        return Meanwhile(self.run, self.causes.ranks)
+
     def of(self, rank: int, spot: Spot) -> Told | None:
         """None: nothing is known."""
         if (rank, spot) not in self.told:
@@ -78,6 +83,8 @@ class Partners:
         waits = [one for one in record.exchanges.values() if one.spot == spot] if record else []
         own = self.hosts.get(rank, "")
         told = Told(sum(one.wait_s for one in waits))
+        if told.whole and (seen := self.meanwhile.of(rank, spot)):
+            return self.seen(rank, waits, told.whole, seen)
         for one in waits:
             found = self.late_in(rank, one) if one.wait_s > 0 else None
             if found is None:
@@ -90,6 +97,13 @@ class Partners:
             told.pending += min(found.pending, one.wait_s - unposted)
             told.is_within &= bool(own) and all(self.hosts.get(p) == own for p in found.partners)
         return told if told.known else None
+
+    def seen(self, rank: int, waits: list[Exchange], whole: float, seen: Found) -> Told:
+        """The same of single waits that were looked at, which stand for all."""
+        partners = {one for wait in waits for one, _ in self.meanwhile.partners_of(rank, wait)}
+        own, late = self.hosts.get(rank, ""), seen.late_share * whole
+        is_within = bool(own) and all(self.hosts.get(one) == own for one in partners)
+        return Told(whole, whole, late, late, seen.unready_share * whole, is_within)
 
     def late_in(self, rank: int, wait: Exchange) -> Late | None:
         """What those did for whom one wait was; None: that is not known."""

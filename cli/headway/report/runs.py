@@ -18,6 +18,8 @@ from headway.report.imbalance import Imbalance
 from headway.report.places import Place, Places
 
 if TYPE_CHECKING:
+    from headway.report.blocking import Blocking
+    from headway.report.causes import Spot
     from headway.report.partners import Partners
 
 TEXTS = ("module", "symbol", "build_id", "function")
@@ -41,6 +43,7 @@ class Reasons:
     looks: int = 0
     within: float = 0.0  # of no_progress, what is known from partners on the same node
     told: float = 0.0  # of all these, what is known from partners and not from the wire
+    transfer: float = 0.0  # of blocking calls: the message or operation itself, all having come
 
     def imbalanced(self, share: float) -> Reasons:
         """The same with this part of what was late put down to imbalance."""
@@ -57,6 +60,7 @@ class Reasons:
             self.looks + other.looks,
             self.within + other.within,
             self.told + other.told,
+            self.transfer + other.transfer,
         )
 
 
@@ -121,6 +125,13 @@ class Site:
     def seconds(self) -> float:
         """Time in these calls, summed over ranks."""
         return self.total("call_ns") * NS
+
+    @cached_property
+    def spot(self) -> Spot:
+        """The same for all sizes."""
+        from headway.report.causes import Spot  # which is about runs
+
+        return Spot(str(self.place), self.function)
 
     @property
     def is_door(self) -> bool:
@@ -224,7 +235,7 @@ class Run:
         return max((number(profile_of(r), "wire_bytes_per_s") for r in self.records), default=0.0)
 
     def reasons(self, site: Site) -> Reasons:
-        """Why the program waited in this door, over all ranks."""
+        """Why the program waited there, over all ranks."""
         found = Reasons()
         for rank, one in site.ranks.items():
             reasons = self.reasons_at(site, rank, one)
@@ -237,8 +248,20 @@ class Run:
 
         return Partners(self)
 
+    @cached_property
+    def blocking(self) -> Blocking:
+        from headway.report.blocking import Blocking  # likewise
+
+        return Blocking(self)
+
+    def waited(self, site: Site) -> float:
+        """Seconds, summed over ranks: for requests, or in calls that block."""
+        return site.waited if site.is_wait else self.blocking.waited(site)
+
     def reasons_at(self, site: Site, rank: int, one: dict) -> Reasons:
-        """Why one rank waited in this door, imbalance not told from what was late."""
+        """Why one rank waited there, imbalance not told from what was late."""
+        if not site.is_door:
+            return self.blocking.reasons_at(site, rank)
         found = reasons_of(one, self.wire_rate)
         return self.partners.explain(found, rank, site, one) if found.unknown else found
 
@@ -256,10 +279,17 @@ class Run:
             return {}
         late: Counter[int] = Counter()
         waited: Counter[int] = Counter()
-        for site in filter(lambda site: site.is_wait, self.sites):
+        for site in self.sites:
             for rank, one in site.ranks.items():
-                late[rank] += self.reasons_at(site, rank, one).late
-                waited[rank] += waited_ns(one) * NS
+                if not site.is_wait and not self.blocking.waited_at(site, rank):
+                    continue
+                reasons = self.reasons_at(site, rank, one)
+                late[rank] += reasons.late
+                is_for_requests = site.is_wait
+                seconds = (
+                    waited_ns(one) * NS if is_for_requests else reasons.late + reasons.transfer
+                )
+                waited[rank] += seconds
         shares = {}
         for index, record in enumerate(self.records):
             rank = self.rank_of(index)
@@ -268,7 +298,17 @@ class Run:
         return shares
 
     @cached_property
+    def blocking_reasons(self) -> Reasons:
+        """Why the program waited in calls that block."""
+        found = Reasons()
+        for site in self.sites:
+            if not site.is_wait and self.blocking.waited(site):
+                found = found.plus(self.reasons(site))
+        return found
+
+    @cached_property
     def all_reasons(self) -> Reasons:
+        """Why it waited for requests."""
         found = Reasons()
         for site in self.sites:
             if site.is_wait:
@@ -367,6 +407,24 @@ def sites_of(record: dict) -> list[dict]:
     """The call sites of a record; of each only what is of the right kind."""
     sites = profile_of(record).get("sites")
     return [clean(s) for s in sites if isinstance(s, dict)] if isinstance(sites, list) else []
+
+
+def moments_of(record: dict) -> dict:
+    """Moments the library kept; earlier ones did in programs with windows."""
+    profile = profile_of(record)
+    for name in ("moments", "one_sided"):
+        if isinstance(found := profile.get(name), dict) and "sample" in found:
+            return found
+    return {}
+
+
+def functions_of(record: dict) -> dict[int, str]:
+    """By the ids of the call sites of a record."""
+    return {
+        one["id"]: str(one["function"]).removesuffix("_c")
+        for one in sites_of(record)
+        if "id" in one
+    }
 
 
 def clean(site: dict) -> dict:

@@ -11,10 +11,13 @@ from rich.text import Text
 
 from headway import records
 from headway.report import causes, communicators, one_sided, phases
+from headway.report.blocking import late_name, rest_name
 from headway.report.runs import Reasons, Run, Site, complaints
 
 #: a cause below this part of a wait is not worth a word
 WORTH_NAMING = 0.03
+#: waits in blocking calls of less than this part of the run have no row
+WORTH_WAITING = 0.01
 #: so many ranks are named, the rest counted
 NAMED_RANKS = 8
 #: terminals of fewer columns get tables without lines between the columns
@@ -24,6 +27,7 @@ REASON_NAMES = {
     "bandwidth": "bandwidth",
     "late": "late partner",
     "imbalance": "imbalance",
+    "transfer": "the transfer itself",
     "unknown": "not known",
 }
 
@@ -45,7 +49,7 @@ def show(run: Run, console: Console, rows: int) -> None:
         put(posts_table(posts[:rows]), console)
     if found := communicators.communicators_of(run):
         put(communicators_table(run, found[:rows]), console)
-    if waits := waits_of(run):
+    if waits := wait_rows(run):
         put(waits_table(run, waits[:rows]), console)
     if worth := one_sided.OneSided(run).worth:
         put(one_sided_table(run, worth[:rows]), console)
@@ -71,7 +75,7 @@ def imbalance_lines(run: Run) -> list[str]:
         return []
     least = max(found.less_s, key=lambda rank: found.less_s[rank])
     mean = sum(found.less_s.values()) / len(found.less_s)
-    waits = run.all_reasons.imbalance / run.size
+    waits = (run.all_reasons.imbalance + run.blocking_reasons.imbalance) / run.size
     names = ", ".join(map(str, found.busiest[:NAMED_RANKS]))
     more = (
         f" and {len(found.busiest) - NAMED_RANKS} more" if len(found.busiest) > NAMED_RANKS else ""
@@ -81,8 +85,8 @@ def imbalance_lines(run: Run) -> list[str]:
     return [
         f"Imbalance: {noun} {names}{more} had {found.computes_s:.2f} s to compute, {others} "
         f"{mean:.2f} s less (rank {least} {found.less_s[least]:.2f} s less), throughout the run "
-        f"(seen in {found.slices} slices of it): {waits:.2f} s a rank of the waits above, and "
-        "time in blocking calls, are for that. Only dividing the work otherwise helps."
+        f"(seen in {found.slices} slices of it): {waits:.2f} s a rank of the waits above are for "
+        "that. Only dividing the work otherwise helps."
     ]
 
 
@@ -110,6 +114,13 @@ def communicators_table(run: Run, found: Sequence[communicators.Communicator]) -
 
 def waits_of(run: Run) -> list[Site]:
     return sorted((s for s in run.sites if s.is_wait), key=lambda s: -s.waited)
+
+
+def wait_rows(run: Run) -> list[Site]:
+    """The same, and calls that block in which much was waited."""
+    least = WORTH_WAITING * run.wall * run.size
+    others = [s for s in run.sites if not s.is_wait and run.blocking.waited(s) > least]
+    return sorted([*waits_of(run), *others], key=lambda s: -run.waited(s))
 
 
 def calls_table(run: Run, rows: int) -> Table:
@@ -169,14 +180,14 @@ def waits_table(run: Run, waits: Sequence[Site]) -> Table:
         table.add_column(heading, justify="right", overflow="fold")
     table.add_column("cause", overflow="fold")
     for site in waits:
-        mean = site.waited / run.size
+        mean = run.waited(site) / run.size
         table.add_row(
             str(site.place),
             site.function,
             site.size,
             f"{mean:.3f}",
             percent(mean, run.wall),
-            cause(run.reasons(site)),
+            cause(run.reasons(site), site.function),
         )
     return table
 
@@ -195,15 +206,16 @@ def one_sided_table(run: Run, rows: Sequence[one_sided.Row]) -> Table:
     return table
 
 
-def cause(reasons: Reasons) -> str:
-    """The causes in words, the largest first."""
+def cause(reasons: Reasons, function: str = "Wait") -> str:
+    """The causes of waits in this function in words, the largest first."""
+    names = {**REASON_NAMES, "late": late_name(function), "transfer": rest_name(function)}
     parts = {key: getattr(reasons, key) for key in REASON_NAMES}
     whole = sum(parts.values())
     if not whole:
         return "-"
     named = sorted(parts.items(), key=lambda item: -item[1])
     words = [
-        f"{REASON_NAMES[key]} {percent(value, whole)}"
+        f"{names[key]} {percent(value, whole)}"
         for key, value in named
         if value > WORTH_NAMING * whole
     ]

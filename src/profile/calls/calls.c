@@ -10,6 +10,7 @@
 #include "profile/calls/slices.h"
 #include "profile/python/python.h"
 #include "profile/record/lock.h"
+#include "profile/waits/moments.h"
 #include "profile/waits/wire_windows.h"
 
 #include <sched.h>
@@ -65,6 +66,7 @@ void hw_profile_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first
     began_ns = hw_clock_fast_ns();
     hw_wire_prepare(read, began_ns);
     hw_slices_begin(began_ns);
+    hw_moments_begin();
     hw_callers_prepare(is_layer);
     is_on = true;
 }
@@ -487,6 +489,14 @@ static void write_events(struct hw_record_list *list, const void *unused)
                             });
 }
 
+static int count_threads(void)
+{
+    int count = 0;
+    for (const struct hw_profile_thread *thread = hw_threads_first(); thread; thread = thread->next)
+        count++;
+    return count;
+}
+
 static void sum_up_all(void)
 {
     if (hw_profile_mine)
@@ -518,6 +528,7 @@ void hw_profile_describe(struct hw_record_process *process)
                                       .sites = {hw_sites_write, NULL},
                                       .gaps = {hw_delays_write_gaps, NULL},
                                       .exchanges = {hw_delays_write_exchanges, NULL},
+                                      .moments = hw_moments_describe(count_threads()),
                                       .one_sided = hw_one_sided_describe(),
                                       .communicators = {hw_comms_write, NULL},
                                       .slices = hw_slices_describe(hw_clock_fast_ns()),

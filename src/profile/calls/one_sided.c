@@ -133,7 +133,6 @@ void hw_one_sided_made(const struct hw_one_sided_window *made, const struct hw_o
         window->next = *link ? (*link)->next : NULL;
         free(*link);
         *link = window;
-        hw_moments_begin();
     }
     hw_profile_unlock();
 }
@@ -368,26 +367,24 @@ static void write_windows(struct hw_record_list *list, const void *unused)
             hw_record_add_count(list, memory_names[i], table->made_count[i]);
 }
 
-static int count_threads(void)
+static bool is_any_made(void)
 {
-    int count = 0;
-    for (const struct hw_profile_thread *thread = hw_threads_first(); thread; thread = thread->next)
-        count++;
-    return count;
+    for (int i = 0; i < HW_ONE_SIDED_MEMORY_COUNT; i++)
+        if (table->made_count[i])
+            return true;
+    return false;
 }
 
 const struct hw_record_one_sided *hw_one_sided_describe(void)
 {
     static struct hw_record_one_sided told;
-    if (!table || !hw_atomic_load_relaxed(&hw_moments_are_kept))
+    if (!table || !is_any_made())
         return NULL;
     told = (struct hw_record_one_sided){.node_direct = table->mpi.is_node_direct,
                                         .node_accumulate_slow = table->mpi.is_node_accumulate_slow,
                                         .sound = table->mpi.is_sound,
                                         .tcp_bytes = hw_wire_so_far(),
-                                        .threads = (uint64_t)count_threads(),
                                         .windows = {write_windows, NULL},
                                         .waits = {write_waits, NULL}};
-    hw_moments_describe(&told);
     return &told;
 }

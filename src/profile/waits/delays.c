@@ -18,6 +18,8 @@ struct exchange {
     const struct hw_profile_site *site; /* NULL: free */
     struct hw_delay_partner partner;
     uint64_t waits, wait_ns, shared_ns, unknown_ns;
+    uint64_t
+        both_ns; /* of wait_ns, in doors that completed something to this partner and something from it */
     /* What the thread did before it gave or took something, since it last did. */
     uint64_t looks, lost;
     uint64_t before_gap_ns, before_wait_ns;
@@ -114,12 +116,14 @@ static void see_gap(struct hw_delays *mine, const struct hw_profile_site *site, 
     remember(mine, -1 - (int)(gap - table->gaps), took_ns);
 }
 
-static void see_wait(struct hw_delays *mine, struct exchange *exchange, uint64_t took_ns)
+static void see_wait(struct hw_delays *mine, struct exchange *exchange, uint64_t ended_ns, uint64_t took_ns)
 {
+    int index = (int)(exchange - table->exchanges);
     exchange->waits++;
     exchange->wait_ns += took_ns;
     mine->now.wait_ns += took_ns;
-    remember(mine, (int)(exchange - table->exchanges), took_ns);
+    remember(mine, index, took_ns);
+    hw_moments_await(ended_ns - took_ns, ended_ns, index);
 }
 
 /* The longest are kept one by one. */
@@ -259,8 +263,12 @@ static void give(struct hw_delays *mine, const struct hw_profile_site *site, con
         look(mine, site, who->gives >= 0 ? &one : &all);
 }
 
+struct wait {
+    uint64_t ended_ns, took_ns;
+};
+
 /* Time in a call that was one for some partners, or for any of them; none, if it was short. */
-static void take(struct hw_delays *mine, const struct hw_profile_site *site, uint64_t waited_ns,
+static void take(struct hw_delays *mine, const struct hw_profile_site *site, struct wait wait,
                  const struct hw_delay_door *door)
 {
     const struct hw_delay_partner *one = door->count && !door->is_unknown ? &door->partners[0] : &not_known;
@@ -273,21 +281,22 @@ static void take(struct hw_delays *mine, const struct hw_profile_site *site, uin
         else if (partner->way == HW_DELAY_FROM) /* what goes both ways is waited for there */
             one = partner;
     }
-    if (waited_ns <= HW_DELAY_LEAST_NS)
+    if (wait.took_ns <= HW_DELAY_LEAST_NS)
         return;
     struct exchange *all = find_exchange(site, one);
     bool is_unknown = door->is_unknown;
-    see_wait(mine, all, waited_ns);
+    all->both_ns += one != &not_known && door->count > 1 ? wait.took_ns : 0;
+    see_wait(mine, all, wait.ended_ns, wait.took_ns);
     for (int i = 0; i < door->count; i++) {
         if (one == &not_known) {
             struct exchange *its = find_exchange(site, &door->partners[i]);
-            its->shared_ns += waited_ns;
+            its->shared_ns += wait.took_ns;
             is_unknown |= its == &table->exchanges[TABLE_COUNT];
         }
         if (door->partners[i].way != HW_DELAY_TO)
             see(mine, &door->partners[i]);
     }
-    all->unknown_ns += is_unknown ? waited_ns : 0;
+    all->unknown_ns += is_unknown ? wait.took_ns : 0;
 }
 
 static void add_partner(struct hw_delay_door *door, const struct hw_delay_partner *partner)
@@ -329,6 +338,12 @@ static const struct hw_profile_site *see_before(struct hw_delays *mine, const st
     return site;
 }
 
+/* That call, as a wait. */
+static struct wait wait_in(const struct hw_profile_note *call)
+{
+    return (struct wait){call->began_ns + call->took_ns, call->took_ns};
+}
+
 static void pass(struct hw_delays *mine, const struct hw_profile_note *call)
 {
     hw_delays_pass(mine, call->site, call->function, call->bytes, call->began_ns + call->took_ns);
@@ -341,7 +356,7 @@ void hw_delays_add(struct hw_delays *mine, const struct hw_profile_note *call, c
     struct hw_delay_door door = {0};
     give(mine, site, &whom, call->comm);
     hw_delays_door_add(&door, &whom, call->comm);
-    take(mine, site, call->took_ns, &door);
+    take(mine, site, wait_in(call), &door);
     if (whom.takes == HW_DELAY_ALL && hw_comms_is_world(call->comm) && hw_delays_is_for_all(call->function))
         mine->together = mine->now;
     pass(mine, call);
@@ -354,14 +369,15 @@ void hw_delays_post(struct hw_delays *mine, const struct hw_profile_note *call,
     const struct hw_delay_who whom = hw_delays_in_world(who);
     const struct hw_delay_door door = {.is_unknown = true};
     give(mine, site, &whom, call->comm);
-    take(mine, site, call->took_ns, &door);
+    take(mine, site, wait_in(call), &door);
     pass(mine, call);
 }
 
 void hw_delays_door(struct hw_delays *mine, const struct hw_profile_note *call, uint64_t waited_ns,
                     const struct hw_delay_door *door)
 {
-    take(mine, see_before(mine, call), waited_ns, door);
+    const struct wait wait = {call->began_ns + call->took_ns, waited_ns};
+    take(mine, see_before(mine, call), wait, door);
     pass(mine, call);
 }
 

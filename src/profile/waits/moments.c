@@ -10,8 +10,8 @@ enum { MAX_LEVEL = 38 };
 
 struct moment {
     uint64_t posted_ns, began_ns, ended_ns; /* CLOCK_MONOTONIC */
-    bool is_gap;
-    unsigned of; /* the site after a gap, or the entry of a wait */
+    enum kind { GAP, ONE_SIDED, AWAITED } kind;
+    unsigned of; /* the site after a gap, the entry of a one-sided wait, the exchange of another */
 };
 
 struct meeting {
@@ -74,7 +74,7 @@ void hw_moments_gap(uint64_t began_ns, uint64_t ended_ns, unsigned site)
     if (!hw_atomic_load_relaxed(&hw_moments_are_kept))
         return;
     uint64_t ended = monotonic_of(ended_ns), began = ended - (ended_ns - began_ns);
-    keep(&(struct moment){began, began, ended, true, site});
+    keep(&(struct moment){began, began, ended, GAP, site});
 }
 
 void hw_moments_wait(uint64_t posted_ns, uint64_t began_ns, uint64_t ended_ns, int entry)
@@ -82,8 +82,16 @@ void hw_moments_wait(uint64_t posted_ns, uint64_t began_ns, uint64_t ended_ns, i
     if (!hw_atomic_load_relaxed(&hw_moments_are_kept))
         return;
     uint64_t ended = monotonic_of(ended_ns);
-    keep(&(struct moment){ended - (ended_ns - posted_ns), ended - (ended_ns - began_ns), ended, false,
+    keep(&(struct moment){ended - (ended_ns - posted_ns), ended - (ended_ns - began_ns), ended, ONE_SIDED,
                           (unsigned)entry});
+}
+
+void hw_moments_await(uint64_t began_ns, uint64_t ended_ns, int exchange)
+{
+    if (!hw_atomic_load_relaxed(&hw_moments_are_kept))
+        return;
+    uint64_t ended = monotonic_of(ended_ns), began = ended - (ended_ns - began_ns);
+    keep(&(struct moment){began, began, ended, AWAITED, (unsigned)exchange});
 }
 
 static void keep_meeting(const struct meeting *meeting)
@@ -117,7 +125,7 @@ static void write_outside(struct hw_record_list *list, const void *unused)
     (void)unused;
     for (int i = 0; i < moment_count; i++) {
         const struct moment *one = &kept->moments[i];
-        if (one->is_gap)
+        if (one->kind == GAP)
             hw_record_add_outside(
                 list, &(struct hw_record_outside){one->began_ns, one->ended_ns - one->began_ns, one->of});
     }
@@ -128,7 +136,7 @@ static void write_waits(struct hw_record_list *list, const void *unused)
     (void)unused;
     for (int i = 0; i < moment_count; i++) {
         const struct moment *one = &kept->moments[i];
-        if (!one->is_gap)
+        if (one->kind == ONE_SIDED)
             hw_record_add_moment(list,
                                  &(struct hw_record_moment){one->began_ns, one->ended_ns - one->began_ns,
                                                             one->of, one->began_ns - one->posted_ns});
@@ -145,14 +153,33 @@ static void write_meetings(struct hw_record_list *list, const void *unused)
     }
 }
 
-void hw_moments_describe(struct hw_record_one_sided *told)
+static void write_awaited(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < moment_count; i++) {
+        const struct moment *one = &kept->moments[i];
+        if (one->kind == AWAITED)
+            hw_record_add_awaited(
+                list, &(struct hw_record_awaited){one->began_ns, one->ended_ns - one->began_ns, one->of});
+    }
+}
+
+const struct hw_record_moments *hw_moments_describe(int thread_count)
 {
     static struct hw_record_sample sample;
+    static struct hw_record_moments told;
+    if (!hw_atomic_load_relaxed(&hw_moments_are_kept))
+        return NULL;
     sample = (struct hw_record_sample){.slot_ns = HW_MOMENT_SLOT_NS,
                                        .one_in = 1ULL << level,
                                        .outside = {write_outside, NULL},
-                                       .waits = {write_waits, NULL}};
-    told->realtime_ns = (int64_t)(hw_clock_read(CLOCK_REALTIME) - hw_clock_now_ns());
-    told->sample = &sample;
-    told->meetings = (struct hw_record_part){write_meetings, NULL};
+                                       .waits = {write_waits, NULL},
+                                       .awaited = {write_awaited, NULL}};
+    told = (struct hw_record_moments){
+        .threads = (uint64_t)thread_count,
+        .realtime_ns = (int64_t)(hw_clock_read(CLOCK_REALTIME) - hw_clock_now_ns()),
+        .sample = &sample,
+        .meetings = {write_meetings, NULL},
+    };
+    return &told;
 }

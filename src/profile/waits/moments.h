@@ -1,6 +1,6 @@
-/* When a process was outside MPI, when it waited for others' memory, and when all processes were together:
- * moments, from which is seen what one process did while another waited for it. Only in programs that make
- * windows (MPI-4.1 chapter 12): nothing is kept before hw_moments_begin.
+/* When a process was outside MPI, when it waited for a partner or for another's memory, and when all
+ * processes were together: moments, from which is seen what one process did while another waited for it.
+ * Sums (delays.h) do not tell that of ranks that are late in turns. Nothing is kept before hw_moments_begin.
  *
  * They are a sample of bounded number. Time is cut into slots of equal length, and when the sample is full
  * every other slot is given up; what reaches into a slot that is kept is kept whole. Slots are those of
@@ -24,7 +24,7 @@ enum { HW_MOMENT_COUNT = 2048, HW_MEETING_COUNT = 64 };
 
 extern HW_HIDDEN atomic_bool hw_moments_are_kept;
 
-/* The first window is made. Nothing if there is no memory. */
+/* Profiling begins. Nothing if there is no memory. */
 void hw_moments_begin(void);
 
 /* The calling thread was outside MPI, until it made a call at this site. Times as hw_clock_fast_ns tells
@@ -35,11 +35,15 @@ void hw_moments_gap(uint64_t began_ns, uint64_t ended_ns, unsigned site);
  * target. */
 void hw_moments_wait(uint64_t posted_ns, uint64_t began_ns, uint64_t ended_ns, int entry);
 
+/* It waited in a call, or in tests that ended in one; `exchange` (of delays.h) says where, and for whom. */
+void hw_moments_await(uint64_t began_ns, uint64_t ended_ns, int exchange);
+
 /* A collective call of all processes of the world, in which each knows that all the others have come: the
  * same one has the same number everywhere. Takes the lock itself. */
 void hw_moments_meet(uint64_t began_ns, uint64_t ended_ns);
 
-/* For the record: what is told of the sample and of meetings. Valid until the next call. */
-void hw_moments_describe(struct hw_record_one_sided *told);
+/* For the record; NULL where none are kept. `thread_count`: threads that called MPI. Valid until the next
+ * call. */
+const struct hw_record_moments *hw_moments_describe(int thread_count);
 
 #endif

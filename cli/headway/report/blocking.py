@@ -1,0 +1,97 @@
+"""Waits in calls that block: for a sender or receiver that came late, or until all have come.
+
+What is left when all had come is the message or the collective operation itself. Known from what
+those awaited did (meanwhile.py), wait by wait; where no moments are known, from sums
+(partners.py).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from headway.records import NS, number
+from headway.report.runs import Reasons, Run, Site
+
+if TYPE_CHECKING:
+    from headway.report.causes import Spot
+
+TAKES = re.compile(r"(Recv|Mrecv|M?[Pp]robe)$")
+GIVES = re.compile(r"[BRS]?[Ss]end$")
+BOTH = re.compile(r"Sendrecv")
+TOGETHER = re.compile(
+    r"(Allgather|Allreduce|Alltoall|Barrier|Bcast|Exscan|Gather|Neighbor_|Reduce(?!_local)|Scan|"
+    r"Scatter)(?!.*_init$)"
+)
+#: of 64 KiB on data move only while both are in MPI, unless the network moves them
+LEAST_SIZE_CLASS = 17
+
+
+def late_name(function: str) -> str:
+    """What a wait in this function for somebody who came late is called."""
+    if TAKES.match(function):
+        return "late sender"
+    if GIVES.match(function):
+        return "late receiver"
+    return "wait at collective" if TOGETHER.match(function) else "late partner"
+
+
+def rest_name(function: str) -> str:
+    """... and what is left of it when all have come."""
+    what = "operation" if TOGETHER.match(function) else "transfer"
+    return f"the {what} itself"
+
+
+def blocks(function: str) -> bool:
+    """Whether the call waits, if for anybody, for partners or for all of a communicator."""
+    each = (TAKES, GIVES, BOTH, TOGETHER)
+    return any(pattern.match(function) for pattern in each)
+
+
+class Blocking:
+    """The blocking calls of a run in which ranks waited."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.causes = run.partners.causes
+        self.in_calls: dict[tuple[int, Spot], float] = {}
+        for site in run.sites:
+            if blocks(site.function):
+                for rank, one in site.ranks.items():
+                    key = rank, site.spot
+                    self.in_calls[key] = self.in_calls.get(key, 0.0) + number(one, "call_ns") * NS
+        self.in_waits: dict[tuple[int, Spot], float] = {}
+        for rank, record in self.causes.ranks.items():
+            for exchange in record.exchanges.values():
+                key = rank, exchange.spot
+                self.in_waits[key] = self.in_waits.get(key, 0.0) + exchange.wait_s
+
+    def waited_at(self, site: Site, rank: int) -> float:
+        """Of a rank's time in calls at a site, what was in those long enough to be a wait, s."""
+        key = rank, site.spot
+        if not blocks(site.function) or rank not in site.ranks or not self.in_calls.get(key):
+            return 0.0
+        share = min(self.in_waits.get(key, 0.0) / self.in_calls[key], 1.0)
+        return number(site.ranks[rank], "call_ns") * NS * share
+
+    def waited(self, site: Site) -> float:
+        """The same of all ranks."""
+        return sum(self.waited_at(site, rank) for rank in site.ranks)
+
+    def reasons_at(self, site: Site, rank: int) -> Reasons:
+        """Why one rank waited there, imbalance not told from what was late."""
+        seconds = self.waited_at(site, rank)
+        found = self.run.partners.meanwhile.of(rank, site.spot)
+        if found is None:
+            told = self.run.partners.of(rank, site.spot)
+            late = seconds * told.late / told.whole if told and told.whole else 0.0
+            return Reasons(late=late, unknown=seconds - late, told=late)
+        late = seconds * found.late_share
+        is_large = site.size_class >= LEAST_SIZE_CLASS and not TOGETHER.match(site.function)
+        unready = seconds * found.unready_share if is_large else 0.0
+        return Reasons(
+            no_progress=unready,
+            late=late,
+            transfer=max(seconds - late - unready, 0.0),
+            told=seconds,
+        )

@@ -1,0 +1,294 @@
+"""What those for whom a rank waited did meanwhile, wait by wait.
+
+Sums (causes.py) do not tell of ranks that are late in turns: over the run each computes as long as
+the other. So the moments that records keep (moments.py) are laid over one another: a wait is for
+its partner's lateness until the partner, having computed or waited elsewhere, makes the call that
+was waited for, as Scalasca's late sender, late receiver and wait at a collective are. If the
+partner had posted its part before and computes on, what is missing is progress.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from headway.records import NS, number
+from headway.report.causes import DOORS, NOWHERE, Exchange, Rank, Spot
+from headway.report.moments import Compared, Moments, Outside, Span, compare, rows_of
+from headway.report.runs import Run, functions_of, moments_of
+
+#: clocks that are known no better than this part of a wait do not tell what came first
+SURE = 0.25
+#: a wait that is not in the sample of the partner, but for this part, is not judged by what is not
+#: there
+WHOLE = 0.9
+#: so many pairs of a wait and a partner are looked at, in all
+MOST_LOOKS = 60_000
+#: whoever is named was the late one in this part of it
+NAMED = 0.1
+
+
+@dataclass(frozen=True)
+class Came:
+    """Of one wait, ns: until the partner came, and how long it computed after it had posted."""
+
+    late: float
+    unready: float
+    partner: int
+    computing: bool  #: it had computed, and had not waited, before it came
+    then: Spot  #: the call it came with
+
+
+@dataclass
+class Found:
+    """Of the waits of one rank at one call site that were looked at, seconds."""
+
+    looks: int = 0
+    whole: float = 0.0
+    late: float = 0.0
+    unready: float = 0.0
+    #: of `late`, by who came last, and the call before which that one computed; NOWHERE: it waited
+    whom: Counter[tuple[int, Spot]] = field(default_factory=Counter)
+
+    @property
+    def late_share(self) -> float:
+        return self.late / self.whole if self.whole else 0.0
+
+    @property
+    def unready_share(self) -> float:
+        return self.unready / self.whole if self.whole else 0.0
+
+    def add(self, came: Came, length: float, weight: float) -> None:
+        late = min(came.late, length)
+        self.whole += length * NS * weight
+        self.late += late * NS * weight
+        self.unready += min(came.unready, length - late) * NS * weight
+        if late > 0:
+            by = came.partner, came.then if came.computing else NOWHERE
+            self.whom[by] += late * NS * weight
+
+    def named(self) -> list[tuple[int, Spot, float]]:
+        """Who was late, before which call, and of this how much; the most first."""
+        return [
+            (rank, spot, seconds / self.late)
+            for (rank, spot), seconds in self.whom.most_common()
+            if seconds >= NAMED * self.late
+        ]
+
+    def words(self, seconds: float) -> str:
+        """For whom a wait of so long was, and what they did."""
+        named = self.named()
+        each = list(ranks_of(named))
+        who = ", ".join(
+            f"{rank} ({100 * part:.0f} %)" if len(each) > 1 else f"{rank}" for rank, part in each
+        )
+        who = f"ranks {who} in turns" if len(each) > 1 else f"rank {who}"
+        spots = {spot for _, spot, _ in named}
+        did = "was computing" if len(each) == 1 else "were computing"
+        if spots == {NOWHERE}:
+            did = "waited elsewhere"
+        elif len(spots) == 1:
+            did += f" before {spots.pop()}"
+        return f"for {who}, which {did}: {seconds * self.late_share:.2f} s of that"
+
+
+@dataclass(frozen=True)
+class Awaited:
+    """A wait of the sample."""
+
+    span: Span
+    exchange: Exchange
+
+
+class Sample:
+    """The moments of one record, by call sites."""
+
+    def __init__(self, rank: Rank, record: dict) -> None:
+        told = moments_of(record)
+        self.rank = rank
+        self.moments = Moments(told, str(record.get("host", "")), functions_of(record))
+        self.is_one_thread = number(told, "threads") <= 1
+        sample = told.get("sample")
+        self.awaited = sorted(
+            (
+                Awaited(Span(began, began + took), exchange)
+                for began, took, ident in rows_of(
+                    sample if isinstance(sample, dict) else {}, "awaited", 3
+                )
+                if (exchange := rank.by_id.get(int(ident))) is not None
+            ),
+            key=lambda one: one.span.end,
+        )
+
+    def spot_after(self, one: Outside) -> Spot:
+        return self.rank.spots.get(one.site, NOWHERE)
+
+    @cached_property
+    def towards(self) -> dict[tuple[str, int], set[Spot]]:
+        """By way and partner: where this rank gives it something, or takes it."""
+        found: dict[tuple[str, int], set[Spot]] = defaultdict(set)
+        for one in self.rank.exchanges.values():
+            if one.partner is not None:
+                found[one.way, one.partner].add(one.spot)
+                if one.both_s > 0:
+                    found["to", one.partner].add(one.spot)
+        return found
+
+    def elsewhere(self, span: Span, other: int) -> list[Span]:
+        """Waits that end in this time, and were not for that rank."""
+        return [one.span for one in self.ending_in(span) if self.is_for_others(one.exchange, other)]
+
+    def ending_in(self, span: Span) -> Sequence[Awaited]:
+        ends = self.ends
+        return self.awaited[bisect_right(ends, span.begin) : bisect_right(ends, span.end)]
+
+    @cached_property
+    def ends(self) -> list[float]:
+        return [one.span.end for one in self.awaited]
+
+    @staticmethod
+    def is_for_others(exchange: Exchange, rank: int) -> bool:
+        if exchange.partner is not None:
+            return exchange.partner != rank
+        return exchange.group is not None and rank not in exchange.members
+
+    def done_with(self, span: Span, awaited: set[Spot], ends: Sequence[Outside]) -> float:
+        """The first moment of a span after which this rank has nothing to do with the wait: it
+        leaves, or enters having posted before, a call that completes what was awaited."""
+        moments = [one.span.end for one in self.ending_in(span) if one.exchange.spot in awaited]
+        moments += [
+            one.span.end
+            for one in ends
+            if one.then.startswith(DOORS) and self.spot_after(one) in awaited
+        ]
+        return min(moments, default=span.end)
+
+
+class Meanwhile:
+    """The waits of a run, as far as records keep moments of them."""
+
+    def __init__(self, run: Run, ranks: dict[int, Rank]) -> None:
+        each = {run.rank_of(index): record for index, record in enumerate(run.records)}
+        self.samples = {
+            rank: Sample(read, each[rank]) for rank, read in ranks.items() if moments_of(each[rank])
+        }
+
+    def of(self, rank: int, spot: Spot) -> Found | None:
+        """None: of no wait there is known what its partners did."""
+        return self.all.get((rank, spot))
+
+    @cached_property
+    def all(self) -> dict[tuple[int, Spot], Found]:
+        pairs = sum(
+            len(self.partners_of(rank, one.exchange))
+            for rank, sample in self.samples.items()
+            for one in sample.awaited
+        )
+        each = max(-(-pairs // MOST_LOOKS), 1)
+        found: dict[tuple[int, Spot], Found] = defaultdict(Found)
+        for rank, sample in self.samples.items():
+            by_spot: dict[Spot, list[Awaited]] = defaultdict(list)
+            for one in sample.awaited:
+                by_spot[one.exchange.spot].append(one)
+            for spot, waits in by_spot.items():
+                for one in waits[::each]:
+                    self.look(rank, one, found[rank, spot])
+        return {key: one for key, one in found.items() if one.looks}
+
+    def partners_of(self, rank: int, exchange: Exchange) -> list[tuple[int, str]]:
+        """For whom a wait may have been, and which way; none where that is not known."""
+        if exchange.partner is not None:
+            return [(exchange.partner, exchange.way)]
+        if exchange.group is not None:
+            return [(one, "") for one in exchange.members if one != rank]
+        if exchange.unknown_s > 0:
+            return []
+        shared = (
+            one
+            for one in self.samples[rank].rank.exchanges.values()
+            if one.spot == exchange.spot and one.shared_s > 0
+        )
+        found = [(one.partner, one.way) for one in shared]
+        known = [(one, way) for one, way in found if one is not None]
+        return known if len(known) == len(found) else []
+
+    def look(self, rank: int, wait: Awaited, found: Found) -> None:
+        """Adds one wait to what was found, if all for whom it may have been are known."""
+        partners = self.partners_of(rank, wait.exchange)
+        each = [self.came(rank, wait, partner, way) for partner, way in partners]
+        known = [one for one in each if one is not None]
+        if not known or len(known) < len(each):
+            return
+        last, weight = max(known, key=lambda pair: pair[0].late + pair[0].unready)
+        found.looks += 1
+        found.add(last, wait.span.length, weight)
+
+    def came(self, rank: int, wait: Awaited, partner: int, way: str) -> tuple[Came, float] | None:
+        """When a partner came, and the part of the wait that the samples of both have."""
+        ours, theirs = self.samples[rank], self.samples.get(partner)
+        if theirs is None or not (ours.is_one_thread and theirs.is_one_thread):
+            return None
+        compared = compare(ours.moments, theirs.moments, wait.span.end)
+        if compared is None or compared.give_or_take > SURE * wait.span.length:
+            return None
+        reach = wait.span.moved(-compared.shift)
+        seen = sum(part.length for part in theirs.moments.kept(reach)) / wait.span.length
+        came = self.arrival(rank, wait.exchange, theirs, partner, way, reach, compared)
+        if not seen or (seen < WHOLE and not came.late):
+            return None
+        return came, min(seen, 1.0)
+
+    def arrival(
+        self,
+        rank: int,
+        exchange: Exchange,
+        theirs: Sample,
+        partner: int,
+        way: str,
+        reach: Span,
+        compared: Compared,
+    ) -> Came:
+        """`reach` is the wait on the partner's clock."""
+        reach = Span(reach.begin, reach.end + compared.give_or_take)
+        ends = theirs.moments.outside_in(reach)
+        awaited = self.awaited_calls(rank, exchange, theirs, way)
+        if way:
+            reach = Span(reach.begin, theirs.done_with(reach, awaited, ends))
+            ends = [one for one in ends if one.span.end <= reach.end]
+        made = next(
+            (one for one in ends if is_post(one) and theirs.spot_after(one) in awaited), None
+        )
+        last = made or next((one for one in reversed(ends) if is_post(one)), None)
+        until, computing = (last.span.end, True) if last else (reach.begin, False)
+        then = theirs.spot_after(last) if last else NOWHERE
+        if made is None:
+            for span in theirs.elsewhere(reach, rank):
+                if span.end > until:
+                    until, computing, then = span.end, False, NOWHERE
+        unready = sum(
+            one.span.within(Span(until, reach.end)).length for one in ends if not is_post(one)
+        )
+        return Came(max(until - reach.begin, 0.0), unready, partner, computing, then)
+
+    @staticmethod
+    def awaited_calls(rank: int, exchange: Exchange, theirs: Sample, way: str) -> set[Spot]:
+        """Calls of the partner that such a wait is for."""
+        if not way:
+            return {exchange.spot}
+        other = theirs.towards.get(("to" if way == "from" else "from", rank), set())
+        return {*other, exchange.spot} if exchange.spot.is_rooted else other
+
+
+def is_post(one: Outside) -> bool:
+    """Whether what was called then is no door."""
+    return not one.then.startswith(DOORS)
+
+
+def ranks_of(named: Sequence[tuple[int, Spot, float]]) -> Iterator[tuple[int, float]]:
+    shares: Counter[int] = Counter()
+    for rank, _, share in named:
+        shares[rank] += share
+    yield from shares.most_common()

@@ -1,0 +1,277 @@
+"""Why ranks waited, in programs whose causes are known: late senders and receivers, collectives,
+imbalance, and programs in which nobody is late. Shares are asserted, and no times."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import support
+from conftest import build
+from damage import damage
+from headway.cluster import Cluster
+from headway.mpis import Mpi
+from headway.report import causes, page, runs, text
+from headway.report.causes import Causes
+from headway.report.meanwhile import Found
+from headway.report.runs import Reasons, Run
+from namespaces import skip_where_refused
+from test_causes import Recorded, run_of
+
+MS = 1_000_000
+QUICK_MPIS = ("mpich5", "ompi5")
+
+
+# ---- moments made by hand -----------------------------------------------------------------------
+
+
+class Seen(Recorded):
+    """A rank with moments, which add up to what the record says of gaps and waits."""
+
+    def __init__(self, rank: int, size: int = 2, host: str = "one") -> None:
+        super().__init__(rank, size)
+        sample: dict = {"slot_ns": 1 << 25, "one_in": 1, "outside": [], "waits": [], "awaited": []}
+        self.sample = sample
+        self.profile["moments"] = {"threads": 1, "realtime_ns": 1, "sample": sample, "meetings": []}
+        self.record |= {"host": host, "wall_s": 1.0}
+
+    def outside(self, begin_ms: float, end_ms: float, then: str) -> None:
+        self.sample["outside"].append(
+            [int(begin_ms * MS), int((end_ms - begin_ms) * MS), self.site(then)]
+        )
+
+    def awaits(self, begin_ms: float, end_ms: float, site: str, **who: object) -> None:
+        ident, took_ms = self.wait(site, (end_ms - begin_ms) / 1000, **who)["exchange"], 0.0
+        took_ms = end_ms - begin_ms
+        self.sample["awaited"].append([int(begin_ms * MS), int(took_ms * MS), ident])
+        one = self.profile["sites"][self.site(site) - 1]
+        one["call_ns"] = one.get("call_ns", 0) + int(took_ms * MS)
+
+
+def found_at(run: Run, rank: int, function: str) -> Found | None:
+    meanwhile = run.partners.meanwhile
+    (found,) = (
+        meanwhile.of(rank, one.spot)
+        for one in run.partners.causes.ranks[rank].exchanges.values()
+        if one.spot.function == function and one.wait_s > 0
+    )
+    return found
+
+
+def reasons_of(run: Run, function: str) -> Reasons:
+    (site,) = (s for s in run.sites if s.function == function)
+    return run.reasons(site)
+
+
+def in_turns() -> list[Seen]:
+    """Two ranks send each other something, each having computed 8 of 10 ms before it does."""
+    ranks = [Seen(0), Seen(1)]
+    for turn in range(10):
+        sends, takes = ranks[turn % 2], ranks[1 - turn % 2]
+        at = 1000 + 10 * turn
+        sends.outside(at, at + 8, "Send give")
+        sends.gives("Send give", [], to=takes.record["rank"])
+        takes.awaits(at, at + 9, "Recv take", **{"from": sends.record["rank"]})
+    return ranks
+
+
+def test_late_senders_in_turns() -> None:
+    run = run_of(*in_turns())
+    for rank in range(2):
+        found = found_at(run, rank, "Recv")
+        assert found and found.looks == 5 and found.late_share == pytest.approx(8 / 9)
+    reasons = reasons_of(run, "Recv")
+    assert reasons.late == pytest.approx(0.08) and reasons.transfer == pytest.approx(0.01)
+    said = text.cause(reasons, "Recv")
+    assert said.startswith("late sender 88.9 %, the transfer itself 11.1 %")
+    (cause,) = (c for c in Causes(run).longest() if c.spot.function == "Recv")
+    assert "which was computing before MPI_Send of give" in causes.sentence(cause)
+    assert "late sender" in page.write([run])
+
+
+def test_sender_that_had_posted() -> None:
+    """What it computes on is no lateness; where its message is large, progress is missing."""
+    zero, one = Seen(0), Seen(1)
+    one.outside(1000, 1002, "Isend halo")
+    one.gives("Isend halo", [], to=0)
+    one.outside(1002, 1010, "Wait halo")
+    one.awaits(1010, 1012, "Wait halo", to=0)
+    zero.awaits(1004, 1012, "Recv take", **{"from": 1})
+    found = found_at(run_of(zero, one), 0, "Recv")
+    assert found and found.late == 0 and found.unready_share == pytest.approx(6 / 8)
+
+
+def test_next_message_is_not_the_one_waited_for() -> None:
+    """A rank whose exchange ends first computes, and posts the next, while the other waits on."""
+    ranks = [Seen(0), Seen(1)]
+    for rank, one in enumerate(ranks):
+        one.gives("Isend halo", [], to=1 - rank)
+        one.outside(1000, 1006, "Waitall halo")
+        took = 1010 if rank else 1020
+        one.awaits(1006, took, "Waitall halo", both_ns=4 * MS, **{"from": 1 - rank})
+        one.outside(took, took + 5, "Isend halo")
+    found = found_at(run_of(*ranks), 0, "Waitall")
+    assert found and found.looks == 1 and found.late == found.unready == 0
+
+
+def test_another_rank_is_last_each_time() -> None:
+    ranks = [Seen(rank, 3) for rank in range(3)]
+    for turn in range(9):
+        at = 1000 + 10 * turn
+        for rank, one in enumerate(ranks):
+            if rank == turn % 3:
+                one.outside(at, at + 9, "Barrier all")
+            else:
+                one.awaits(at, at + 9, "Barrier all", communicator=0)
+    run = run_of(*ranks)
+    assert text.cause(reasons_of(run, "Barrier"), "Barrier").startswith("wait at collective 100.0")
+    (cause,) = Causes(run).longest()
+    said = causes.sentence(cause)
+    assert "ranks 1 (50 %), 2 (50 %) in turns" in said and "before MPI_Barrier of all" in said
+
+
+def test_who_waits_elsewhere_is_late_too() -> None:
+    zero, one, two = (Seen(rank, 3) for rank in range(3))
+    two.outside(1000, 1008, "Send first")
+    two.gives("Send first", [], to=1)
+    one.awaits(1000, 1008, "Recv middle", **{"from": 2})
+    zero.awaits(1000, 1009, "Recv end", **{"from": 1})
+    run = run_of(zero, one, two)
+    found = found_at(run, 0, "Recv")
+    assert found and found.late_share == pytest.approx(8 / 9)
+    assert "which waited elsewhere" in found.words(1.0)
+
+
+@pytest.mark.parametrize("lacks", ["threads", "moments", "record"])
+def test_what_is_not_known_is_not_said(lacks: str) -> None:
+    ranks = in_turns()
+    if lacks == "threads":
+        ranks[1].profile["moments"]["threads"] = 2
+    elif lacks == "moments":
+        del ranks[1].profile["moments"]
+    run = run_of(ranks[0]) if lacks == "record" else run_of(*ranks)
+    assert found_at(run, 0, "Recv") is None
+    assert reasons_of(run, "Recv").transfer == 0
+
+
+def test_clocks_that_cannot_be_compared() -> None:
+    ranks = in_turns()
+    ranks[1].record["host"] = "two"
+    assert found_at(run_of(*ranks), 0, "Recv") is None
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_damaged_moments_are_no_surprise(seed: int) -> None:
+    source = random.Random(seed)
+    damaged = [damage(one.record, source, share=0.1, more=(0, 21)) for one in in_turns()]
+    run = Run("made", [one for one in damaged if isinstance(one, dict)])
+    causes.lines(run, 9)
+    page.write([run])
+
+
+# ---- programs on two nodes ----------------------------------------------------------------------
+
+PATTERNS = {
+    "symmetric": "100 6000 1048576",
+    "sender": "60 8000 1000",
+    "posted": "60 8000 1000",
+    "receiver": "40 8000 1000000",
+    "barrier": "60 8000 1",
+    "imbalance": "80 8000 1",
+    "message": "40 0 1000000",
+}
+
+
+@dataclass
+class Profiled:
+    """The runs of all patterns."""
+
+    runs: dict[str, Run]
+
+    def reasons(self, pattern: str, function: str) -> dict[str, float]:
+        """Shares of the waits of the pattern's own call site of that function."""
+        run = self.runs[pattern]
+        found = [
+            site
+            for site in run.sites
+            if site.function == function and not site.place.function.startswith("main")
+        ]
+        assert found, [str(site.place) for site in run.sites]
+        reasons = Reasons()
+        for site in found:
+            reasons = reasons.plus(run.reasons(site))
+        named = {name: getattr(reasons, name) for name in text.REASON_NAMES}
+        whole = sum(named.values())
+        return {name: value / whole for name, value in named.items()}
+
+
+@pytest.fixture(scope="module")
+def profiles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Profiled]]:
+    """By MPI; each is run once."""
+    yield {}
+
+
+@pytest.fixture
+def profiled(
+    mpi: Mpi,
+    is_full: bool,
+    profiles: dict[str, Profiled],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Profiled:
+    if not is_full and mpi.name not in QUICK_MPIS:
+        pytest.skip("one MPI of each family; the others with --full")
+    if mpi.name not in profiles:
+        profiles[mpi.name] = run_all(mpi, tmp_path_factory.mktemp(mpi.name))
+    return profiles[mpi.name]
+
+
+def run_all(mpi: Mpi, folder: Path) -> Profiled:
+    program = build(mpi, "causes.c", "-g", "-O1")
+    found = {}
+    with skip_where_refused(), Cluster(2, rate="1gbit", pin="none") as cluster:
+        for pattern, words in PATTERNS.items():
+            kept = folder / pattern
+            shutil.rmtree(kept, ignore_errors=True)
+            kept.mkdir()
+            env = {"LD_PRELOAD": str(support.library(mpi)), "HEADWAY_PROFILE": "yes"}
+            done = cluster.run(
+                mpi,
+                [str(program), pattern, *words.split()],
+                env=env | {"HEADWAY_ENGINE": "off", "HEADWAY_RECORD": str(kept)},
+                netmod=support.netmod(mpi),
+                launcher_args=support.launcher_extra(mpi),
+                timeout=60,
+            )
+            assert done.is_ok and "done" in done.stdout, done.stderr[-2000:]
+            found[pattern] = runs.load(kept)
+    return Profiled(found)
+
+
+def test_late_senders_are_found(profiled: Profiled) -> None:
+    """Who sends, and comes late, is another rank each time: sums over the run show nothing."""
+    assert profiled.reasons("sender", "Recv")["late"] > 0.5
+    assert profiled.reasons("posted", "Wait")["late"] > 0.5
+    said = " ".join(causes.lines(profiled.runs["sender"], 9))
+    assert "which was computing before MPI_Send of give" in said
+    assert "waited for one another" not in said
+
+
+def test_late_receivers_are_found(profiled: Profiled, mpi: Mpi) -> None:
+    assert profiled.reasons("receiver", "Send")["late"] > 0.3
+
+
+def test_waits_at_collectives_are_found(profiled: Profiled) -> None:
+    shares = profiled.reasons("barrier", "Barrier")
+    assert shares["late"] > 0.5 and shares["imbalance"] < 0.3
+    assert profiled.reasons("imbalance", "Allreduce")["imbalance"] > 0.4
+    (line,) = text.imbalance_lines(profiled.runs["imbalance"])
+    assert " 0.00 s a rank of the waits" not in line
+
+
+def test_nobody_is_late_for_large_messages(profiled: Profiled) -> None:
+    for function in "Send", "Recv":
+        assert profiled.reasons("message", function)["late"] < 0.3
