@@ -275,3 +275,12 @@ def test_waits_at_collectives_are_found(profiled: Profiled) -> None:
 def test_nobody_is_late_for_large_messages(profiled: Profiled) -> None:
     for function in "Send", "Recv":
         assert profiled.reasons("message", function)["late"] < 0.3
+
+
+def test_nobody_is_late_where_all_compute_alike(profiled: Profiled) -> None:
+    """Each posts, computes the same, and waits: for progress, or for the wire."""
+    shares = profiled.reasons("symmetric", "Waitall")
+    assert shares["late"] + shares["imbalance"] < 0.25
+    assert shares["no_progress"] + shares["bandwidth"] > 0.6
+    (site,) = (s for s in profiled.runs["symmetric"].sites if s.function == "Waitall")
+    assert profiled.runs["symmetric"].reasons(site).looks > 0

@@ -147,6 +147,23 @@ class Partners:
             found.setdefault(Spot(str(site.place), site.function), []).append(site)
         return found
 
+    def check(self, reasons: Reasons, rank: int, site: Site) -> Reasons:
+        """The same with no more for late partners than what these did longer, wait by wait. In the
+        rest the wire was not full, though all had posted: it went as what moved did."""
+        seen = self.meanwhile.of(rank, site.spot)
+        if seen is None or not reasons.looks:
+            return reasons
+        whole = reasons.no_progress + reasons.bandwidth + reasons.late
+        late = min(reasons.late, seen.late_share * whole)
+        rest, moved = reasons.late - late, reasons.no_progress + reasons.bandwidth
+        share = reasons.no_progress / moved if moved else 0.0
+        return replace(
+            reasons,
+            late=late,
+            no_progress=reasons.no_progress + share * rest,
+            bandwidth=reasons.bandwidth + (1.0 - share) * rest,
+        )
+
     def explain(self, reasons: Reasons, rank: int, site: Site, one: dict) -> Reasons:
         """The same with what is not known from the wire, of one door of a rank, divided."""
         told = self.of(rank, Spot(str(site.place), site.function))

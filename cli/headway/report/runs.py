@@ -263,7 +263,9 @@ class Run:
         if not site.is_door:
             return self.blocking.reasons_at(site, rank)
         found = reasons_of(one, self.wire_rate)
-        return self.partners.explain(found, rank, site, one) if found.unknown else found
+        if found.unknown:
+            found = self.partners.explain(found, rank, site, one)
+        return self.partners.check(found, rank, site)
 
     @cached_property
     def imbalance(self) -> Imbalance | None:
