@@ -23,9 +23,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "cli"))
 
-from headway import mpis  # noqa: E402
 from headway.bench import machine, places  # noqa: E402
 from headway.cluster import Cluster  # noqa: E402
+from headway.mpi import mpis  # noqa: E402
 
 WAYS = ("eager", "buffered", "large", "freed", "callback")
 NODES = 2

@@ -80,9 +80,9 @@ def launched(name: str) -> None:
 
 def measure(options: argparse.Namespace) -> dict:
     sys.path.insert(0, str(ROOT / "cli"))
-    from headway import launch
     from headway.bench import machine, places
-    from headway.mpis import find_mpis
+    from headway.mpi import launch
+    from headway.mpi.mpis import find_mpis
 
     mpis = [mpi for mpi in find_mpis() if mpi.python and not mpi.is_intel]
     rows: dict[tuple[str, str, str], list[float | None]] = {}

@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT / "cli"), str(ROOT / "tests")]
 import matrix  # noqa: E402  (needs the path above)
 import namespaces  # noqa: E402
 import support  # noqa: E402
-from headway.mpis import Mpi  # noqa: E402
+from headway.mpi.mpis import Mpi  # noqa: E402
 
 #: What ./dev setup installs; a machine may have no make.
 os.environ.setdefault("CMAKE_GENERATOR", "Ninja")

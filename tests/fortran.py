@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import support
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 
 def compile_or_skip(mpi: Mpi, source: Path, *others: Path, name: str = "") -> Path:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pytest
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 #: Of each, the first that is there stands for the others where only the family, the vendor or the
 #: launcher makes a difference.

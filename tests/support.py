@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from headway import launch
 from headway.cluster.process import within
-from headway.mpis import Mpi, find_mpis
+from headway.mpi import launch
+from headway.mpi.mpis import Mpi, find_mpis
 
 ROOT = Path(__file__).resolve().parent.parent
 #: The Intel MPI of ./dev setup may find the distribution's libfabric before its own. Where that

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import support
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 HERE = Path(__file__).with_name("fakempi")
 SONAMES = {"mpich": "libmpi.so.12", "ompi": "libmpi.so.40"}

@@ -10,7 +10,7 @@ import matrix
 import pytest
 import support
 from headway.cluster import Cluster
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 NODES = 2
 USERS = 2  # a node

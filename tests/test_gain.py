@@ -11,7 +11,7 @@ import matrix
 import pytest
 import support
 import two_nodes
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from test_ghosts import is_served
 
 #: Enough for the policy to see what there is to gain.

@@ -16,10 +16,10 @@ from pathlib import Path
 import matrix
 import pytest
 import support
-from headway import launch
 from headway.cluster import Cluster
 from headway.cluster.process import RunResult, run_to_end
-from headway.mpis import Mpi
+from headway.mpi import launch
+from headway.mpi.mpis import Mpi
 
 OPTIONS = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 import support
-from headway import launch
 from headway.cluster.process import run_to_end
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from test_ghosts import is_served
 
 

@@ -9,7 +9,7 @@ import pytest
 import support
 import two_nodes
 from headway.cluster import Cluster
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from test_ghosts import is_served, is_spread, program_of
 
 is_intel = matrix.only(lambda mpi: mpi.is_intel, "only Intel MPI takes windows for one another")

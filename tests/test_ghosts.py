@@ -12,7 +12,7 @@ import pytest
 import support
 import two_nodes
 from headway.cluster import Cluster
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 EXIT_BAD_INPUT = 78
 

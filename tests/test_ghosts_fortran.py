@@ -8,7 +8,7 @@ import fortran
 import matrix
 import pytest
 import support
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from test_ghosts import DECLINED, is_served
 
 WINDOWS = sorted((support.PROGRAMS / "fortran_rma").glob("*.f90"))

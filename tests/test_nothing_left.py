@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 import support
-from headway import launch
-from headway.mpis import Mpi
+from headway.mpi import launch
+from headway.mpi.mpis import Mpi
 
 SOURCE = support.PROGRAMS / "endings.c"
 

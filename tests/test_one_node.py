@@ -7,7 +7,7 @@ from pathlib import Path
 import matrix
 import pytest
 import support
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from test_failures import fake, run_fake  # noqa: F401  (a fixture)
 from test_programs import Program, build, has_feature
 

@@ -12,7 +12,7 @@ import fortran
 import matrix
 import pytest
 import support
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 #: Kinds of MPI a program needs; the value says so where it is left out.
 FEATURES = {

@@ -8,7 +8,7 @@ import matrix
 import pytest
 import support
 import two_nodes
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 SOURCES = sorted((support.PROGRAMS / "random").glob("*.c"))
 DEFAULT_SEEDS = 4

@@ -8,7 +8,7 @@ import matrix
 import pytest
 import support
 import two_nodes
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from test_random import check_seeds
 
 SOURCES = sorted((support.PROGRAMS / "random_rma").glob("*.c"))

@@ -13,7 +13,7 @@ from pathlib import Path
 import matrix
 import pytest
 import support
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from test_ghosts import program_of
 from test_programs import Program, build
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import support
 from headway.cluster import Cluster
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 
 def same_output(

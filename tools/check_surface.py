@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "cli"))
 
-from headway.mpis import Mpi, find_mpis  # noqa: E402
+from headway.mpi.mpis import Mpi, find_mpis  # noqa: E402
 from mpi_header import HeaderError, Spec, parse_header, read_spec  # noqa: E402
 
 SPEC = ROOT / "spec" / "mpi-functions.toml"

@@ -469,7 +469,7 @@ def python_classes(record: Record) -> str:
     lines = [f'"""{NOTICE}"""', "", "from __future__ import annotations", "",
              f"from collections.abc import {collections}",
              f"from dataclasses import {dataclasses_used}",
-             "from typing import NamedTuple", "", "from headway.record_reading import (",
+             "from typing import NamedTuple", "", "from headway.record.reading import (",
              *(f"    {name}," for name in used), ")", "",
              "#: the schema this command was written with",
              f"SCHEMA = {record.version}", "", "", ""]  # fmt: skip
@@ -478,7 +478,7 @@ def python_classes(record: Record) -> str:
 
 COMMITTED = {
     "doc/schema/record.json": schema,
-    "cli/headway/record_table.py": python_classes,
+    "cli/headway/record/table.py": python_classes,
 }
 
 

@@ -13,8 +13,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from headway.awaiting import aio
-    from headway.interface import State, get_include, pause, paused, phase, query, resume
+    from headway.api.awaiting import aio
+    from headway.api.interface import State, get_include, pause, paused, phase, query, resume
 
 __version__ = "0.1.0"
 __all__ = ["State", "aio", "get_include", "pause", "paused", "phase", "query", "resume"]
@@ -24,5 +24,5 @@ def __getattr__(name: str) -> object:
     """Loaded when first used: a program that only pauses needs no event loop."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "headway.awaiting" if name == "aio" else "headway.interface"
+    module = "headway.api.awaiting" if name == "aio" else "headway.api.interface"
     return getattr(importlib.import_module(module), name)

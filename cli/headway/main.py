@@ -9,12 +9,14 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from headway import __version__, console, demo, profile, run
+from headway import __version__, console, profile
 from headway.bench import command as bench_command
 from headway.cluster import commands as cluster_commands
+from headway.demo import command as demo
 from headway.doctor import command as doctor_command
 from headway.errors import HeadwayError
 from headway.report import command as report_command
+from headway.run import command as run
 from headway.tune import command as tune_command
 
 

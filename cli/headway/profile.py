@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from headway import console, run
+from headway import console
 from headway.errors import HeadwayError
 from headway.report import command as report
 from headway.report.runs import Run
+from headway.run import command as run
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from headway.bench import analysis, cases, command, launches, plots, report, suites, windows
 from headway.errors import HeadwayError
-from headway.mpis import find_mpis
+from headway.mpi.mpis import find_mpis
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,7 @@ import matrix
 import pytest
 import support
 from headway.bench import build as bench_build
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -14,7 +14,7 @@ from headway.bench import build as bench_build
 from headway.bench.programs import install, page, runner, suite
 from headway.bench.programs.catalog import PROGRAMS, Answer, RealProgram
 from headway.errors import HeadwayError
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
 

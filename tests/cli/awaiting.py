@@ -5,7 +5,7 @@ import sys
 
 import headway
 import numpy
-from headway import awaiting
+from headway.api import awaiting
 from mpi4py import MPI
 
 comm = MPI.COMM_WORLD

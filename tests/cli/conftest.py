@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from support import WITHIN_A_NODE
 
 ROOT = Path(__file__).resolve().parents[2]

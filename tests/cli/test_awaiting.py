@@ -12,7 +12,7 @@ import pytest
 import support
 from conftest import HERE, ROOT
 from headway import records
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 PROGRAM = HERE / "awaiting.py"
 

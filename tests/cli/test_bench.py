@@ -9,10 +9,10 @@ from pathlib import Path
 
 import matrix
 import pytest
-from headway import preload
 from headway.bench import build, places
 from headway.errors import HeadwayError
-from headway.mpis import Mpi
+from headway.mpi import preload
+from headway.mpi.mpis import Mpi
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -13,7 +13,7 @@ import matrix
 import pytest
 from conftest import build
 from damage import damage
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from headway.report import causes, page, runs, text
 from headway.report.causes import Cause, Causes
 from headway.report.runs import Run

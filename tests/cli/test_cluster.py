@@ -18,7 +18,7 @@ import support
 from headway.cluster import Cluster, LocalNode, open_cluster, process, procs
 from headway.cluster.cluster import ClusterUnavailable
 from headway.cluster.runner import Job
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
 Headway = Callable[..., subprocess.CompletedProcess[str]]

@@ -11,8 +11,9 @@ import matrix
 import pytest
 import support
 from conftest import ROOT
-from headway import launch, records
-from headway.mpis import Mpi
+from headway import records
+from headway.mpi import launch
+from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
 PROJECT = """

@@ -60,7 +60,7 @@ def test_demo_refuses_bad_input(headway: Headway) -> None:
 
 def test_link_rates() -> None:
     pytest.importorskip("matplotlib")
-    from headway.timeline import link_rates
+    from headway.demo.timeline import link_rates
 
     samples = [(i / 1000, [125 * i, 0]) for i in range(20)]
     times, rates = link_rates(samples, 0)

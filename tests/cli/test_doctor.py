@@ -12,12 +12,13 @@ from pathlib import Path
 
 import matrix
 import pytest
-from headway import ghosts, transport
+from headway import ghosts
 from headway.doctor import command, engines, host, probe, target
 from headway.doctor import ghosts as ghost_rows
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.errors import HeadwayError
-from headway.mpis import Mpi
+from headway.mpi import transport
+from headway.mpi.mpis import Mpi
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -14,7 +14,7 @@ import namespaces
 import pytest
 import support
 from headway.cluster import Cluster
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,7 @@ from pathlib import Path
 import matrix
 import pytest
 from headway import main
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
 ROOT = Path(__file__).resolve().parents[2]

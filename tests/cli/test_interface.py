@@ -14,7 +14,7 @@ import matrix
 import pytest
 import support
 from conftest import ROOT, build
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from headway.report import phases, runs
 from test_run import follow
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from headway import launch
 from headway.cluster import Cluster
 from headway.cluster.options import ClusterOptions, parse_rate, parse_sockbuf
 from headway.cluster.runner import Job
 from headway.errors import HeadwayError
-from headway.mpis import Mpi, find_mpi
+from headway.mpi import launch
+from headway.mpi.mpis import Mpi, find_mpi
 
 
 def test_registry_describes(mpi: Mpi) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import matrix
 import pytest
-from headway import launchers
+from headway.mpi import launchers
 from test_run import one_line
 
 MATRIX_RULES = [matrix.check(lambda: False)]

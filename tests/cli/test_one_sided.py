@@ -17,7 +17,7 @@ from conftest import build
 from damage import damage
 from headway import records
 from headway.cluster import Cluster
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from headway.report import causes, export, moments, one_sided, page, runs, text
 from headway.report.one_sided import OneSided, Row
 from headway.report.runs import Run

@@ -22,7 +22,7 @@ import pytest
 import rich
 import support
 from conftest import ROOT
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
 PACKAGING = ROOT / "packaging"

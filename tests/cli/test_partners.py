@@ -9,7 +9,7 @@ from pathlib import Path
 import matrix
 import pytest
 from conftest import build
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from headway.report import page, runs, text
 from headway.report.runs import Reasons, Run, Site
 from test_causes import Recorded, S, run_of

@@ -10,7 +10,7 @@ import matrix
 import pytest
 from conftest import build
 from headway import records
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from headway.report.communicators import communicators_of
 from headway.report.runs import Run, Site, load
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import matrix
 import pytest
 import support
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from headway.report.runs import Run, load
 from test_run import follow
 

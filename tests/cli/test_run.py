@@ -16,10 +16,12 @@ from pathlib import Path
 
 import matrix
 import pytest
-from headway import elf, program, records, shared_folder
-from headway import run as run_command
+from headway import records
 from headway.errors import HeadwayError
-from headway.mpis import Mpi
+from headway.mpi import elf, program
+from headway.mpi.mpis import Mpi
+from headway.run import command as run_command
+from headway.run import shared_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 Headway = Callable[..., subprocess.CompletedProcess[str]]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import matrix
 import pytest
-from headway import transport
 from headway.cluster import Cluster
-from headway.mpis import Mpi
+from headway.mpi import transport
+from headway.mpi.mpis import Mpi
 
 WITHOUT_PUT = {"OMPI_MCA_btl_tcp_flags": "313"}
 ONE_AT_A_TIME = {"FI_TCP_PREFETCH_RBUF_SIZE": "48"}
@@ -62,7 +62,7 @@ def test_virtual_interface_makes_its_speed_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rate", ["1gbit", "10gbit", "none"])
 def test_test_cluster_knows_its_rate(rate: str) -> None:
     """As its maker does, who hands it to what it runs: `headway run` there decides the same."""
-    program = "from headway import transport; print(transport.link_bits_per_s())"
+    program = "from headway.mpi import transport; print(transport.link_bits_per_s())"
     with Cluster(2, rate=rate) as cluster:
         env = {**os.environ, "PYTHONPATH": str(ROOT / "cli")}
         done = cluster.execute([sys.executable, "-c", program], env=env, timeout=30)

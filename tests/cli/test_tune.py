@@ -11,10 +11,10 @@ from pathlib import Path
 import matrix
 import pytest
 from conftest import build
-from headway import settings_file
 from headway.errors import HeadwayError
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from headway.options_table import OPTIONS
+from headway.run import settings_file
 from headway.tune.search import (
     LEAST_PAIRS,
     Race,

@@ -14,7 +14,7 @@ import support
 from conftest import build
 from damage import damage
 from headway.cluster import Cluster
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from headway.report import causes, page, runs, text
 from headway.report.causes import Causes
 from headway.report.meanwhile import Found

@@ -17,7 +17,7 @@ from pathlib import Path
 import matrix
 import pytest
 import support
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 VERSION = "4.1.2"
 HOME = support.ROOT / "build" / "tests" / "mpi4py"

@@ -16,9 +16,11 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["headway"]):
-    from headway import elf, program, records, settings_file
+    from headway import records
     from headway.errors import HeadwayError
+    from headway.mpi import elf, program
     from headway.report import runs, text
+    from headway.run import settings_file
 from rich.console import Console
 
 SCRATCH = Path(tempfile.mkdtemp(prefix="fuzz-"))

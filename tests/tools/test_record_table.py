@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from headway import record_table
+from headway.record import table
 from headway.report import export, runs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,12 +89,12 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         "waits": 5,
         "before": [{"gap": 3, "ns": 7}, {"exchange": 4, "ns": 8}],
     }
-    read = record_table.Exchange.of(exchange)
+    read = table.Exchange.of(exchange)
     assert (read.to, read.from_, read.waits, read.wait_ns) == (None, 0, 5, 0)
     assert [(one.gap, one.exchange) for one in read.before] == [(3, None), (None, 4)]
-    assert record_table.Event.of(event) == (1.0, 2.5, 3, 4)
-    record = record_table.Record.of(process)
-    assert record.schema == record_table.SCHEMA
+    assert table.Event.of(event) == (1.0, 2.5, 3, 4)
+    record = table.Record.of(process)
+    assert record.schema == table.SCHEMA
     assert (record.rank, record.mpi, record.wall_s, record.doors) == (-1, 'a "b"\n', 1.5, 3)
     assert record.profile is None and record.cores is None and record.mpi_s is None
     assert record.declined == {"why": 2}
@@ -103,21 +103,21 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_schema_has_what_the_classes_have() -> None:
     schema = json.loads((ROOT / "doc/schema/record.json").read_text())
-    members = {name.rstrip("_") for name in record_table.Record.__dataclass_fields__}
+    members = {name.rstrip("_") for name in table.Record.__dataclass_fields__}
     assert members == set(schema["properties"])
-    assert schema["properties"]["schema"] == {"const": record_table.SCHEMA}
+    assert schema["properties"]["schema"] == {"const": table.SCHEMA}
 
 
 def test_csv_has_the_counters_as_columns(tmp_path: Path) -> None:
     site = {"id": 0, "function": "Send", "size_class": 1}
-    site |= {name: index for index, name in enumerate(record_table.SITE_COUNTERS, 1)}
-    record = {"schema": record_table.SCHEMA, "rank": 0, "size": 1, "profile": {"sites": [site]}}
+    site |= {name: index for index, name in enumerate(table.SITE_COUNTERS, 1)}
+    record = {"schema": table.SCHEMA, "rank": 0, "size": 1, "profile": {"sites": [site]}}
     (tmp_path / "headway.0.json").write_text(json.dumps(record))
     out = io.StringIO()
     export.write_csv([runs.load(tmp_path)], out)
     head, row = list(csv.reader(io.StringIO(out.getvalue())))
-    assert head[-len(record_table.SITE_COUNTERS) :] == list(record_table.SITE_COUNTERS)
-    assert row[-3:] == [str(site[name]) for name in record_table.SITE_COUNTERS[-3:]]
+    assert head[-len(table.SITE_COUNTERS) :] == list(table.SITE_COUNTERS)
+    assert row[-3:] == [str(site[name]) for name in table.SITE_COUNTERS[-3:]]
 
 
 @pytest.mark.parametrize(

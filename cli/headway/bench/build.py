@@ -16,7 +16,7 @@ from pathlib import Path
 
 from headway.bench import places
 from headway.errors import HeadwayError
-from headway.mpis import Mpi, find_mpis, repository_root
+from headway.mpi.mpis import Mpi, find_mpis, repository_root
 
 # MPI_STATUSES_IGNORE is a small integer cast to a pointer in MPICH; gcc takes it for an array of
 # no elements and warns about every use.

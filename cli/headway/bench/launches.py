@@ -12,14 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headway import ghosts, preload, records, transport
+from headway import ghosts, records
 from headway.bench import machine, places
 from headway.bench.cases import FRAMING, Case, Phase
 from headway.bench.suites import Suite
 from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.cluster.options import parse_rate
 from headway.errors import HeadwayError
-from headway.mpis import Mpi
+from headway.mpi import preload, transport
+from headway.mpi.mpis import Mpi
 from headway.options import check_environment
 from headway.report.one_sided import OneSided
 from headway.report.runs import Run

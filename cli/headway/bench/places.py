@@ -14,7 +14,7 @@ from pathlib import Path
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.mpis import Mpi, repository_root
+from headway.mpi.mpis import Mpi, repository_root
 
 PACKAGE = Path(__file__).resolve().parent
 #: in the current folder, where an installed command leaves its results

@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from headway import launch
 from headway.cluster import procs, state
 from headway.cluster.options import ClusterOptions, parse_rate
 from headway.cluster.process import NodeBytes, RunResult, run_to_end
 from headway.cluster.runner import Job, MpiRunner
 from headway.errors import HeadwayError
+from headway.mpi import launch
 
 KEEPER = Path(__file__).with_name("keeper.py")
 SETUP_TIMEOUT_S = 30.0

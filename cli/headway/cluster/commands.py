@@ -7,12 +7,13 @@ import json
 import sys
 from pathlib import Path
 
-from headway import console, preload, program, transport
+from headway import console
 from headway.cluster import state
 from headway.cluster.cluster import Cluster
 from headway.cluster.options import ClusterOptions
 from headway.errors import HeadwayError
-from headway.mpis import Mpi, find_mpi, find_mpis
+from headway.mpi import preload, program, transport
+from headway.mpi.mpis import Mpi, find_mpi, find_mpis
 
 DEFAULT_NAME = "default"
 

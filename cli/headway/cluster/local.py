@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from headway import launch
 from headway.cluster import procs
 from headway.cluster.cluster import Cluster, ClusterUnavailable
 from headway.cluster.process import NodeBytes, RunResult, run_to_end
 from headway.cluster.runner import Job, MpiRunner
+from headway.mpi import launch
 
 #: marks every process of a run, so that those which left the process group are found too
 TAG = "CLUSTER_RUN_TAG"

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headway import launch
 from headway.cluster.process import RunResult
-from headway.mpis import Mpi
+from headway.mpi import launch
+from headway.mpi.mpis import Mpi
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from rich.text import Text
 from headway.console import make_console
 from headway.doctor import engines, host, probe, target
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
-from headway.mpis import find_mpi, find_mpis
+from headway.mpi.mpis import find_mpi, find_mpis
 
 STYLES = {OK: "green", NOTE: "yellow", PROBLEM: "bold red"}
 

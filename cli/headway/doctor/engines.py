@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from headway import transport
 from headway.doctor import ghosts, host
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.doctor.probe import Answer
+from headway.mpi import transport
 from headway.options_table import OPTIONS
 
 

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headway import elf, launch, preload, program, records
+from headway import records
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.errors import HeadwayError
-from headway.mpis import Mpi
+from headway.mpi import elf, launch, preload, program
+from headway.mpi.mpis import Mpi
 
 TIMEOUT_S = 30.0
 LEVELS = ("single", "funneled", "serialized", "multiple")

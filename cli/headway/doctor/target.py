@@ -9,11 +9,12 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from headway import elf, options, preload, program
+from headway import options
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.errors import HeadwayError
-from headway.launchers import family_of
-from headway.mpis import Mpi
+from headway.mpi import elf, preload, program
+from headway.mpi.launchers import family_of
+from headway.mpi.mpis import Mpi
 
 #: calls that leave something pending; a program with none of them has nothing to overlap
 NONBLOCKING = re.compile(

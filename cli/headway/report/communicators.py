@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from headway import records
-from headway.record_table import COMMUNICATOR_COUNTERS
+from headway.record.table import COMMUNICATOR_COUNTERS
 from headway.records import NS, number
 from headway.report.runs import Run, profile_of
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TextIO
 
-from headway.record_table import COMMUNICATOR_COUNTERS, SITE_COUNTERS
+from headway.record.table import COMMUNICATOR_COUNTERS, SITE_COUNTERS
 from headway.records import number
 from headway.report import communicators, one_sided
 from headway.report.runs import Run, profile_of, sites_of

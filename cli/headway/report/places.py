@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headway import elf
+from headway.mpi import elf
 
 TIMEOUT_S = 60.0
 

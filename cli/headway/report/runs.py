@@ -10,8 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway import program, record_table, records, transport
+from headway import records
 from headway.errors import HeadwayError
+from headway.mpi import program, transport
+from headway.record import table
 from headway.records import NS, number
 from headway.report import imbalance
 from headway.report.imbalance import Imbalance
@@ -564,7 +566,7 @@ def complaints(run: Run) -> Sequence[str]:
         f"{module} was built anew since: its lines are not known" for module in run.places.changed
     ]
     schemas = {int(number(r, "schema")) for r in run.records}
-    if schemas and max(schemas) > record_table.SCHEMA:
+    if schemas and max(schemas) > table.SCHEMA:
         said.append(
             f"records of schema {max(schemas)}, newer than this command: read as far as known"
         )

@@ -13,9 +13,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from headway import console, launchers, program, records, run, settings_file
+from headway import console, records
 from headway.errors import HeadwayError
+from headway.mpi import launchers, program
 from headway.options_table import OPTIONS
+from headway.run import command as run
+from headway.run import settings_file
 from headway.tune.search import GHOSTS, LEAST_PAIRS, Race, Settings, Timed, search
 from headway.tune.serving import are_ghosts_worth_trying
 

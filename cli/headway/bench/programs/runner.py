@@ -19,7 +19,7 @@ from headway.bench import machine
 from headway.bench.programs.catalog import RealProgram
 from headway.bench.programs.install import venv
 from headway.cluster import Cluster, LocalNode, open_cluster
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 from headway.report.runs import Run
 from headway.report.text import waits_of
 

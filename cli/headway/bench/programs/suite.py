@@ -11,12 +11,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from headway import preload
 from headway.bench import machine, places, report
 from headway.bench.programs import install, page, runner
 from headway.bench.programs.catalog import PROGRAMS, RealProgram
 from headway.errors import HeadwayError
-from headway.mpis import Mpi
+from headway.mpi import preload
+from headway.mpi.mpis import Mpi
 
 NAME = "programs"
 TITLE = "Real programs from the registries, plain and with Headway"

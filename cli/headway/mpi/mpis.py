@@ -97,7 +97,7 @@ class Mpi:
 
 def repository_root() -> Path | None:
     """The source tree this package runs from, or None when it is installed elsewhere."""
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     return root if (root / "spec").is_dir() or (root / "ARCHITECTURE.md").is_file() else None
 
 

@@ -19,19 +19,21 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich import box
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from headway import console, preload, records, transport
+from headway import console, records
 from headway.bench import build, places
 from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.cluster.options import ClusterOptions
+from headway.demo.launched import Launched
 from headway.errors import HeadwayError
-from headway.mpis import Mpi, find_mpis, repository_root
+from headway.mpi import preload, transport
+from headway.mpi.mpis import Mpi, find_mpis, repository_root
 
 MODES = ("plain", "Headway")
 #: of the payload in a full frame: 1514 bytes carry 1448
@@ -43,24 +45,6 @@ PREFERRED = ("mpich4", "ompi4", "ompi5", "impi", "mpich5")
 TIMELINE_STEPS = 6
 #: before those, in which the library learns about the program
 UNSEEN_STEPS = 40
-
-
-@dataclass
-class Launched:
-    """One launch: the program's object, the thread's CPU time, and samples of the wire."""
-
-    result: dict
-    thread_cpu_s: float
-    samples: list[tuple[float, list[int]]] = field(default_factory=list)
-
-    @property
-    def step_s(self) -> float:
-        """Wall time of a step. Ranks may drift by a step, so no single step's time says it."""
-        return self.result["wall_s"] / self.result["steps"]
-
-    def phase(self, name: str) -> float:
-        """Median of a phase over the steps, mean over the ranks."""
-        return statistics.fmean(r[name]["median"] for r in self.result["by_rank"])
 
 
 @dataclass
@@ -269,7 +253,7 @@ def can_draw() -> bool:
 def draw_again(data: Path, picture: Path) -> int:
     if not can_draw():
         raise HeadwayError("pictures are drawn by matplotlib", "pip install matplotlib")
-    from headway import timeline  # matplotlib takes its time to load
+    from headway.demo import timeline  # matplotlib takes its time to load
 
     timeline.draw(timeline.load(data), picture)
     console.say(f"timeline: {picture}")
@@ -326,7 +310,7 @@ def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
     if not can_draw():
         console.say("no picture: matplotlib is not installed (pip install matplotlib)")
         return 0 if is_same else 1
-    from headway import timeline  # matplotlib takes its time to load
+    from headway.demo import timeline  # matplotlib takes its time to load
 
     title = f"halo on two nodes, {demo.mpi.title}, {demo.cluster.describe()}"
     data = timeline.collect(timelines, title, machine())

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import matplotlib
 
@@ -18,10 +17,8 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 
+from headway.demo.launched import Launched  # noqa: E402
 from headway.errors import HeadwayError  # noqa: E402
-
-if TYPE_CHECKING:
-    from headway.demo import Launched
 
 #: Okabe and Ito's colours, which everybody can tell apart
 PHASES = (("post", "#E69F00"), ("compute", "#0072B2"), ("wait", "#D55E00"), ("boundary", "#56B4E9"))

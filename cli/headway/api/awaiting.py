@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from headway import interface
+from headway.api import interface
 
 #: tests made at once, one each turn of the loop, before the first pause: answers to small messages
 PROMPT_LOOKS = 10

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from headway import program
 from headway.errors import HeadwayError
+from headway.mpi import program
 
 #: kind -> launchers, by their names or what stands before a dot in them
 NAMES = {

@@ -10,8 +10,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from headway import elf
 from headway.errors import HeadwayError
+from headway.mpi import elf
 
 #: soname -> flavour of the library to preload
 SONAMES = (

@@ -51,7 +51,7 @@ class _Interface(ctypes.Structure):
 
 def get_include() -> str:
     """The folder of headway.h and headway.f90: in the package, the source tree or the prefix."""
-    package = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     folders = [folder / "include" for folder in (package, *package.parents[:5])]
     found = next((folder for folder in folders if (folder / "headway.h").is_file()), None)
     if found is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from headway.record_reading import (
+from headway.record.reading import (
     Raw,
     boolean,
     counts,

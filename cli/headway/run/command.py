@@ -8,28 +8,17 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headway import (
-    console,
-    ghosts,
-    launch,
-    launchers,
-    options_table,
-    preload,
-    program,
-    records,
-    settings_file,
-    shared_folder,
-    transport,
-)
+from headway import console, ghosts, options_table, records
 from headway.errors import HeadwayError
-from headway.mpis import Mpi, find_mpis
+from headway.mpi import launch, launchers, preload, program, transport
+from headway.mpi.mpis import Mpi, find_mpis
+from headway.run import settings_file, shared_folder
 
 USAGE = """headway run [options] -n N PROGRAM [ARGUMENTS]
        headway run [options] [--] mpiexec [...] PROGRAM [ARGUMENTS]
@@ -421,10 +410,3 @@ def announce(plan: Plan) -> None:
     console.say(f"{plan.target.title}, {Path(library).name}")
     for name, value in plan.transport_env.items():
         console.say(f"{name}={value}: both directions at once (--transport keep leaves it)")
-
-
-if __name__ == "__main__":
-    # python -m headway.run [options] ... is headway run.
-    from headway.main import main
-
-    raise SystemExit(main(["run", *sys.argv[1:]]))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headway import options
 from headway.errors import HeadwayError
-from headway.mpis import repository_root
+from headway.mpi.mpis import repository_root
 from headway.options_table import OPTIONS
 
 
@@ -18,7 +18,7 @@ def folders() -> list[Path]:
     found = []
     if root := repository_root():
         found.append(root / "build" / "lib")
-    package = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     found += [
         package / "lib",
         package.parents[1],  # where cmake --install puts them

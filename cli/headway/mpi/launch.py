@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headway.mpis import Mpi
+from headway.mpi.mpis import Mpi
 
 
 @dataclass

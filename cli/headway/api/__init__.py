@@ -1,0 +1,1 @@
+"""What programs import: `import headway` hands it on."""

@@ -1,0 +1,1 @@
+"""`headway demo`: the halo program, plain and with Headway."""

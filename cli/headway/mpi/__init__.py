@@ -1,0 +1,1 @@
+"""What finds MPI libraries and programs of them, and starts jobs."""

@@ -1,0 +1,1 @@
+"""The record: its fields (spec/record.toml), and how they are read."""

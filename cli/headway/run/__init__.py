@@ -1,0 +1,1 @@
+"""`headway run`, and what `headway profile` and `headway tune` do with it."""
