@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGHUP, end_on_signal)
     try:
         arguments = build_parser().parse_args(argv)
-        status = arguments.call(arguments)
+        status: int = arguments.call(arguments)
         sys.stdout.flush()
         return status
     except HeadwayError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from headway import console
 from headway.errors import HeadwayError
@@ -11,7 +12,7 @@ from headway.report.runs import Run
 from headway.run import command as run
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "profile",
         help="run an MPI program unaccelerated, and say where it waits and why",
@@ -30,7 +31,7 @@ def profile(arguments: argparse.Namespace) -> int:
     return run.launch_and_tell(arguments, settings, tell)
 
 
-def tell(found: list[dict]) -> None:
+def tell(found: list[dict[str, Any]]) -> None:
     if not found:
         console.say("no records (did the program reach MPI_Finalize?); headway doctor PROGRAM")
         return

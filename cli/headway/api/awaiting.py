@@ -152,13 +152,14 @@ async def aio(
     if is_complete:
         return message
     loop = asyncio.get_running_loop()
-    awaited = _Awaited(request, status, loop.create_future())
+    future: asyncio.Future[object] = loop.create_future()
+    awaited = _Awaited(request, status, future)
     watch = _watches.get(loop)
     if watch is None:
         watch = _watches[loop] = _Watch(loop)
     watch.add(awaited)
     try:
-        return await awaited.future
+        return await future
     except asyncio.CancelledError:
         _let_go(watch, awaited, cancel)
         raise

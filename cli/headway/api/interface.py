@@ -119,7 +119,7 @@ def phase(name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        if has_begun:
+        if interface is not None and has_begun:
             interface.phase_end()
 
 

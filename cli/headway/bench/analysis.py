@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
+from typing import Any
 
 from headway import records
 
@@ -26,7 +27,7 @@ def summarize(values: list[float]) -> dict[str, float]:
     }
 
 
-def rank_mean(phase_set: dict, name: str) -> float:
+def rank_mean(phase_set: dict[str, Any], name: str) -> float:
     return statistics.fmean(rank[name]["median"] for rank in phase_set["by_rank"])
 
 
@@ -49,7 +50,7 @@ BESIDE = ("alone_s", OF_ALONE, "over_alone_s")
 MEANS = ("mean_s", "first_mean_s", "mean_of_alone", "first_mean_of_alone")
 
 
-def window_values(point: dict) -> Values:
+def window_values(point: dict[str, Any]) -> Values:
     """What one launch says about one window of overlap."""
     values = {"total_s": point["total_s"]["median"]}
     if "compute" in point:
@@ -69,7 +70,7 @@ def window_values(point: dict) -> Values:
     return values
 
 
-def progression_values(point: dict) -> Values:
+def progression_values(point: dict[str, Any]) -> Values:
     values = {"latency_s": point["latency_s"], "overlap_ratio": point["overlap_ratio"]}
     for step in point["progression"]:
         factor = step["delay_s"] / point["base_latency_s"]
@@ -77,7 +78,7 @@ def progression_values(point: dict) -> Values:
     return values
 
 
-def cpu_values(result: dict) -> Values:
+def cpu_values(result: dict[str, Any]) -> Values:
     """CPU beside the main thread, and the slow-down of the work, in each situation."""
     values: Values = {}
     before_s = 0.0
@@ -92,13 +93,13 @@ def cpu_values(result: dict) -> Values:
     return values
 
 
-def call_values(result: dict) -> Values:
+def call_values(result: dict[str, Any]) -> Values:
     """Nanoseconds for each MPI call, under the name of what was called: of the fastest batch, since
     a machine that others share is faster at times, by up to two, and never by a call less."""
     return {f"{call['name']}_ns": call["ns"]["min"] / call["mpi_calls"] for call in result["calls"]}
 
 
-def work_points(result: dict) -> Iterable[tuple[int, Values, str]]:
+def work_points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
     """The time with the target idle, and one for each amount of work that it computes."""
     by_size: dict[int, Values] = {}
     for point in result["points"]:
@@ -109,7 +110,7 @@ def work_points(result: dict) -> Iterable[tuple[int, Values, str]]:
         yield size, values, ""
 
 
-def ghost_values(told: list[dict]) -> Values:
+def ghost_values(told: list[dict[str, Any]]) -> Values:
     """What a ghost took of its core, of the whole run; and for each operation that it served."""
     taken_s = records.ghost_cpu_s(told)
     if taken_s is None:
@@ -126,7 +127,7 @@ def ghost_values(told: list[dict]) -> Values:
 TOLD_WITHIN = (0.2, 0.02)
 
 
-def run_of(launch: dict) -> dict[str, float]:
+def run_of(launch: dict[str, Any]) -> dict[str, float]:
     """From MPI_Init to MPI_Finalize, and what the library says that the thread saved of it."""
     told = launch.get("records") or []
     if not launch["result"] or not told:
@@ -139,7 +140,7 @@ def run_of(launch: dict) -> dict[str, float]:
     }
 
 
-def told_values(row: dict, off: dict | None) -> Values:
+def told_values(row: dict[str, Any], off: dict[str, Any] | None) -> Values:
     """What is told beside what the clock says: medians over the repetitions, in which the library
     did without its engine too. Neither has what `headway run` tells the transport."""
     if off is None:
@@ -160,7 +161,7 @@ def told_values(row: dict, off: dict | None) -> Values:
     }
 
 
-def points(result: dict) -> Iterable[tuple[int, Values, str]]:
+def points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
     """(bytes, values, digest of the answer) of each point of one program's object."""
     program = result["program"]
     if program in ("overlap_p2p", "overlap_coll", "multipair", "rma_patterns", "rma_origin"):
@@ -213,11 +214,13 @@ SMALL_MESSAGES = ("latency", "msgrate")
 MAIN_VALUES = ("total_s", "latency_s", "message_s", "pss_bytes")
 
 
-def main_value(values: dict) -> str | None:
+def main_value(values: dict[str, Any]) -> str | None:
     return next((name for name in MAIN_VALUES if name in values), None)
 
 
-def shares(row: dict, plain: dict, compute_s: float, wire_s: float) -> dict[str, float | None]:
+def shares(
+    row: dict[str, Any], plain: dict[str, Any], compute_s: float, wire_s: float
+) -> dict[str, float | None]:
     """What of the time over the ideal is won back; of a profile, what it predicts to be.
 
     The ideal is the longer of computation and wire. Where each launch tells how much longer its
@@ -246,7 +249,7 @@ def shares(row: dict, plain: dict, compute_s: float, wire_s: float) -> dict[str,
     return {"recovered": 1 - lost_s / plain_lost_s if worth else None}
 
 
-def derive(row: dict, plain: dict | None) -> dict[str, float | None]:
+def derive(row: dict[str, Any], plain: dict[str, Any] | None) -> dict[str, float | None]:
     """Ratio to plain, recovered share and the published overlap formula."""
     derived: dict[str, float | None] = {}
     values = row["values"]
@@ -306,7 +309,9 @@ POINT = ("mpi", "rate", "sockbuf", "case", "program", "bytes")
 BASELINES = ("plain", "plain-transport")
 
 
-def baseline_of(rows: dict[tuple, dict], point: tuple) -> tuple[str | None, dict | None]:
+def baseline_of(
+    rows: dict[tuple[Any, ...], dict[str, Any]], point: tuple[Any, ...]
+) -> tuple[str | None, dict[str, Any] | None]:
     """The better one of plain and its control: what a mode is compared with."""
     found = [rows[*point, mode] for mode in BASELINES if (*point, mode) in rows]
     known = [row for row in found if main_value(row["values"])]
@@ -317,9 +322,9 @@ def baseline_of(rows: dict[tuple, dict], point: tuple) -> tuple[str | None, dict
     return best["mode"], best
 
 
-def rows_make(launches: list[dict]) -> list[dict]:
+def rows_make(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row for each setting, case, size and mode, with how many launches failed."""
-    rows: dict[tuple, dict] = {}
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for launch in launches:
         if launch["program"] == "phases":
             continue  # windows.rows_make
@@ -395,7 +400,7 @@ PEERS_AT_EVERY_SIZE = ("rma_patterns",)
 MEMORY_LIMIT = 300 * 1024
 
 
-def one_sided_losses(modes: dict[str, dict], limit: float) -> Iterable[str]:
+def one_sided_losses(modes: dict[str, dict[str, Any]], limit: float) -> Iterable[str]:
     """Ghosts slower than plain, and either engine slower than plain while the target computes."""
     for name in ("headway", "headway-ghosts"):
         derived = modes[name]["derived"] if name in modes else {}
@@ -406,14 +411,17 @@ def one_sided_losses(modes: dict[str, dict], limit: float) -> Iterable[str]:
             yield f"{name} {busy:.3f} x plain while the target computes"
 
 
-def ratio_of(row: dict) -> float | None:
-    return row["derived"].get("ratio_paired", row["derived"].get("ratio"))
+def ratio_of(row: dict[str, Any]) -> float | None:
+    derived: dict[str, float | None] = row["derived"]
+    return derived.get("ratio_paired", derived.get("ratio"))
 
 
-def losses(rows: list[dict], limit: float = 1.02, peers_from: int = 256 * 1024) -> list[str]:
+def losses(
+    rows: list[dict[str, Any]], limit: float = 1.02, peers_from: int = 256 * 1024
+) -> list[str]:
     """Where Headway fails, is slower than plain by more than LIMIT, or is behind a peer."""
     found = []
-    by_point: dict[tuple, dict[str, dict]] = {}
+    by_point: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in rows:
         point = tuple(row[k] for k in POINT)
         by_point.setdefault(point, {})[row["mode"]] = row

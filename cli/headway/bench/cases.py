@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -142,7 +143,7 @@ def exchange(name: str, size: int, **options: str) -> Case:
     return Case(name, "overlap_p2p", (size,), {"directions": "2", **options}, "wire")
 
 
-def collective(name: str, sizes: tuple[int, ...], **more: object) -> Case:
+def collective(name: str, sizes: tuple[int, ...], **more: Any) -> Case:
     return Case(name, "overlap_coll", sizes, {"collective": name}, "wire", **more)
 
 
@@ -198,7 +199,8 @@ def one_sided(
         "rounds": "15",
         "seconds": "0.25",
     }
-    name, sizes = operation, (8,)
+    name = operation
+    sizes: tuple[int, ...] = (8,)
     if operation in ARRAY_OPERATIONS:
         name = f"{operation}, {'3D strided' if is_strided else 'contiguous'}"
         sizes = (KIB, 64 * KIB, MIB) if is_strided else (8, KIB, 64 * KIB, MIB)

@@ -15,6 +15,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -31,7 +32,7 @@ SCHEMA = 2
 PLOTTER = "matplotlib"
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "bench",
         help="run a suite of benchmarks by name",
@@ -175,9 +176,9 @@ def suite_choose(options: argparse.Namespace) -> suites.Suite:
 
 def suite_run(
     suite: suites.Suite, mpis: list[Mpi], options: argparse.Namespace, console: Console
-) -> tuple[list[dict], list[str]]:
+) -> tuple[list[dict[str, Any]], list[str]]:
     """All launches of a suite, and notes on how they were run."""
-    done: list[dict] = []
+    done: list[dict[str, Any]] = []
     notes: list[str] = []
     variants = variants_parse(options.variant)
     wanted = modes_parse(options.modes, mpis, suite, variants)
@@ -218,7 +219,7 @@ def setting_run(
     modes: list[launches.Mode],
     scratch: Path,
     progress: report.Progress,
-    done: list[dict],
+    done: list[dict[str, Any]],
     notes: list[str],
 ) -> None:
     for nodes in sorted({case.nodes for case in suite.cases}):
@@ -232,13 +233,13 @@ def setting_run(
                     )
 
 
-def blas_notes(done: list[dict]) -> list[str]:
+def blas_notes(done: list[dict[str, Any]]) -> list[str]:
     """Which library computed, where programs say so."""
     found = [launch["result"].get("blas") for launch in done if launch["result"]]
     return [f"BLAS: {path}" for path in dict.fromkeys(found) if path]
 
 
-def abridged(document: dict) -> dict:
+def abridged(document: dict[str, Any]) -> dict[str, Any]:
     """The result without what only debugging needs, and without the places of files on this
     machine, which crashes print: fits a repository."""
     brief = []
@@ -268,7 +269,7 @@ def abridged(document: dict) -> dict:
     }
 
 
-def results_write(document: dict, options: argparse.Namespace, console: Console) -> None:
+def results_write(document: dict[str, Any], options: argparse.Namespace, console: Console) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / f"{document['suite']}.json"
     path.write_text(json.dumps(document, indent=1), encoding="utf-8")
@@ -295,7 +296,7 @@ def published_write(published: Path) -> list[Path]:
     return [*pages.write_all(root), *picture.write(root)]
 
 
-def draw(document: dict, folder: Path, console: Console) -> list[Path]:
+def draw(document: dict[str, Any], folder: Path, console: Console) -> list[Path]:
     """The plots, where there is what draws them."""
     if importlib.util.find_spec(PLOTTER) is None:
         console.print(f"no plots: {PLOTTER} is not installed (pip install {PLOTTER})")
@@ -305,11 +306,11 @@ def draw(document: dict, folder: Path, console: Console) -> list[Path]:
     return plots.draw(document, folder)
 
 
-def rows_make(done: list[dict]) -> list[dict]:
+def rows_make(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return analysis.rows_make(done) + windows.rows_make(done)
 
 
-def measure(options: argparse.Namespace, console: Console) -> dict:
+def measure(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     suite = suite_choose(options)
     mpis = mpis_choose(options.mpi)
     programs = sorted({case.program for case in suite.cases} | {"workrate"})
@@ -339,7 +340,7 @@ def measure(options: argparse.Namespace, console: Console) -> dict:
     }
 
 
-def programs_render(document: dict, options: argparse.Namespace, console: Console) -> int:
+def programs_render(document: dict[str, Any], options: argparse.Namespace, console: Console) -> int:
     """The table and the page of an earlier result of real programs."""
     programs_suite.table_print(document, console)
     if places.is_published(options.render):
@@ -358,10 +359,10 @@ def names_print(console: Console) -> None:
         console.print(f"{alias:16} part of {name}")
 
 
-def document_read(path: Path) -> dict:
+def document_read(path: Path) -> dict[str, Any]:
     """An earlier result."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         document["suite"], document["rows"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise HeadwayError(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from headway import ghosts, records
 from headway.bench import machine, places
@@ -165,19 +166,20 @@ def modes_make(
     ]
 
 
-def object_find(stdout: str) -> dict | None:
+def object_find(stdout: str) -> dict[str, Any] | None:
     """The program's JSON object among whatever else was printed."""
     for line in stdout.splitlines():
         start = line.find('{"program"')
         if start >= 0:
             try:
-                return json.loads(line[start:])
+                found: dict[str, Any] = json.loads(line[start:])
+                return found
             except json.JSONDecodeError:
                 return None
     return None
 
 
-def records_read(directory: Path) -> list[dict]:
+def records_read(directory: Path) -> list[dict[str, Any]]:
     """What the library said about itself in one launch, abridged."""
     found = []
     for path in sorted(directory.glob("headway.*.json")):
@@ -201,7 +203,7 @@ def windows_count(case: Case, arguments: list[str]) -> int:
     return int(given[timed]) + int(given[untimed])
 
 
-def prediction_read(directory: Path, windows: int) -> dict | None:
+def prediction_read(directory: Path, windows: int) -> dict[str, Any] | None:
     """What a profile says an engine would win back, and why it was waited: seconds a window."""
     found = records.read(directory)
     if not found or not windows:
@@ -246,7 +248,9 @@ class Setting:
         assert self.cluster is not None
         return self.cluster.note
 
-    def launch(self, case: Case, mode: Mode, arguments: list[str], timeout_s: float) -> dict:
+    def launch(
+        self, case: Case, mode: Mode, arguments: list[str], timeout_s: float
+    ) -> dict[str, Any]:
         """One launch under the lock: the program's object, or why there is none."""
         assert self.cluster is not None
         env = BLAS_THREADS | mode.env
@@ -346,12 +350,13 @@ class Setting:
 
         return ",".join(f"{one.key}:{units(one)}:{one.windows}" for one in case.phases)
 
-    def plain_probe(self, case: Case, arguments: list[str]) -> dict:
+    def plain_probe(self, case: Case, arguments: list[str]) -> dict[str, Any]:
         """One plain launch whose times fix the work of all modes."""
         done = self.launch(case, Mode("plain"), arguments, case.timeout_s)
         if done["result"] is None:
             raise RuntimeError(f"{self.mpi.title}: {case.program} fails plainly: {done['failure']}")
-        return done["result"]
+        result: dict[str, Any] = done["result"]
+        return result
 
     def arguments_make(self, case: Case) -> list[str]:
         """The command line of every mode of this case, the same for all."""
@@ -446,7 +451,7 @@ class Setting:
 
 
 #: in the place of a launch of a peer that has already run out of time once in this case
-NOT_LAUNCHED = {
+NOT_LAUNCHED: dict[str, Any] = {
     "result": None,
     "failure": "not started again after running out of time",
     "seconds": 0.0,
@@ -462,8 +467,12 @@ def last_line(text: str) -> str:
 
 
 def case_run(
-    setting: Setting, case: Case, modes: list[Mode], launches: int, tell: Callable[[dict], None]
-) -> Iterator[dict]:
+    setting: Setting,
+    case: Case,
+    modes: list[Mode],
+    launches: int,
+    tell: Callable[[dict[str, Any]], None],
+) -> Iterator[dict[str, Any]]:
     """Every launch of a case: modes alternate within a repetition, the order turning each time."""
     common = {
         "mpi": setting.mpi.name,
@@ -480,7 +489,7 @@ def case_run(
             setting.work_calibrate(case)
         arguments = setting.arguments_make(case)
     except RuntimeError as reason:
-        row = {
+        row: dict[str, Any] = {
             **common,
             "mode": "plain",
             "repetition": 0,

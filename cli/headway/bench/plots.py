@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import matplotlib
 
@@ -12,9 +13,14 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.patches import Rectangle  # noqa: E402
 
 from headway.bench.analysis import BUSY  # noqa: E402
 from headway.bench.report import groups, size_text  # noqa: E402
+
+#: what draws the rows of one panel
+Paint = Callable[[Axes, list[dict[str, Any]]], None]
 
 #: a colour-blind-safe palette; one colour a mode, one a phase, everywhere
 MODE_COLOURS = {
@@ -64,12 +70,12 @@ def mode_colour(mode: str, modes: list[str]) -> str:
     return VARIANT_COLOURS[variants.index(mode) % len(VARIANT_COLOURS)]
 
 
-def modes_of(rows: list[dict]) -> list[str]:
+def modes_of(rows: list[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(row["mode"] for row in rows))
 
 
-def panels(rows: list[dict]) -> dict[str, list[dict]]:
-    by_mpi: dict[str, list[dict]] = {}
+def panels(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    by_mpi: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_mpi.setdefault(row["mpi"], []).append(row)
     return by_mpi
@@ -82,7 +88,13 @@ def sizes_axis(axes: Axes, sizes: list[int]) -> None:
 
 
 def lines_draw(
-    axes: Axes, rows: list[dict], source: str, name: str, *, has_errors: bool, over: str = "bytes"
+    axes: Axes,
+    rows: list[dict[str, Any]],
+    source: str,
+    name: str,
+    *,
+    has_errors: bool,
+    over: str = "bytes",
 ) -> None:
     """One line a mode over the size, or what else OVER names; error bars reach from the best to the
     worst launch."""
@@ -125,7 +137,7 @@ def lines_draw(
         axes.set_xticks(sorted({row[over] for row in rows}))
 
 
-def stacks_draw(axes: Axes, rows: list[dict]) -> None:
+def stacks_draw(axes: Axes, rows: list[dict[str, Any]]) -> None:
     """Post, compute and wait on top of one another, a bar for each mode of each size."""
     modes = modes_of(rows)
     sizes = sorted({row["bytes"] for row in rows})
@@ -156,15 +168,15 @@ def stacks_draw(axes: Axes, rows: list[dict]) -> None:
     axes.grid(axis="x", visible=False)
 
 
-def legend_draw(figure: pyplot.Figure, grid, rows: list[dict]) -> None:
+def legend_draw(figure: Figure, grid: Any, rows: list[dict[str, Any]]) -> None:
     """One legend for all panels: the phases of stacked bars, or the modes of lines."""
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     for axes in grid.flat:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     if not found:
         found = {
-            name.removesuffix("_s"): pyplot.Rectangle((0, 0), 1, 1, color=colour)
+            name.removesuffix("_s"): Rectangle((0, 0), 1, 1, color=colour)
             for name, colour in PHASE_COLOURS.items()
             if any(name in row["values"] for row in rows)
         }
@@ -173,7 +185,7 @@ def legend_draw(figure: pyplot.Figure, grid, rows: list[dict]) -> None:
     )
 
 
-def figure_make(title: str, rows: list[dict], draw: list) -> pyplot.Figure:
+def figure_make(title: str, rows: list[dict[str, Any]], draw: list[Any]) -> Figure:
     """A column of panels for each MPI, a row of panels for each of DRAW."""
     by_mpi = panels(rows)
     figure, grid = pyplot.subplots(
@@ -202,7 +214,7 @@ def above_note(axes: Axes, place: float, value: float, colour: str) -> None:
     )
 
 
-def ratio_panel(axes: Axes, rows: list[dict]) -> None:
+def ratio_panel(axes: Axes, rows: list[dict[str, Any]]) -> None:
     lines_draw(axes, rows, "derived", "ratio", has_errors=False)
     modes = modes_of(rows)
     for row in rows:
@@ -214,7 +226,7 @@ def ratio_panel(axes: Axes, rows: list[dict]) -> None:
     axes.set_ylabel("time, x plain")
 
 
-def recovered_panel(axes: Axes, rows: list[dict]) -> None:
+def recovered_panel(axes: Axes, rows: list[dict[str, Any]]) -> None:
     shown = [row for row in rows if row["mode"] != "plain"]
     lines_draw(axes, shown, "derived", "recovered", has_errors=False)
     axes.axhline(1.0, color="black", linewidth=0.6)
@@ -223,8 +235,8 @@ def recovered_panel(axes: Axes, rows: list[dict]) -> None:
     axes.set_ylabel("recovered share")
 
 
-def time_panel(name: str, label: str):
-    def paint(axes: Axes, rows: list[dict]) -> None:
+def time_panel(name: str, label: str) -> Paint:
+    def paint(axes: Axes, rows: list[dict[str, Any]]) -> None:
         lines_draw(axes, rows, "values", name, has_errors=True)
         axes.set_yscale("log")
         axes.set_ylabel(label)
@@ -232,18 +244,18 @@ def time_panel(name: str, label: str):
     return paint
 
 
-def value_panel(name: str, label: str):
-    def paint(axes: Axes, rows: list[dict]) -> None:
+def value_panel(name: str, label: str) -> Paint:
+    def paint(axes: Axes, rows: list[dict[str, Any]]) -> None:
         lines_draw(axes, rows, "values", name, has_errors=True)
         axes.set_ylabel(label)
 
     return paint
 
 
-def users_panel(size: int):
+def users_panel(size: int) -> Paint:
     """One line a mode over how many user processes a node, and so a ghost, has."""
 
-    def paint(axes: Axes, rows: list[dict]) -> None:
+    def paint(axes: Axes, rows: list[dict[str, Any]]) -> None:
         chosen = [row for row in rows if row["bytes"] == size]
         lines_draw(axes, chosen, "values", "total_s", has_errors=True, over="ranks_per_node")
         axes.set_xlabel("user processes a node")
@@ -253,9 +265,9 @@ def users_panel(size: int):
     return paint
 
 
-def families(rows: list[dict]) -> dict[tuple, list[dict]]:
+def families(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
     """Cases that differ in their user processes a node alone, which end their names, by link."""
-    found: dict[tuple, list[dict]] = {}
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         if row["program"] == "rma_patterns" and row.get("ranks_per_node"):
             name = row["case"].rpartition(", ")[0]
@@ -267,7 +279,7 @@ def families(rows: list[dict]) -> dict[tuple, list[dict]]:
     }
 
 
-def figures_choose(suite: str, rows: list[dict]) -> dict[str, list]:
+def figures_choose(suite: str, rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """Names of figures and the panels they are made of, by what the rows hold."""
     held = {name for row in rows for name in row["values"]}
     if any(row["program"] == "phases" for row in rows):
@@ -304,7 +316,9 @@ def figures_choose(suite: str, rows: list[dict]) -> dict[str, list]:
     return {}
 
 
-def figures_all(document: dict) -> Iterator[tuple[tuple, str, list[dict], list]]:
+def figures_all(
+    document: dict[str, Any],
+) -> Iterator[tuple[tuple[Any, ...], str, list[dict[str, Any]], list[Any]]]:
     """What a figure is of (case or family, rate, socket buffers), what ends its file's name, its
     rows and its panels: for each case and link, then for each family of cases and link."""
     for (_, *where), rows in groups(document["rows"]).items():
@@ -317,10 +331,10 @@ def figures_all(document: dict) -> Iterator[tuple[tuple, str, list[dict], list]]
         yield key, "-users", shown, [users_panel(size) for size in sizes]
 
 
-def draw(document: dict, directory: Path) -> list[Path]:
+def draw(document: dict[str, Any], directory: Path) -> list[Path]:
     """Writes one PNG for each figure; returns their paths."""
     written = []
-    with pyplot.rc_context(STYLE):
+    with pyplot.rc_context(cast("Any", STYLE)):
         for (case, rate, sockbuf), suffix, rows, panel_list in figures_all(document):
             title = f"{document['title']}: {case}, link {rate}, socket buffers {sockbuf}"
             figure = figure_make(title, rows, panel_list)

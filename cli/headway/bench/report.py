@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -114,7 +115,7 @@ class Progress:
         self.total += launches
         self.bar.update(self.task, total=self.total)
 
-    def tell(self, launch: dict) -> None:
+    def tell(self, launch: dict[str, Any]) -> None:
         what = f"{launch['mpi']} {launch['rate']} {launch['sockbuf']} {launch['case']}"
         self.bar.update(self.task, advance=1, description=f"{what}, {launch['mode']}")
         if launch["failure"]:
@@ -149,7 +150,7 @@ def value_text(name: str, value: float) -> str:
     return f"{value:.3f}"
 
 
-def spread_text(row: dict) -> str:
+def spread_text(row: dict[str, Any]) -> str:
     """How far the launches lie apart, in percent of the median."""
     name = analysis.main_value(row["values"])
     if name is None or row["launches"] - row["failed"] < 2:
@@ -161,7 +162,7 @@ def spread_text(row: dict) -> str:
     )
 
 
-def launches_text(row: dict) -> str:
+def launches_text(row: dict[str, Any]) -> str:
     parts = [str(row["launches"])]
     if row["failed"]:
         parts.append(f"{row['failed']} failed")
@@ -170,8 +171,8 @@ def launches_text(row: dict) -> str:
     return ", ".join(parts)
 
 
-def groups(rows: list[dict]) -> dict[tuple, list[dict]]:
-    grouped: dict[tuple, list[dict]] = {}
+def groups(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    grouped: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         key = (row["program"], row["case"], row["rate"], row["sockbuf"])
         grouped.setdefault(key, []).append(row)
@@ -183,7 +184,7 @@ def heading_of(name: str, has_control: bool) -> str:
     return DERIVED[name].replace("x plain", "x baseline") if has_control else DERIVED[name]
 
 
-def table_make(key: tuple, rows: list[dict]) -> Table:
+def table_make(key: tuple[Any, ...], rows: list[dict[str, Any]]) -> Table:
     program, case, rate, sockbuf = key
     table = Table(
         title=f"{program}: {case}, link {rate}, socket buffers {sockbuf}",
@@ -225,9 +226,9 @@ def table_make(key: tuple, rows: list[dict]) -> Table:
     return table
 
 
-def failures(rows: list[dict]) -> list[str]:
+def failures(rows: list[dict[str, Any]]) -> list[str]:
     """Modes that failed, peers too, each with the first reason: once for a case of an MPI."""
-    found: dict[tuple, str] = {}
+    found: dict[tuple[Any, ...], str] = {}
     for row in rows:
         if row.get("reason"):
             key = tuple(row[name] for name in ("mpi", "rate", "sockbuf", "mode"))
@@ -237,7 +238,7 @@ def failures(rows: list[dict]) -> list[str]:
     return [f"FAILED: {' '.join(key)}: {line}" for key, line in found.items()]
 
 
-def tables_print(document: dict, console: Console) -> None:
+def tables_print(document: dict[str, Any], console: Console) -> None:
     """Every table of a result, then what is lost, then the notes."""
     wide = console if console.is_terminal else make_console(width=180)
     for key, rows in groups(document["rows"]).items():

@@ -384,8 +384,8 @@ _SUITES = (
         "Windows and one-sided synchronisation while nobody computes",
         (
             one_sided_cost("window made", "window", (8, MIB)),
-            one_sided_cost("window made, reordered", "window", (8,), **REORDERED),
-            one_sided_cost("window made, reordered, lockall", "window", (8,), **LOCKALL),
+            one_sided_cost("window made, reordered", "window", (8,), 1, **REORDERED),
+            one_sided_cost("window made, reordered, lockall", "window", (8,), 1, **LOCKALL),
             one_sided_cost("lock and unlock", "lock", (8,)),
             one_sided_cost("lock, put, unlock", "put", (8,)),
             one_sided_cost("put, flush", "flush", (8,)),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from headway.bench.analysis import BASELINES, summarize
 
@@ -57,7 +58,7 @@ def size_name(count: int) -> str:
     return f"{count} B"
 
 
-def parts_of(phases: Sequence[dict], first: int) -> list[Part]:
+def parts_of(phases: Sequence[dict[str, Any]], first: int) -> list[Part]:
     """The parts of a run: its phases, those that compute split after the FIRST windows (0: not);
     and the whole, where there are more phases than one that waits and one that computes."""
     parts = []
@@ -78,11 +79,11 @@ def parts_of(phases: Sequence[dict], first: int) -> list[Part]:
     return parts
 
 
-def wire_key(phase: dict) -> str:
+def wire_key(phase: dict[str, Any]) -> str:
     return f"{phase['kind']}:{phase['bytes']}"
 
 
-def lost(phase: dict, wire_s: float) -> list[float] | None:
+def lost(phase: dict[str, Any], wire_s: float) -> list[float] | None:
     """Of each window; None where it is not known how long it computed."""
     if not phase["work_units"]:
         return list(phase["total_s"])
@@ -92,7 +93,7 @@ def lost(phase: dict, wire_s: float) -> list[float] | None:
     return [total - max(alone, wire_s) for total, alone in pairs]
 
 
-def phase_values(phase: dict, part: Part, wire_s: float) -> dict[str, float]:
+def phase_values(phase: dict[str, Any], part: Part, wire_s: float) -> dict[str, float]:
     """Of one launch: means and medians over the windows of a part."""
     chosen = slice(part.start, part.stop)
     totals = phase["total_s"][chosen]
@@ -113,7 +114,7 @@ def phase_values(phase: dict, part: Part, wire_s: float) -> dict[str, float]:
     return values
 
 
-def whole_values(result: dict, wires: dict[str, float]) -> dict[str, float]:
+def whole_values(result: dict[str, Any], wires: dict[str, float]) -> dict[str, float]:
     """Of one launch: sums over all windows, and the wall time with all that is between them."""
     values = {
         "total_s": sum(sum(phase["total_s"]) for phase in result["phases"]),
@@ -126,7 +127,7 @@ def whole_values(result: dict, wires: dict[str, float]) -> dict[str, float]:
     return values
 
 
-def wires_of(launches: list[dict]) -> dict[str, float]:
+def wires_of(launches: list[dict[str, Any]]) -> dict[str, float]:
     """Seconds on the wire by transfer: nominal, or, on a link without a rate, the median of plain
     windows that wait at once."""
     waits: dict[str, list[float]] = {}
@@ -136,7 +137,8 @@ def wires_of(launches: list[dict]) -> dict[str, float]:
                 if not phase["work_units"]:
                     waits.setdefault(wire_key(phase), []).extend(phase["total_s"])
     measured = {key: statistics.median(times) for key, times in waits.items()}
-    return measured | launches[0]["wire_s"]
+    wire: dict[str, float] = launches[0]["wire_s"]
+    return measured | wire
 
 
 def sample_add(sample: Sample, values: dict[str, float], digest: str) -> None:
@@ -147,7 +149,7 @@ def sample_add(sample: Sample, values: dict[str, float], digest: str) -> None:
 
 
 def samples_make(
-    launches: list[dict], parts: list[Part], wires: dict[str, float]
+    launches: list[dict[str, Any]], parts: list[Part], wires: dict[str, float]
 ) -> dict[tuple[Part, str], Sample]:
     """By part and mode; of a mode without any result empty ones."""
     samples = {
@@ -210,9 +212,12 @@ def ratio(mine: Sample, base: Sample | None, name: str) -> float | None:
     return one / other if one is not None and other else None
 
 
-def derive(mode: str, modes: dict[str, Sample], baseline: str | None, *, computes: bool) -> dict:
+def derive(
+    mode: str, modes: dict[str, Sample], baseline: str | None, *, computes: bool
+) -> dict[str, Any]:
     """Of a mode in one part: its time as a share of the baseline's, and the shares won back."""
-    mine, derived = modes[mode], {}
+    mine = modes[mode]
+    derived: dict[str, Any] = {}
     if baseline is None or not mine.values:
         return derived
     for key, base, name in (
@@ -242,7 +247,7 @@ def fixed_lost(parts: list[Part], samples: dict[tuple[Part, str], Sample]) -> di
 
 
 def fixed_add(
-    rows: dict[tuple[Part, str], dict],
+    rows: dict[tuple[Part, str], dict[str, Any]],
     parts: list[Part],
     samples: dict[tuple[Part, str], Sample],
     windows: list[int],
@@ -270,13 +275,15 @@ def summary(values: list[float]) -> dict[str, float]:
     return {"mean": statistics.fmean(values), **summarize(values)}
 
 
-def reason_of(launches: list[dict]) -> str:
+def reason_of(launches: list[dict[str, Any]]) -> str:
     """Why launches failed, the most frequent reason; empty: none did."""
     reasons = [launch["failure"] for launch in launches if launch["failure"]]
     return statistics.mode(reasons) if reasons else ""
 
 
-def row_make(launches: list[dict], part: Part, sample: Sample, wire_s: float | None) -> dict:
+def row_make(
+    launches: list[dict[str, Any]], part: Part, sample: Sample, wire_s: float | None
+) -> dict[str, Any]:
     first = launches[0]
     case = f"{first['case']}: {part.name}" if part.name else first["case"]
     return {
@@ -299,7 +306,7 @@ def row_make(launches: list[dict], part: Part, sample: Sample, wire_s: float | N
     }
 
 
-def case_rows(launches: list[dict]) -> Iterator[dict]:
+def case_rows(launches: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Of one case on one link with one MPI: a row for each part and mode, failed ones too."""
     results = [launch["result"] for launch in launches if launch["result"]]
     phases = results[0]["phases"] if results else []
@@ -323,9 +330,9 @@ def case_rows(launches: list[dict]) -> Iterator[dict]:
     yield from rows.values()
 
 
-def rows_make(launches: list[dict]) -> list[dict]:
+def rows_make(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of the launches of `phases`; those of other programs are analysis.rows_make's."""
-    cases: dict[tuple, list[dict]] = {}
+    cases: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for launch in launches:
         if launch["program"] == PROGRAM:
             key = tuple(launch[name] for name in ("mpi", "rate", "sockbuf", "case"))

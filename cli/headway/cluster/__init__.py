@@ -9,14 +9,10 @@ a process namespace: when it goes, by leaving the `with`, by an exception, or be
 was killed, the kernel ends every process and removes every interface of it.
 """
 
-from headway.cluster.cluster import (
-    Cluster,
-    ClusterUnavailable,
-    NodeBytes,
-    RunResult,
-)
+from headway.cluster.cluster import Cluster, ClusterUnavailable
 from headway.cluster.local import LocalNode, open_cluster
 from headway.cluster.options import ClusterOptions
+from headway.cluster.process import NodeBytes, RunResult
 
 __all__ = [
     "Cluster",

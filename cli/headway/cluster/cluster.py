@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from headway.cluster import procs, state
 from headway.cluster.options import ClusterOptions, parse_rate
@@ -63,7 +64,7 @@ class Cluster(MpiRunner):
         self.is_wire = True
         self.note = ""
         self._node_pids: list[int] = []
-        self._keeper: subprocess.Popen | None = None
+        self._keeper: subprocess.Popen[str] | None = None
         self._netdev: int | None = None
 
     @property
@@ -105,7 +106,7 @@ class Cluster(MpiRunner):
 
     def _await_ready(self) -> None:
         assert self._keeper and self._keeper.stdout
-        answer: dict = {}
+        answer: dict[str, Any] = {}
         while not ("init" in answer and "ready" in answer):
             line = self._keeper.stdout.readline()
             if not line:

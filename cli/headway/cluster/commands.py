@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from headway import console
 from headway.cluster import state
@@ -18,7 +19,7 @@ from headway.mpi.mpis import Mpi, find_mpi, find_mpis
 DEFAULT_NAME = "default"
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "cluster",
         help="a test cluster of network namespaces on this machine",

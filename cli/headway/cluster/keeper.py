@@ -20,6 +20,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
@@ -99,7 +100,7 @@ def write_sysctl(name: str, value: str, *, is_required: bool = True) -> None:
             raise SetupError(f"cannot set {name} to {value}: {error.strerror}") from error
 
 
-def tune_network(config: dict) -> None:
+def tune_network(config: dict[str, Any]) -> None:
     write_sysctl("net.ipv6.conf.all.disable_ipv6", "1", is_required=False)
     write_sysctl("net.ipv6.conf.default.disable_ipv6", "1", is_required=False)
     write_sysctl("net.ipv4.tcp_congestion_control", config["congestion"])
@@ -111,7 +112,7 @@ def tune_network(config: dict) -> None:
         write_sysctl("net.ipv4.tcp_rmem", f"4096 131072 {read_bytes}")
 
 
-def shape(interface: str, config: dict) -> None:
+def shape(interface: str, config: dict[str, Any]) -> None:
     if not config["rate_bit"]:
         return
     command("ip", "link", "set", interface, "gso_max_size", str(config["gso"]))
@@ -170,7 +171,7 @@ exec $pin nsenter -t $pid -n -u -i -m /bin/sh -c 'cd "$0" 2>/dev/null; eval "$1"
     agent.chmod(0o755)
 
 
-def node_main(index: int, ready: int, go: int, config: dict) -> None:
+def node_main(index: int, ready: int, go: int, config: dict[str, Any]) -> None:
     """One node: its namespaces, then its network once the interface has been handed over."""
     unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET, f"the namespaces of n{index}")
     sethostname(f"n{index}")
@@ -191,7 +192,7 @@ def node_main(index: int, ready: int, go: int, config: dict) -> None:
     os.write(ready, b"r")
 
 
-def fork_node(index: int, config: dict) -> tuple[int, int, int]:
+def fork_node(index: int, config: dict[str, Any]) -> tuple[int, int, int]:
     """Fork a node's keeper; returns its pid and our ends of the two pipes."""
     ready_read, ready_write = os.pipe()
     go_read, go_write = os.pipe()
@@ -225,7 +226,7 @@ def await_node(descriptor: int, expected: bytes, index: int) -> None:
         raise SetupError(reason if answer else f"n{index}: {reason}")
 
 
-def make_nodes(config: dict) -> list[int]:
+def make_nodes(config: dict[str, Any]) -> list[int]:
     command("ip", "link", "set", "lo", "up")
     command(
         "ip", "link", "add", INTERFACE, "type", "bridge", "stp_state", "0", "forward_delay", "0"
@@ -260,7 +261,7 @@ def make_nodes(config: dict) -> list[int]:
     return [pid for pid, _, _ in nodes]
 
 
-def init_main(config: dict) -> None:
+def init_main(config: dict[str, Any]) -> None:
     """The cluster's first process: everything of it lives in this process's namespaces."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     mount("none", "/", None, MS_REC | MS_PRIVATE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from headway.errors import HeadwayError
 
@@ -69,7 +70,7 @@ class ClusterOptions:
             )
         parse_sockbuf(self.sockbuf)
 
-    def to_keeper(self) -> dict:
+    def to_keeper(self) -> dict[str, Any]:
         return asdict(self) | {
             "rate_bit": parse_rate(self.rate),
             "sockbuf": parse_sockbuf(self.sockbuf),

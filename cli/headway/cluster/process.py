@@ -52,7 +52,7 @@ def collect(stream: IO[str], into: list[str], on_line: Callable[[str], None] | N
     stream.close()
 
 
-def kill_group(process: subprocess.Popen) -> None:
+def kill_group(process: subprocess.Popen[str]) -> None:
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

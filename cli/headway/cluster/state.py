@@ -8,6 +8,7 @@ import re
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from headway.cluster import procs
 from headway.errors import HeadwayError
@@ -23,7 +24,7 @@ class State:
     nodes: list[int]
     agent: str
     interface: str
-    options: dict
+    options: dict[str, Any]
 
     @property
     def is_alive(self) -> bool:

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich import box
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -94,12 +95,13 @@ class Demo:
             self.rows = max(4, min(4096, 2 + round(wire_s / row_s)))
 
 
-def find_object(text: str) -> dict | None:
+def find_object(text: str) -> dict[str, Any] | None:
     for line in text.splitlines():
         at = line.find('{"program"')
         if at >= 0:
             try:
-                return json.loads(line[at:])
+                found: dict[str, Any] = json.loads(line[at:])
+                return found
             except ValueError:
                 return None
     return None
@@ -145,7 +147,7 @@ def machine_to_ourselves() -> Iterator[None]:
         yield
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     default = ClusterOptions()
     parser = commands.add_parser(
         "demo",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -16,6 +17,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.patches import Rectangle  # noqa: E402
 
 from headway.demo.launched import Launched  # noqa: E402
 from headway.errors import HeadwayError  # noqa: E402
@@ -26,7 +28,7 @@ LINKS = ("#009E73", "#CC79A7")
 SMOOTHING_S = 0.002
 
 
-def collect(launches: dict[str, Launched], title: str, machine: str) -> dict:
+def collect(launches: dict[str, Launched], title: str, machine: str) -> dict[str, Any]:
     """What a picture needs. Times begin with the first step, bytes with the first sample."""
     modes = {}
     for mode, launched in launches.items():
@@ -55,12 +57,12 @@ def collect(launches: dict[str, Launched], title: str, machine: str) -> dict:
     return {"title": title, "measured": measured, "modes": modes}
 
 
-def save(data: dict, path: Path) -> None:
+def save(data: dict[str, Any], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(data, separators=(",", ":")) + "\n")
 
 
-def load(path: Path) -> dict:
+def load(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text())
         return {"title": data["title"], "measured": data["measured"], "modes": data["modes"]}
@@ -70,7 +72,7 @@ def load(path: Path) -> dict:
         ) from error
 
 
-def draw(data: dict, path: Path) -> None:
+def draw(data: dict[str, Any], path: Path) -> None:
     """One column per mode, on one time scale: phases above, link use below."""
     launches = data["modes"]
     figure, axes = pyplot.subplots(
@@ -94,14 +96,14 @@ def draw(data: dict, path: Path) -> None:
     axes[1][0].set_ylabel("sent, Mbit/s")
     axes[0][0].set_xlim(0, 1e3 * end_s)
     figure.suptitle(data["title"])
-    handles = [pyplot.Rectangle((0, 0), 1, 1, color=colour) for _, colour in PHASES]
+    handles = [Rectangle((0, 0), 1, 1, color=colour) for _, colour in PHASES]
     figure.legend(handles, [name for name, _ in PHASES], loc="outside lower center", ncols=4)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     pyplot.close(figure)
 
 
-def draw_phases(axes: Axes, timeline: list[dict]) -> None:
+def draw_phases(axes: Axes, timeline: list[dict[str, Any]]) -> None:
     for rank in timeline:
         shift = rank["start_monotonic_s"]
         for step in rank["steps"]:

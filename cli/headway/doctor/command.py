@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -18,7 +19,7 @@ from headway.mpi.mpis import find_mpi, find_mpis
 STYLES = {OK: "green", NOTE: "yellow", PROBLEM: "bold red"}
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "doctor",
         help="what this machine, its MPIs and a program let Headway do",

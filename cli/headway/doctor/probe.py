@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from headway import records
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
@@ -64,7 +65,7 @@ class Answer:
     transport: str = ""
     abi: str = ""
     library: str = ""  # of Headway; empty: none built for this ABI
-    record: dict = field(default_factory=dict)
+    record: dict[str, Any] = field(default_factory=dict[str, Any])
     error: str = ""
     ghost_error: str = "not asked"  # empty: a ghost served a window
 
@@ -228,7 +229,7 @@ def judge(answer: Answer) -> list[Finding]:
     return [Finding(OK, title, "runs, and the thread engine starts")]
 
 
-def as_json(answer: Answer) -> dict:
+def as_json(answer: Answer) -> dict[str, Any]:
     return {
         "name": answer.mpi.name,
         "title": answer.mpi.title,

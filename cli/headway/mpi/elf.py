@@ -55,7 +55,8 @@ def parse(data: bytes, is_64: bool, order: str) -> Elf:
     else:
         (phoff,) = struct.unpack_from(order + "I", data, 28)
         phentsize, phnum = struct.unpack_from(order + "HH", data, 42)
-    loads, dynamic, elf = [], None, Elf()
+    loads: list[tuple[int, int, int]] = []
+    dynamic, elf = None, Elf()
     for index in range(phnum):
         at = phoff + index * phentsize
         if is_64:

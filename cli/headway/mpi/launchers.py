@@ -213,8 +213,8 @@ def srun(words: Sequence[str], env: Mapping[str, str]) -> Command:
         elif index + 1 < len(argv):
             argv[index + 1] = exported(argv[index + 1], env)
         return Command(argv, outer, argv, outer)
-    if value := os.environ.get("SLURM_EXPORT_ENV"):
-        outer["SLURM_EXPORT_ENV"] = exported(value, env)
+    if names := os.environ.get("SLURM_EXPORT_ENV"):
+        outer["SLURM_EXPORT_ENV"] = exported(names, env)
     return Command(argv, outer, argv, outer)
 
 

@@ -123,8 +123,8 @@ def find_mpis(roots: list[Path] | None = None, *, with_path: bool = True) -> lis
         candidates.append(("path", Path(found)))
 
     mpis: list[Mpi] = []
-    for name, wrapper in candidates:
-        mpi = describe(name, wrapper)
+    for name, path in candidates:
+        mpi = describe(name, path)
         if mpi and not any(known.library.samefile(mpi.library) for known in mpis):
             mpis.append(mpi)
     return sorted(mpis, key=lambda m: (m.flavour, m.is_intel, m.version))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from headway import console, ghosts, options_table, records
 from headway.errors import HeadwayError
@@ -50,7 +51,7 @@ def options_help() -> str:
     return "\n".join(lines)
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "run",
         help="run an MPI program with Headway",
@@ -286,13 +287,15 @@ def run(arguments: argparse.Namespace) -> int:
     return launch_and_tell(arguments, settings, tell_summary)
 
 
-def tell_summary(found: list[dict]) -> None:
+def tell_summary(found: list[dict[str, Any]]) -> None:
     for line in records.summarise(found):
         console.say(line)
 
 
 def launch_and_tell(
-    arguments: argparse.Namespace, settings: dict[str, str], tell: Callable[[list[dict]], None]
+    arguments: argparse.Namespace,
+    settings: dict[str, str],
+    tell: Callable[[list[dict[str, Any]]], None],
 ) -> int:
     """Runs the program with these options, then tells about its records; the program's status."""
     if arguments.settings:

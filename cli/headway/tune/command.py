@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from headway import console, records
 from headway.errors import HeadwayError
@@ -29,7 +30,7 @@ DEFAULT_OUTPUT = "headway.toml"
 SLOWEST, SPARE_S = 10, 60.0
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     tuned = [option.name.removeprefix("HEADWAY_") for option in OPTIONS if option.tune]
     parser = commands.add_parser(
         "tune",
@@ -88,7 +89,7 @@ class Runner:
         self.count = 0
         self.limit_s: float | None = None
         self.plain = run.make_plan(arguments, {})
-        self.plans: dict[tuple, tuple[run.Plan, Path]] = {}
+        self.plans: dict[tuple[Any, ...], tuple[run.Plan, Path]] = {}
         try:
             self.pattern = re.compile(arguments.measure) if arguments.measure else None
         except re.error as error:
@@ -108,7 +109,7 @@ class Runner:
         is_off = bool(found) and all(r.get("engine") == "off" for r in found)
         return Timed(seconds, sum(counts) if counts else None, is_off)
 
-    def watch(self, wanted: dict[str, str]) -> tuple[float, list[dict]]:
+    def watch(self, wanted: dict[str, str]) -> tuple[float, list[dict[str, Any]]]:
         """One run with these settings: its time and its records."""
         plan, kept = self.plan(wanted)
         shutil.rmtree(kept, ignore_errors=True)
@@ -172,7 +173,7 @@ class Runner:
         return seconds
 
 
-def end_group(process: subprocess.Popen) -> None:
+def end_group(process: subprocess.Popen[bytes]) -> None:
     """Whatever is left of a launch that did not end by itself."""
     if process.poll() is not None:
         return
@@ -241,7 +242,7 @@ def tune(arguments: argparse.Namespace) -> int:
         console.say(f"the first run, without Headway, took {first_s:.2f} s")
 
         def has_time() -> bool:
-            return time.monotonic() - began < arguments.limit
+            return bool(time.monotonic() - began < arguments.limit)
 
         can_add = arguments.ranks is not None and arguments.ghosts is None
         can_add = can_add and launchers.allocated_nodes() <= 1

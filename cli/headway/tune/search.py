@@ -89,7 +89,7 @@ class Race:
 
 def tail(count: int, wins: int) -> float:
     """Probability that a fair coin wins at least so often."""
-    return sum(comb(count, k) for k in range(wins, count + 1)) / 2**count
+    return float(sum(comb(count, k) for k in range(wins, count + 1)) / 2**count)
 
 
 def wins_needed(count: int) -> int:

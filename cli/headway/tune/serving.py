@@ -7,6 +7,7 @@ the processes that become ghosts.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from headway import console, records
 from headway.errors import HeadwayError
@@ -20,10 +21,10 @@ OPERATIONS = {
     *("Rput", "Rget", "Raccumulate", "Rget_accumulate"),
 }
 #: a run with these settings, not timed; its records
-Watch = Callable[[dict[str, str]], list[dict]]
+Watch = Callable[[dict[str, str]], list[dict[str, Any]]]
 
 
-def operations(found: list[dict]) -> int:
+def operations(found: list[dict[str, Any]]) -> int:
     """One-sided operations that a profile saw."""
     profiles = [record.get("profile") for record in found]
     sites = [site for one in profiles if isinstance(one, dict) for site in one.get("sites") or []]
@@ -35,7 +36,7 @@ def operations(found: list[dict]) -> int:
     )
 
 
-def is_served(found: list[dict]) -> bool:
+def is_served(found: list[dict[str, Any]]) -> bool:
     """Did anything of the program go to a ghost?"""
     counted = ("operations_redirected", "locks_redirected")
     return sum(records.total(found, name) for name in counted) > 0

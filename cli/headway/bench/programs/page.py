@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 #: columns of a line that is no table
 WIDTH = 118
@@ -29,15 +30,15 @@ installs Debian's programs from Debian's archive and Python's from the package i
 """
 
 
-def title_of(row: dict) -> str:
-    return row.get("title", row["program"])
+def title_of(row: dict[str, Any]) -> str:
+    return str(row.get("title", row["program"]))
 
 
 def seconds_text(times: dict[str, float]) -> str:
     return f"{times['median']:.2f} ({times['min']:.2f}..{times['max']:.2f})"
 
 
-def verdict(row: dict) -> str:
+def verdict(row: dict[str, Any]) -> str:
     """In one word, what Headway does to this program."""
     if not row["pairs"]:
         return "did not run"
@@ -49,7 +50,7 @@ def verdict(row: dict) -> str:
     return "the same"
 
 
-def table_row(row: dict, mpis: dict[str, str]) -> str:
+def table_row(row: dict[str, Any], mpis: dict[str, str]) -> str:
     answer = "unchanged" if row["is_same_answer"] else "**CHANGED**"
     cells = [title_of(row), mpis[row["mpi"]] + (", small buffers" if is_small(row) else "")]
     if row["pairs"]:
@@ -66,11 +67,11 @@ def table_row(row: dict, mpis: dict[str, str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def is_small(row: dict) -> bool:
-    return row["sockbuf"] == "small"
+def is_small(row: dict[str, Any]) -> bool:
+    return bool(row["sockbuf"] == "small")
 
 
-def reasons_text(profile: dict) -> str:
+def reasons_text(profile: dict[str, Any]) -> str:
     """Why it waited, in the words of `headway report`."""
     reasons = profile["reasons_s"]
     whole = sum(reasons.values())
@@ -81,12 +82,12 @@ def reasons_text(profile: dict) -> str:
     return f"{profile['waited_s']:.2f} s in waits for requests ({', '.join(named)})"
 
 
-def site_text(site: dict) -> str:
+def site_text(site: dict[str, Any]) -> str:
     size = "" if site["size"] == "-" else f" of {site['size']}"
     return f"MPI_{site['function']}{size} {site['seconds']:.2f} s in {site['calls']} calls"
 
 
-def share_text(row: dict, gain_s: float) -> str:
+def share_text(row: dict[str, Any], gain_s: float) -> str:
     """How much of what the profile promised was won, where it promised enough to tell."""
     plain_s = row["plain_s"]["median"]
     if gain_s < 2 * LEVEL * plain_s:
@@ -95,7 +96,7 @@ def share_text(row: dict, gain_s: float) -> str:
     return f", of which Headway won {won_s:.2f} s, {100 * won_s / gain_s:.0f} %"
 
 
-def unknown_text(row: dict) -> str:
+def unknown_text(row: dict[str, Any]) -> str:
     """A bound that leaves out what was not known is none."""
     unknown_s = row["profile"]["reasons_s"]["unknown"]
     if unknown_s < 2 * LEVEL * row["plain_s"]["median"]:
@@ -104,7 +105,7 @@ def unknown_text(row: dict) -> str:
     return f", beside the {unknown_s:.2f} s not known (Headway won {won_s:.2f} s in all)"
 
 
-def profile_text(row: dict) -> str:
+def profile_text(row: dict[str, Any]) -> str:
     profile = row["profile"]
     if not profile:
         return "Profile: failed."
@@ -120,13 +121,13 @@ def profile_text(row: dict) -> str:
     )
 
 
-def told_text(row: dict) -> str:
+def told_text(row: dict[str, Any]) -> str:
     return (
         "*Headway said*: " + "; ".join(row["headway"]["told"][1:] or row["headway"]["told"]) + "."
     )
 
 
-def variants_lines(row: dict) -> list[str]:
+def variants_lines(row: dict[str, Any]) -> list[str]:
     count = row.get("variants", {}).get("plain", 1)
     if count == 1:
         return []
@@ -136,7 +137,7 @@ def variants_lines(row: dict) -> list[str]:
     ]
 
 
-def section(row: dict, mpis: dict[str, str]) -> list[str]:
+def section(row: dict[str, Any], mpis: dict[str, str]) -> list[str]:
     versions = ", ".join(f"{name} {version}" for name, version in row["versions"].items())
     buffers = " (small socket buffers)" if is_small(row) else ""
     does = row["does"][0].upper() + row["does"][1:]
@@ -154,7 +155,7 @@ def section(row: dict, mpis: dict[str, str]) -> list[str]:
     return [*lines, ""]
 
 
-def same_text(rows: list[dict]) -> str:
+def same_text(rows: list[dict[str, Any]]) -> str:
     changed = [row for row in rows if row["pairs"] and not row["is_same_answer"]]
     if not changed:
         return "**Every answer is unchanged**, profiled or accelerated."
@@ -168,7 +169,7 @@ def wrapped(line: str) -> str:
     return textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def page_make(document: dict) -> str:
+def page_make(document: dict[str, Any]) -> str:
     """The page of a result."""
     rows = document["rows"]
     machine = document["machine"]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from headway import records
 from headway.bench import machine
@@ -108,7 +109,7 @@ def seconds_read(program: RealProgram, output: str) -> float | None:
     return sum(map(float, found)) if found else None
 
 
-def launch(program: RealProgram, place: Place, mode: str) -> dict:
+def launch(program: RealProgram, place: Place, mode: str) -> dict[str, Any]:
     """One run to its end: times, answers, records; or `failure`."""
     with work_folder(program, place.scratch) as folder:
         told = folder / "headway-records"
@@ -139,7 +140,7 @@ def launch(program: RealProgram, place: Place, mode: str) -> dict:
         return row
 
 
-def failure_of(row: dict, timed_out: bool, status: int, mode: str) -> str:
+def failure_of(row: dict[str, Any], timed_out: bool, status: int, mode: str) -> str:
     if timed_out:
         return "did not end in its time"
     if status != 0:
@@ -155,8 +156,8 @@ def failure_of(row: dict, timed_out: bool, status: int, mode: str) -> str:
 
 
 def pairs_run(
-    program: RealProgram, place: Place, pairs: int, tell: Callable[[dict], None]
-) -> list[list[dict]]:
+    program: RealProgram, place: Place, pairs: int, tell: Callable[[dict[str, Any]], None]
+) -> list[list[dict[str, Any]]]:
     """PAIRS of launches, plain first in every other; one pair holds the lock at a time."""
     rows = []
     for index in range(pairs):
@@ -180,7 +181,7 @@ def summary(values: list[float]) -> dict[str, float]:
     }
 
 
-def profile_brief(found: list[dict]) -> dict:
+def profile_brief(found: list[dict[str, Any]]) -> dict[str, Any]:
     """Of a profile: where the time in MPI went, why requests were waited for, what can be won."""
     run = Run("profile", found)
     reasons = run.all_reasons
@@ -204,7 +205,7 @@ def profile_brief(found: list[dict]) -> dict:
     }
 
 
-def headway_brief(found: list[dict]) -> dict:
+def headway_brief(found: list[dict[str, Any]]) -> dict[str, Any]:
     """What the library said about a run: its paragraph, and the counters behind it."""
     counted = ("tracked_bytes", "completed_early", "polls", "overlap_windows")
     return {
@@ -215,12 +216,14 @@ def headway_brief(found: list[dict]) -> dict:
     }
 
 
-def variants(rows: list[dict], mode: str) -> int:
+def variants(rows: list[dict[str, Any]], mode: str) -> int:
     """How many different answers the launches of a mode printed: plain runs may vary too."""
     return len({json.dumps(row["answers"]) for row in rows if row["mode"] == mode})
 
 
-def row_make(program: RealProgram, mpi: Mpi, pairs: list[list[dict]], profile: dict) -> dict:
+def row_make(
+    program: RealProgram, mpi: Mpi, pairs: list[list[dict[str, Any]]], profile: dict[str, Any]
+) -> dict[str, Any]:
     """One row of the results from what its launches gave."""
     launches = [row for pair in pairs for row in pair]
     failures = [
@@ -263,8 +266,8 @@ def program_run(
     pairs: int,
     libraries: Path,
     scratch: Path,
-    tell: Callable[[dict], None],
-) -> tuple[dict, str]:
+    tell: Callable[[dict[str, Any]], None],
+) -> tuple[dict[str, Any], str]:
     """The row of one program under one MPI, and how the nodes were made if not as asked."""
     cluster = open_cluster(2, rate=rate, sockbuf=sockbuf)
     try:

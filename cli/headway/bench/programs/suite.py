@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -34,7 +36,7 @@ def programs_choose(part: str | None) -> list[RealProgram]:
     return chosen
 
 
-def settings_make(programs: Sequence[RealProgram], mpis: Sequence[Mpi]) -> list:
+def settings_make(programs: Sequence[RealProgram], mpis: Sequence[Mpi]) -> list[Any]:
     """Every program with each of its MPIs that is here and that was asked for."""
     by_name = {mpi.name: mpi for mpi in mpis}
     found = [
@@ -48,7 +50,7 @@ def settings_make(programs: Sequence[RealProgram], mpis: Sequence[Mpi]) -> list:
     return found
 
 
-def described(program: RealProgram) -> dict:
+def described(program: RealProgram) -> dict[str, Any]:
     """What the page says about a program, kept with its figures."""
     return {
         "title": program.title,
@@ -60,14 +62,18 @@ def described(program: RealProgram) -> dict:
     }
 
 
-def measure(options: argparse.Namespace, mpis: Sequence[Mpi], console: Console) -> dict:
+def tell_launch(progress: report.Progress, common: dict[str, Any], launch: dict[str, Any]) -> None:
+    progress.tell({**common, **launch})
+
+
+def measure(options: argparse.Namespace, mpis: Sequence[Mpi], console: Console) -> dict[str, Any]:
     settings = settings_make(programs_choose(options.case), mpis)
     install.ensure([program for program, _ in settings], consent=options.install)
     pairs = options.launches or PAIRS
     rate, sockbufs = options.rate or "1gbit", (options.sockbuf or "default").split(",")
     started = datetime.datetime.now(datetime.UTC)
     commit, is_tree_clean = places.commit(), places.is_tree_clean()
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     notes: list[str] = []
     with machine.cpu_share() as protection, report.Progress(console) as progress:
         notes.append(f"CPU: {protection}")
@@ -85,7 +91,7 @@ def measure(options: argparse.Namespace, mpis: Sequence[Mpi], console: Console) 
                     pairs=pairs,
                     libraries=preload.library(mpi.flavour).parent,
                     scratch=options.out / "scratch",
-                    tell=lambda launch, common=common: progress.tell({**common, **launch}),
+                    tell=functools.partial(tell_launch, progress, common),
                 )
                 dated = {
                     "date": started.isoformat(timespec="seconds"),
@@ -109,7 +115,7 @@ def measure(options: argparse.Namespace, mpis: Sequence[Mpi], console: Console) 
     }
 
 
-def table_print(document: dict, console: Console) -> None:
+def table_print(document: dict[str, Any], console: Console) -> None:
     table = Table(title=f"{document['title']}, {document['options']['rate']}", title_justify="left")
     for heading in ("program", "MPI", "buffers", "plain", "Headway", "x plain", "", "answer"):
         table.add_column(heading)
@@ -127,13 +133,13 @@ def table_print(document: dict, console: Console) -> None:
             console.print(f"{row['program']}, {row['mpi']}: {failure}", markup=False)
 
 
-def merged(earlier: Path, document: dict) -> dict:
+def merged(earlier: Path, document: dict[str, Any]) -> dict[str, Any]:
     """This result with the rows of an earlier one that it does not repeat."""
     if not earlier.exists():
         return document
     old = json.loads(earlier.read_text(encoding="utf-8"))
 
-    def key(row: dict) -> tuple[str, ...]:
+    def key(row: dict[str, Any]) -> tuple[str, ...]:
         return row["program"], row["mpi"], row["rate"], row["sockbuf"]
 
     again = {key(row) for row in document["rows"]}
@@ -145,7 +151,7 @@ def merged(earlier: Path, document: dict) -> dict:
     }
 
 
-def results_write(document: dict, options: argparse.Namespace, console: Console) -> None:
+def results_write(document: dict[str, Any], options: argparse.Namespace, console: Console) -> None:
     """The result and its page; a run of some programs leaves the rows of the others."""
     folders = [options.out] + ([places.publications()] if options.publish else [])
     for folder in folders:
