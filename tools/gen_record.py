@@ -381,7 +381,7 @@ def python_default(record: Record, field: Field) -> str:
         "counts": "field(default_factory=dict)", **dict.fromkeys(NUMBERS, "0.0"),
         "object": f"{record.object(field.of).class_name}()" if field.of else "",
     }  # fmt: skip
-    return kinds.get(field.type, "0")
+    return kinds.get(field.type, "-1" if field.least == -1 else "0")
 
 
 def python_reading(record: Record, field: Field) -> str:
@@ -400,8 +400,9 @@ def python_reading(record: Record, field: Field) -> str:
         return f"number{none}(raw, {name})"
     if field.type in ("boolean", "integers", "counts"):
         return f"{field.type}(raw, {name})"
-    least = f", {field.least}" if field.least < 0 else ""
-    return f"integer{none}(raw, {name}{least})"
+    bounds = f", {field.least}" if field.least < 0 else ""
+    bounds += f", most={field.max}" if field.max is not None else ""
+    return f"integer{none}(raw, {name}{bounds})"
 
 
 def wrapped(name: str, items: list[str], indent: int) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from headway import console
 from headway.errors import HeadwayError
+from headway.record.table import Record
 from headway.report import command as report
 from headway.report.runs import Run
 from headway.run import command as run
@@ -31,7 +32,7 @@ def profile(arguments: argparse.Namespace) -> int:
     return run.launch_and_tell(arguments, settings, tell)
 
 
-def tell(found: list[dict[str, Any]]) -> None:
+def tell(found: list[Record]) -> None:
     if not found:
         console.say("no records (did the program reach MPI_Finalize?); headway doctor PROGRAM")
         return

@@ -1,30 +1,33 @@
-"""The records the library writes, headway.<rank>.json, read with care and summed up.
-
-A record may be damaged, or written by an older or newer library: what it lacks, or what is no
-number, is left out; nothing here raises for it.
-"""
+"""The records the library writes, headway.<rank>.json, summed up."""
 
 from __future__ import annotations
 
 import json
-import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from headway.record.older import record_of
+from headway.record.table import Record
 
 NS = 1e-9
-#: no figure of a record is larger: nanoseconds of thirty years
-MOST = 1e18
 #: where processes that were spawned leave theirs: each world has a rank 0
 SPAWNED = "spawned"
 #: below this share of the run a figure is noise
 SMALL_SHARE = 0.01
 
 
-def read(folder: Path) -> list[dict]:
+def read(folder: Path) -> list[Record]:
     """Every readable record of a run, by rank."""
-    records = [record for path in folder.glob("headway.*.json") if (record := load(path))]
-    return sorted(records, key=lambda r: str(r.get("rank", "")).zfill(8))
+    return [record_of(raw) for raw in read_json(folder)]
+
+
+def read_json(folder: Path) -> list[dict[str, Any]]:
+    """The same as their files have them."""
+    found = [raw for path in folder.glob("headway.*.json") if (raw := load_json(path))]
+    return sorted(found, key=lambda raw: str(raw.get("rank", "")).zfill(8))
 
 
 def spawned_count(folder: Path) -> int:
@@ -32,33 +35,35 @@ def spawned_count(folder: Path) -> int:
     return len(list(folder.glob(f"{SPAWNED}/headway.*.json")))
 
 
-def load(path: Path) -> dict | None:
+def load(path: Path) -> Record | None:
     """One record, or None if the file is not one."""
+    raw = load_json(path)
+    return None if raw is None else record_of(raw)
+
+
+def load_json(path: Path) -> dict[str, Any] | None:
+    """The object in a file, or None if there is none."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
-        record = json.loads(text.replace(r"\u0000", "\ufffd"))
+        found = json.loads(text.replace(r"\u0000", "\ufffd"))
         if r"\ud" in text.lower():  # halves of a character cannot be printed
-            whole = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace")
-            record = json.loads(whole)
+            whole = json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
+            found = json.loads(whole)
     except (OSError, ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) else None
+    return found if isinstance(found, dict) else None
 
 
-def number(record: dict, key: str) -> float:
-    """A figure of a record; 0 where it has none. What no library counts to is cut off."""
-    value = record.get(key)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value):
-        return 0.0
-    return min(max(float(value), -1.0), MOST)
+def figure(one: object, name: str) -> float:
+    """A field of a record, or of a part of one, by its name; 0 where it has none."""
+    return float(getattr(one, name) or 0.0)
 
 
-def total(records: list[dict], key: str) -> float:
-    return sum(number(r, key) for r in records)
+def total(records: Sequence[Record], key: str) -> float:
+    return sum(figure(r, key) for r in records)
 
 
-def mean(records: list[dict], key: str) -> float:
+def mean(records: Sequence[Record], key: str) -> float:
     return total(records, key) / len(records) if records else 0.0
 
 
@@ -70,24 +75,23 @@ def size_text(count: float) -> str:
     return f"{count:.1f} TiB"
 
 
-def tracked_count(record: dict) -> int:
+def tracked_count(record: Record) -> int:
     """Operations followed: each post, and each start of a persistent one."""
     names = ("tracked_p2p", "tracked_collective", "tracked_rma", "tracked_io", "started")
-    return int(sum(number(record, name) for name in names))
+    return int(sum(figure(record, name) for name in names))
 
 
-def declined(records: list[dict]) -> dict[str, tuple[int, int]]:
+def declined(records: Sequence[Record]) -> dict[str, tuple[int, int]]:
     """Reason -> how often, and in how many ranks."""
     reasons: dict[str, tuple[int, int]] = {}
     for record in records:
-        found = record.get("declined")
-        for reason in found if isinstance(found, dict) else {}:
+        for reason, times in record.declined.items():
             count, ranks = reasons.get(reason, (0, 0))
-            reasons[reason] = (count + int(number(found, reason)), ranks + 1)
+            reasons[reason] = (count + times, ranks + 1)
     return reasons
 
 
-def summarise(records: list[dict]) -> list[str]:
+def summarise(records: Sequence[Record]) -> list[str]:
     """The closing paragraph of a run; its first line stands by itself."""
     if not records:
         return [
@@ -98,7 +102,7 @@ def summarise(records: list[dict]) -> list[str]:
     lines += policy_lines(records)
     for reason, (_, ranks) in sorted(declined(records).items()):
         lines.append(f"declined: {reason} ({plural(ranks, 'rank')})")
-    sizes = {int(number(r, "size")) for r in records if number(r, "size") > 0}
+    sizes = {r.size for r in records if r.size > 0}
     if sizes and max(sizes) > len(records):
         lines.append(f"only {len(records)} of {max(sizes)} ranks left a record that can be read")
     return lines
@@ -112,15 +116,15 @@ def share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %"
 
 
-def headline(records: list[dict]) -> str:
+def headline(records: Sequence[Record]) -> str:
     parts = [plural(len(records), "rank")]
-    engines = sorted({str(r["engine"]) for r in records if r.get("engine")})
+    engines = sorted({str(r.engine) for r in records if r.engine})
     if engines:
         parts.append("engine " + "/".join(engines))
-    wall = max(number(r, "wall_s") for r in records)
+    wall = max(r.wall_s for r in records)
     if wall:
         parts.append(f"{wall:.2f} s from MPI_Init to MPI_Finalize")
-        if any("mpi_s" in r for r in records):
+        if any(r.mpi_s is not None for r in records):
             inside = mean(records, "mpi_s")
             parts.append(f"{inside:.2f} s of it in MPI ({share(inside, wall)})")
         cpu = mean(records, "thread_cpu_s")
@@ -128,21 +132,21 @@ def headline(records: list[dict]) -> str:
     return ", ".join(parts)
 
 
-def ghost_cpu_s(records: list[dict]) -> float | None:
+def ghost_cpu_s(records: Sequence[Record]) -> float | None:
     """CPU time of a ghost, on average; all that it serves tell the same. None: nobody tells."""
     each: dict[float, float] = {}
     for one in records:
-        if number(one, "ghost") > 0 and number(one, "ghost_cpu_s") > 0:
-            ghost = number(one, "ghost")
-            each[ghost] = max(each.get(ghost, 0.0), number(one, "ghost_cpu_s"))
+        if one.ghost > 0 and one.ghost_cpu_s > 0:
+            ghost = one.ghost
+            each[ghost] = max(each.get(ghost, 0.0), one.ghost_cpu_s)
     return sum(each.values()) / len(each) if each else None
 
 
-def ghost_lines(records: list[dict]) -> list[str]:
+def ghost_lines(records: Sequence[Record]) -> list[str]:
     """What went to the ghosts, what that took, and what within a node could do without them."""
-    if not any(number(r, "ghost") > 0 or number(r, "windows_redirected") for r in records):
+    if not any(r.ghost > 0 or r.windows_redirected for r in records):
         return []
-    windows = int(max(number(r, "windows_redirected") for r in records))
+    windows = int(max(r.windows_redirected for r in records))
     cpu = ghost_cpu_s(records)
     took = "" if cpu is None else f"; a ghost took {cpu:.3f} CPU s"
     if not windows:
@@ -156,10 +160,10 @@ def ghost_lines(records: list[dict]) -> list[str]:
     return [line + took]
 
 
-def overlap_lines(records: list[dict]) -> list[str]:
+def overlap_lines(records: Sequence[Record]) -> list[str]:
     """What was followed, what was overlapped, what was waited for."""
     tracked = sum(tracked_count(r) for r in records)
-    if not any("tracked_p2p" in r and r.get("engine") != "off" for r in records):
+    if all(r.engine == "off" for r in records):
         return []
     exposures = int(total(records, "exposures"))
     if not tracked and not exposures and total(records, "windows_redirected"):
@@ -169,16 +173,16 @@ def overlap_lines(records: list[dict]) -> list[str]:
         windows = plural(exposures, "window")
         return [f"0 operations tracked; {windows} exposed, polled {looks} times for others"]
     if not tracked:
-        limit = max(number(r, "eager_limit_bytes") for r in records)
+        limit = max(r.eager_limit_bytes for r in records)
         above = f" (messages from {size_text(limit)} on are)" if limit else ""
         return [f"0 operations tracked: nothing was pending that needs progress{above}"]
     line = f"{tracked} operations tracked, {size_text(total(records, 'tracked_bytes'))}: waited "
     waited = mean(records, "blocked_ns") * NS
-    worst = max(records, key=lambda r: number(r, "blocked_ns"))
+    worst = max(records, key=lambda r: r.blocked_ns)
     line += f"{waited:.2f} s a rank for them"
-    if number(worst, "blocked_ns") * NS > 1.2 * waited > 0.01:
-        line += f" (rank {worst.get('rank', '?')}: {number(worst, 'blocked_ns') * NS:.2f} s)"
-    if any("overlapped_ns" in r for r in records):
+    if worst.blocked_ns * NS > 1.2 * waited > 0.01:
+        line += f" (rank {worst.rank}: {worst.blocked_ns * NS:.2f} s)"
+    if any(r.overlapped_ns is not None for r in records):
         computed = mean(records, "overlapped_ns") * NS
         line += f", computed for {computed:.2f} s while they were in flight"
     early = int(total(records, "completed_early"))
@@ -196,7 +200,7 @@ class Gain:
     high_s: float
 
 
-def gain(records: list[dict]) -> Gain | None:
+def gain(records: Sequence[Record]) -> Gain | None:
     """What the run gained by the thread, or None where the records do not tell.
 
     Ranks that wait for one another are done at the same time, so what one of them saved in its own
@@ -204,11 +208,11 @@ def gain(records: list[dict]) -> Gain | None:
     sees. The interval reaches to the least of what the ranks are sure of, and to the most of what
     the middle one thinks possible.
     """
-    judged = [r for r in records if number(r, "judged_windows") and "judged_off_low_ns" in r]
+    judged = [r for r in records if r.judged_windows and r.judged_off_low_ns is not None]
     if not judged:
         return None
     figures = {
-        name: [(number(r, f"judged_{name}_ns") - number(r, "judged_on_ns")) * NS for r in judged]
+        name: [(figure(r, f"judged_{name}_ns") - r.judged_on_ns) * NS for r in judged]
         for name in ("off_low", "off", "off_high")
     }
     saved = statistics.median(figures["off"])
@@ -234,10 +238,10 @@ def gain_text(found: Gain, wall_s: float) -> str:
     )
 
 
-def policy_lines(records: list[dict]) -> list[str]:
+def policy_lines(records: Sequence[Record]) -> list[str]:
     """What the thread brought, and where it was left out, as the library measured in this run."""
     lines = []
-    wall = max(number(r, "wall_s") for r in records)
+    wall = max(r.wall_s for r in records)
     found = gain(records)
     if found and wall and (text := gain_text(found, wall)):
         lines.append(text)

@@ -86,5 +86,5 @@ def test_as_a_module(mpi: Mpi, python: Path, env: dict[str, str], tmp_path: Path
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["2", "2"]
-    found = records.read(tmp_path / "kept")
+    found = records.read_json(tmp_path / "kept")
     assert [r["phases"][0]["name"] for r in found] == ["sum", "sum"]

@@ -14,6 +14,7 @@ import pytest
 from conftest import build
 from damage import damage
 from headway.mpi.mpis import Mpi
+from headway.record.older import record_of
 from headway.report import causes, page, runs, text
 from headway.report.causes import Cause, Causes
 from headway.report.runs import Run
@@ -76,7 +77,7 @@ class Recorded:
 
 
 def run_of(*ranks: Recorded) -> Run:
-    return Run("made", [one.record for one in ranks])
+    return Run("made", [record_of(one.record) for one in ranks])
 
 
 def chain() -> list[Recorded]:
@@ -293,7 +294,7 @@ def test_older_records_say_nothing() -> None:
 def test_damaged_records_are_no_surprise(seed: int) -> None:
     source = random.Random(seed)
     records = [damage(one.record, source, share=0.1, more=(0, 21)) for one in chain()]
-    run = Run("made", [one for one in records if isinstance(one, dict)])
+    run = Run("made", [record_of(one) for one in records if isinstance(one, dict)])
     causes.lines(run, 9)
     causes.compared([run, run])
     page.write([run, run])

@@ -124,14 +124,14 @@ def test_find_package(prefix: Path, programs: Path, one_of_each_abi: Mpi) -> Non
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("phase_end 0") == 2
-    assert [r["phases"][0]["name"] for r in records.read(kept)] == ["whole"] * 2
+    assert [r["phases"][0]["name"] for r in records.read_json(kept)] == ["whole"] * 2
 
     kept = programs / "kept-linked"
     kept.mkdir()
     plain = {**support.ENGINE, "HEADWAY_RECORD": str(kept)}
     done = launched(one_of_each_abi, programs / "linked", plain)
     assert done.status == 0 and done.stdout.count("phase_end 0") == 2, done.explain()
-    found = records.read(kept)
+    found = records.read_json(kept)
     assert [r["engine"] for r in found] == ["thread"] * 2
     assert sum(r["tracked_collective"] for r in found) == 2
 

@@ -186,7 +186,7 @@ def test_program_within_a_node(headway: Headway, mpi: Mpi, tmp_path: Path, does:
     (number,) = (n for n, one in enumerate(lines, 1) if one.endswith(f"/* site: {mark} */"))
     (site,) = (s for s in text.waits_of(run) if f"within.c:{number})" in str(s.place))
     found = run.reasons_at(site, 0, site.ranks[0])
-    whole = site.ranks[0]["call_ns"] / S
+    whole = site.ranks[0].call_ns / S
     assert found.unknown < 0.1 * whole and not found.looks and found.told > 0.9 * whole, found
     if does == "late":
         assert found.late > 0.09, found

@@ -107,7 +107,7 @@ def test_every_way_to_call(mpi: Mpi, interpreter: tuple[int, Path, Path], tmp_pa
         pytest.skip("its frames are not known")
     program = with_statements(tmp_path / "program.py")
     run = profiled(mpi, python, program, extension(mpi, minor, include), tmp_path / "records")
-    assert "python_refusal" not in run.records[0]["profile"]
+    assert run.records[0].profile and not run.records[0].profile.python_refusal
     calls: Counter[int] = Counter()
     functions: dict[int, str] = {}
     others: Counter[tuple[str, int]] = Counter()

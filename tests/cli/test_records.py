@@ -40,7 +40,7 @@ def test_numbers_have_points_in_every_language(
     done = headway(*words, HEADWAY_PROFILE=profile, **language)
     assert done.returncode == 0 and "0,5" in done.stdout, done.stderr
     assert "2 ranks" in done.stderr, done.stderr
-    assert len(records.read(tmp_path / "kept")) == 2
+    assert len(records.read_json(tmp_path / "kept")) == 2
 
 
 def allreduces(folder: Path) -> dict[int, int]:
@@ -79,7 +79,7 @@ def test_directory_is_that_of_the_beginning(mpi: Mpi, tmp_path: Path) -> None:
     made = launch.build(mpi, [str(build(mpi, "comma.c"))], ranks=2, forward=forward)
     done = support.run_group(made.argv, support.job_environment(mpi, made.env), cwd=tmp_path)
     assert done.status == 0 and "[headway" not in done.stderr, done.explain()
-    assert [record["rank"] for record in records.read(tmp_path / "kept")] == [0, 1]
+    assert [record["rank"] for record in records.read_json(tmp_path / "kept")] == [0, 1]
 
 
 @matrix.one_of_a("family")
@@ -99,5 +99,5 @@ def test_directory_that_cannot_be_written_is_told_at_the_start(
     assert "[headway" not in after and "HEADWAY_RECORD" not in after, done.explain()
     told = [line for line in before.splitlines() if "HEADWAY_RECORD" in line]
     assert len(told) == (0 if place == "kept" else 1), done.explain()
-    assert len(records.read(tmp_path / "kept")) == (2 if place == "kept" else 0)
+    assert len(records.read_json(tmp_path / "kept")) == (2 if place == "kept" else 0)
     assert not list((tmp_path / "kept").glob(".headway*"))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from damage import damage
+from headway.record.table import Site
 from headway.report import export, page, paraver, places, runs, text
 from rich.console import Console
 
@@ -561,5 +562,5 @@ def test_damaged_records_are_no_surprise(seed: int, tmp_path: Path) -> None:
 
 
 def test_places_without_a_program() -> None:
-    found = places.look_up([{"module": "/nowhere/app", "offset": 16, "symbol": "main"}, {}])
+    found = places.look_up([Site(module="/nowhere/app", offset=16, symbol="main"), Site()])
     assert str(found["/nowhere/app", 16]) == "main (app+0x10)"

@@ -14,6 +14,7 @@ from conftest import build
 from headway.errors import HeadwayError
 from headway.mpi.mpis import Mpi
 from headway.options_table import OPTIONS
+from headway.record.table import Record
 from headway.run import settings_file
 from headway.tune.search import (
     LEAST_PAIRS,
@@ -173,13 +174,13 @@ def test_where_ghosts_would_serve(
     """One run is watched; a second, with a ghost, is made for one-sided operations alone."""
     runs: list[dict[str, str]] = []
 
-    def watch(wanted: dict[str, str]) -> list[dict]:
+    def watch(wanted: dict[str, str]) -> list[Record]:
         runs.append(wanted)
         if "HEADWAY_PROFILE" in wanted:
-            return [{"profile": {"sites": sites}}, {}]
+            return [Record.of({"profile": {"sites": sites}}), Record()]
         if isinstance(served, HeadwayError):
             raise served
-        return [served or {}]
+        return [Record.of(served or {})]
 
     assert are_ghosts_worth_trying(watch) == ("tried as well" in said)
     assert said in capsys.readouterr().err and len(runs) == (1 if served is None else 2)

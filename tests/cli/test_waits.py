@@ -15,6 +15,7 @@ from conftest import build
 from damage import damage
 from headway.cluster import Cluster
 from headway.mpi.mpis import Mpi
+from headway.record.older import record_of
 from headway.report import causes, page, runs, text
 from headway.report.causes import Causes
 from headway.report.meanwhile import Found
@@ -168,7 +169,7 @@ def test_clocks_that_cannot_be_compared() -> None:
 def test_damaged_moments_are_no_surprise(seed: int) -> None:
     source = random.Random(seed)
     damaged = [damage(one.record, source, share=0.1, more=(0, 21)) for one in in_turns()]
-    run = Run("made", [one for one in damaged if isinstance(one, dict)])
+    run = Run("made", [record_of(one) for one in damaged if isinstance(one, dict)])
     causes.lines(run, 9)
     page.write([run])
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 from headway.record import table
 from headway.report import export, runs
@@ -106,6 +107,7 @@ def test_schema_has_what_the_classes_have() -> None:
     members = {name.rstrip("_") for name in table.Record.__dataclass_fields__}
     assert members == set(schema["properties"])
     assert schema["properties"]["schema"] == {"const": table.SCHEMA}
+    jsonschema.Draft202012Validator.check_schema(schema)
 
 
 def test_csv_has_the_counters_as_columns(tmp_path: Path) -> None:

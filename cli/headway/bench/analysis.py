@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from headway import records
+from headway.record.table import Record
 
 Values = dict[str, float]
 
@@ -110,14 +111,14 @@ def work_points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
         yield size, values, ""
 
 
-def ghost_values(told: list[dict[str, Any]]) -> Values:
+def ghost_values(told: Sequence[Record]) -> Values:
     """What a ghost took of its core, of the whole run; and for each operation that it served."""
     taken_s = records.ghost_cpu_s(told)
     if taken_s is None:
         return {}
-    values = {"ghost_core": taken_s / max(records.number(one, "wall_s") for one in told)}
+    values = {"ghost_core": taken_s / max(one.wall_s for one in told)}
     operations = records.total(told, "operations_redirected")
-    ghosts = len({one["ghost"] for one in told})
+    ghosts = len({one.ghost for one in told})
     if operations:
         values["ghost_operation_s"] = taken_s * ghosts / operations
     return values
@@ -127,15 +128,20 @@ def ghost_values(told: list[dict[str, Any]]) -> Values:
 TOLD_WITHIN = (0.2, 0.02)
 
 
+def records_of(launch: dict[str, Any]) -> list[Record]:
+    """What the library said of itself."""
+    return [Record.of(one) for one in launch.get("records") or []]
+
+
 def run_of(launch: dict[str, Any]) -> dict[str, float]:
     """From MPI_Init to MPI_Finalize, and what the library says that the thread saved of it."""
-    told = launch.get("records") or []
+    told = records_of(launch)
     if not launch["result"] or not told:
         return {}
     found = records.gain(told)
     return {
         "repetition": launch.get("repetition", 0),
-        "wall_s": max(records.number(one, "wall_s") for one in told),
+        "wall_s": max(one.wall_s for one in told),
         "told_s": found.saved_s if found else 0.0,
     }
 
@@ -338,7 +344,7 @@ def rows_make(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:
             found = [
                 (size, {**values, **launch["prediction"]}, digest) for size, values, digest in found
             ]
-        told = ghost_values(launch.get("records") or []) if launch["result"] else {}
+        told = ghost_values(records_of(launch)) if launch["result"] else {}
         for size, own_values, digest in found:
             values = own_values | told
             key = (*setting.values(), size, launch["mode"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import subprocess
@@ -18,6 +19,8 @@ from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.errors import HeadwayError
 from headway.mpi import elf, launch, preload, program
 from headway.mpi.mpis import Mpi
+from headway.record import reading
+from headway.record.table import Record
 
 TIMEOUT_S = 30.0
 LEVELS = ("single", "funneled", "serialized", "multiple")
@@ -65,13 +68,13 @@ class Answer:
     transport: str = ""
     abi: str = ""
     library: str = ""  # of Headway; empty: none built for this ABI
-    record: dict[str, Any] = field(default_factory=dict[str, Any])
+    record: Record = field(default_factory=Record)
     error: str = ""
     ghost_error: str = "not asked"  # empty: a ghost served a window
 
     @property
     def can_progress(self) -> bool:
-        return self.record.get("engine") == "thread" and not records.declined([self.record])
+        return self.record.engine == "thread" and not records.declined([self.record])
 
     @property
     def engine(self) -> str:
@@ -81,7 +84,7 @@ class Answer:
         if not self.library:
             return "no library built"
         if self.can_progress:
-            limit = records.size_text(records.number(self.record, "eager_limit_bytes"))
+            limit = records.size_text(self.record.eager_limit_bytes)
             return f"works, from {limit} on"
         reasons = [*records.declined([self.record])] or ["it did not start"]
         return "off: " + ", ".join(reasons)
@@ -102,11 +105,11 @@ def ask(mpi: Mpi) -> Answer:
         said_file = folder / "said.json"
         complaint = run_ranks(mpi, 1, [RANK, library, said_file], forward, folder)
         answer.error = "" if said_file.exists() else complaint
-        said = records.load(said_file) or {}
-        level = int(records.number(said, "level"))
+        said = records.load_json(said_file) or {}
+        level = reading.integer(said, "level")
         answer.level = LEVELS[level] if said and 0 <= level < len(LEVELS) else "?"
         answer.transport = transport(mpi, str(said.get("version", "")))
-        answer.record = (records.read(folder) or [{}])[0]
+        answer.record = (records.read(folder) or [Record()])[0]
     if answer.library and not answer.error:
         answer.ghost_error = ask_ghost(mpi, library, forward)
     return answer
@@ -242,5 +245,5 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "ghosts": not answer.ghost_error,
         "ghost_error": answer.ghost_error,
         "error": answer.error,
-        "record": answer.record,
+        "record": dataclasses.asdict(answer.record),
     }

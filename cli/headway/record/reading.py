@@ -33,17 +33,18 @@ def number(raw: Raw, key: str) -> float:
     return number_or_none(raw, key) or 0.0
 
 
-def integer_or_none(raw: Raw, key: str, least: int = 0) -> int | None:
+def integer_or_none(raw: Raw, key: str, least: int = 0, most: int = int(MOST)) -> int | None:
     value = raw.get(key)
     if isinstance(value, int) and not isinstance(value, bool):
-        return min(max(value, least), int(MOST))
+        return min(max(value, least), most)
     found = number_of(value)
-    return None if found is None else max(int(found), least)
+    return None if found is None else min(max(int(found), least), most)
 
 
-def integer(raw: Raw, key: str, least: int = 0) -> int:
-    found = integer_or_none(raw, key, least)
-    return max(0, least) if found is None else found
+def integer(raw: Raw, key: str, least: int = 0, most: int = int(MOST)) -> int:
+    """0 where it is absent; -1 where that stands for none."""
+    found = integer_or_none(raw, key, least, most)
+    return found if found is not None else -1 if least == -1 else 0
 
 
 def text(raw: Raw, key: str) -> str:
@@ -76,13 +77,14 @@ def objects(raw: Raw, key: str, of: Callable[[Raw], Value]) -> tuple[Value, ...]
 def rows(
     raw: Raw, key: str, length: int, of: Callable[[Sequence[float]], Value]
 ) -> tuple[Value, ...]:
-    """Lists of so many numbers each; others are left out."""
+    """Lists of so many numbers each, none negative; others are left out."""
     found = []
     for row in elements(raw, key):
         if isinstance(row, list) and len(row) == length:
             values = [number_of(value) for value in row]
-            if None not in values:
-                found.append(of([value for value in values if value is not None]))
+            sound = [value for value in values if value is not None and value >= 0]
+            if len(sound) == length:
+                found.append(of(sound))
     return tuple(found)
 
 

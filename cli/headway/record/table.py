@@ -144,7 +144,7 @@ class Site:
             build_id=text(raw, "build_id"),
             python=member_or_none(raw, "python", PythonPlace.of),
             function=text(raw, "function"),
-            size_class=integer(raw, "size_class"),
+            size_class=integer(raw, "size_class", most=64),
             calls=integer(raw, "calls"),
             bytes=integer(raw, "bytes"),
             call_ns=integer(raw, "call_ns"),
@@ -668,16 +668,16 @@ class Record:
 
     schema: int = 0
     #: in MPI_COMM_WORLD; -1 in a program that has only sessions
-    rank: int = 0
+    rank: int = -1
     #: of MPI_COMM_WORLD; -1 if there is none
-    size: int = 0
+    size: int = -1
     #: first line of MPI_Get_library_version
     mpi: str = ""
     engine: str = ""
     #: what drove the progress thread last
     trigger: str = ""
     #: rank among all processes, ghosts too, of the ghost that serves this one; -1: none
-    ghost: int = 0
+    ghost: int = -1
     #: CPU time of that ghost since it began to serve, a core of its own on which it spins
     #: included; 0 without
     ghost_cpu_s: float = 0.0
@@ -745,7 +745,7 @@ class Record:
     #: of these, left alone by the policy
     overlap_windows_off: int = 0
     #: time the program did not wait while something was pending
-    overlapped_ns: int = 0
+    overlapped_ns: int | None = None
     #: windows with the thread of which it is known what doing without it costs
     judged_windows: int = 0
     #: what these cost: waiting, waking, and CPU time taken from the program
@@ -753,7 +753,7 @@ class Record:
     #: what they would have cost without the thread, estimated
     judged_off_ns: int = 0
     #: the same, at least
-    judged_off_low_ns: int = 0
+    judged_off_low_ns: int | None = None
     #: the same, at most
     judged_off_high_ns: int = 0
     #: times the progress thread was woken because something was posted
@@ -824,11 +824,11 @@ class Record:
             blocked_ns=integer(raw, "blocked_ns"),
             overlap_windows=integer(raw, "overlap_windows"),
             overlap_windows_off=integer(raw, "overlap_windows_off"),
-            overlapped_ns=integer(raw, "overlapped_ns"),
+            overlapped_ns=integer_or_none(raw, "overlapped_ns"),
             judged_windows=integer(raw, "judged_windows"),
             judged_on_ns=integer(raw, "judged_on_ns"),
             judged_off_ns=integer(raw, "judged_off_ns"),
-            judged_off_low_ns=integer(raw, "judged_off_low_ns"),
+            judged_off_low_ns=integer_or_none(raw, "judged_off_low_ns"),
             judged_off_high_ns=integer(raw, "judged_off_high_ns"),
             wakes=integer(raw, "wakes"),
             looks=integer(raw, "looks"),

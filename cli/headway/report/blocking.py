@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from headway.records import NS, number
+from headway.records import NS
 from headway.report.runs import Reasons, Run, Site
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Blocking:
             if blocks(site.function):
                 for rank, one in site.ranks.items():
                     key = rank, site.spot
-                    self.in_calls[key] = self.in_calls.get(key, 0.0) + number(one, "call_ns") * NS
+                    self.in_calls[key] = self.in_calls.get(key, 0.0) + one.call_ns * NS
         self.in_waits: dict[tuple[int, Spot], float] = {}
         for rank, record in self.causes.ranks.items():
             for exchange in record.exchanges.values():
@@ -72,7 +72,7 @@ class Blocking:
         if not blocks(site.function) or rank not in site.ranks or not self.in_calls.get(key):
             return 0.0
         share = min(self.in_waits.get(key, 0.0) / self.in_calls[key], 1.0)
-        return number(site.ranks[rank], "call_ns") * NS * share
+        return site.ranks[rank].call_ns * NS * share
 
     def waited(self, site: Site) -> float:
         """The same of all ranks."""

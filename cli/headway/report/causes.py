@@ -9,13 +9,14 @@ found that computed. What the records do not show is said to be not shown.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from headway import records
-from headway.records import NS, number
-from headway.report.communicators import entries_of
+from headway.record import table
+from headway.record.table import Record
+from headway.records import NS, figure
 from headway.report.runs import (
     ONE_SIDED_OPERATION,
     ONE_SIDED_WAIT,
@@ -84,6 +85,10 @@ SECONDS = {
 COUNTS = {"times": "waits", "looks": "looks", "lost": "lost"}
 
 
+#: what makes exchanges one: call site, way, partner, communicator
+Key = tuple[Spot, str, int | None, tuple[str, int, str] | None]
+
+
 @dataclass
 class Exchange:
     """A call site of one rank: with one partner one way, all of a communicator, or several."""
@@ -104,10 +109,10 @@ class Exchange:
     computed_s: float = 0.0  #: before it gave or took, since it last did
     waited_s: float = 0.0
     gaps: dict[Gap, float] = field(default_factory=lambda: defaultdict(float))  #: of computed_s
-    waits: dict[tuple, float] = field(default_factory=lambda: defaultdict(float))  #: of waited_s
+    waits: dict[Key, float] = field(default_factory=lambda: defaultdict(float))  #: of waited_s
 
     @property
-    def key(self) -> tuple:
+    def key(self) -> Key:
         return self.spot, self.way, self.partner, self.group
 
     def add(self, other: Exchange) -> None:
@@ -151,16 +156,9 @@ class Cause:
         return last if last and last.gap else None
 
 
-def items(profile: dict, name: str) -> Iterator[dict]:
-    listed = profile.get(name)
-    for one in listed if isinstance(listed, list) else []:
-        if isinstance(one, dict):
-            yield one
-
-
-def index_of(one: dict, key: str) -> int:
+def index_of(value: int | None) -> int:
     """-1 where there is none."""
-    return int(number(one, key)) if key in one and number(one, key) >= 0 else -1
+    return -1 if value is None else value
 
 
 def members_of(text: str) -> tuple[int, ...]:
@@ -180,75 +178,70 @@ def members_of(text: str) -> tuple[int, ...]:
 class Rank:
     """What one record says of gaps and exchanges."""
 
-    def __init__(self, run: Run, record: dict) -> None:
+    def __init__(self, run: Run, record: Record) -> None:
         profile = profile_of(record)
         self.spots = {
-            one["id"]: Spot(str(run.places.of(one)), one["function"].removesuffix("_c"))
+            one.id: Spot(str(run.places.of(one)), one.function.removesuffix("_c"))
             for one in sites_of(record)
-            if "id" in one
         }
-        groups = [
-            (str(one.get("name", "")), int(number(one, "size")), str(one.get("ranks", "")))
-            for one in entries_of(record)
-        ]
+        groups = [(one.name, one.size, one.ranks) for one in profile.communicators]
         self.gaps: dict[Gap, float] = defaultdict(float)
-        self.exchanges: dict[tuple, Exchange] = {}
+        self.exchanges: dict[Key, Exchange] = {}
         self.by_id: dict[int, Exchange] = {}
         gap_of = self.read_gaps(profile, self.spots)
         self.read_exchanges(profile, self.spots, groups, gap_of)
 
-    def read_gaps(self, profile: dict, spots: dict[int, Spot]) -> dict[int, Gap]:
+    def read_gaps(self, profile: table.Profile, spots: dict[int, Spot]) -> dict[int, Gap]:
         """By their ids."""
         gap_of: dict[int, Gap] = {}
-        for one in items(profile, "gaps"):
+        for one in profile.gaps:
             gap = (
-                spots.get(index_of(one, "from"), NOWHERE),
-                spots.get(index_of(one, "to"), NOWHERE),
+                spots.get(index_of(one.from_), NOWHERE),
+                spots.get(index_of(one.to), NOWHERE),
             )
-            gap_of[index_of(one, "id")] = gap
-            self.gaps[gap] += max(number(one, "ns"), 0.0) * NS
+            gap_of[one.id] = gap
+            self.gaps[gap] += one.ns * NS
         return gap_of
 
     def read_exchanges(
         self,
-        profile: dict,
+        profile: table.Profile,
         spots: dict[int, Spot],
         groups: list[tuple[str, int, str]],
         gap_of: dict[int, Gap],
     ) -> None:
         """Those of one call site and partner as one, whatever their sizes."""
-        read = {
-            index_of(one, "id"): (one, self.exchange(one, spots, groups))
-            for one in items(profile, "exchanges")
-        }
+        read = {one.id: (one, self.exchange(one, spots, groups)) for one in profile.exchanges}
         keys = {ident: exchange.key for ident, (_, exchange) in read.items()}
         for one, exchange in read.values():
             merged = self.exchanges.setdefault(exchange.key, exchange)
             if merged is not exchange:
                 merged.add(exchange)
-            self.by_id[index_of(one, "id")] = merged
-            for part in items(one, "before"):
-                seconds = max(number(part, "ns"), 0.0) * NS
-                if index_of(part, "gap") in gap_of:
-                    merged.gaps[gap_of[index_of(part, "gap")]] += seconds
-                elif index_of(part, "exchange") in keys:
-                    merged.waits[keys[index_of(part, "exchange")]] += seconds
+            self.by_id[one.id] = merged
+            for part in one.before:
+                seconds = part.ns * NS
+                if index_of(part.gap) in gap_of:
+                    merged.gaps[gap_of[index_of(part.gap)]] += seconds
+                elif index_of(part.exchange) in keys:
+                    merged.waits[keys[index_of(part.exchange)]] += seconds
 
     @staticmethod
-    def exchange(one: dict, spots: dict[int, Spot], groups: list[tuple[str, int, str]]) -> Exchange:
-        found = Exchange(spots.get(index_of(one, "site"), NOWHERE))
-        for way in ("to", "from"):
-            if index_of(one, way) >= 0:
-                found.way, found.partner = way, index_of(one, way)
-        at = index_of(one, "communicator")
+    def exchange(
+        one: table.Exchange, spots: dict[int, Spot], groups: list[tuple[str, int, str]]
+    ) -> Exchange:
+        found = Exchange(spots.get(index_of(one.site), NOWHERE))
+        for way, partner in (("to", one.to), ("from", one.from_)):
+            if partner is not None:
+                found.way, found.partner = way, partner
+        at = index_of(one.communicator)
         if found.partner is None and 0 <= at < len(groups):
             found.group = groups[at]
             found.members = members_of(groups[at][2])
-        found.tags = {index_of(one, "tag") if index_of(one, "tag") >= 0 else None}
+        found.tags = {one.tag}
         for name, key in SECONDS.items():
-            setattr(found, name, max(number(one, key), 0.0) * NS)
+            setattr(found, name, figure(one, key) * NS)
         for name, key in COUNTS.items():
-            setattr(found, name, max(number(one, key), 0.0))
+            setattr(found, name, figure(one, key))
         return found
 
     def with_partner(self, way: str, rank: int, like: Exchange) -> list[Exchange]:
@@ -311,12 +304,12 @@ class Causes:
     @cached_property
     def is_recorded(self) -> bool:
         """False for records of a library that did not keep this."""
-        return any("exchanges" in profile_of(record) for record in self.run.records)
+        return any(profile_of(record).exchanges for record in self.run.records)
 
     @cached_property
     def has_targets(self) -> bool:
         """Whether the records tell for which targets one-sided waits were."""
-        return any("one_sided" in profile_of(record) for record in self.run.records)
+        return any(profile_of(record).one_sided for record in self.run.records)
 
     def longest(self) -> list[Cause]:
         """The longest wait of each call site, the longest first."""
@@ -383,7 +376,7 @@ class Causes:
 
     def longest_before(self, rank: int, done: Iterable[Exchange]) -> Exchange | None:
         """Where a rank waited longest before these; None where that is not recorded."""
-        waits: dict[tuple, float] = defaultdict(float)
+        waits: dict[Key, float] = defaultdict(float)
         for one in done:
             for key, seconds in one.waits.items():
                 waits[key] += seconds

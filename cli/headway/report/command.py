@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from headway import console
 from headway.errors import HeadwayError
@@ -15,7 +15,7 @@ from headway.report.runs import Run, load
 ROWS = 12
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
+def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "report",
         help="what the records of a run say, as tables, a page or a trace",

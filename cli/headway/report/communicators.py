@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from headway import records
 from headway.record.table import COMMUNICATOR_COUNTERS
-from headway.records import NS, number
+from headway.records import NS, figure
 from headway.report.runs import Run, profile_of
 
 HEADINGS = (
@@ -30,13 +29,13 @@ class Communicator:
     name: str
     size: int
     members: str
-    ranks: dict[int, dict] = field(default_factory=dict)
+    ranks: dict[int, dict[str, float]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.name or (f"of ranks {self.members}" if self.members else "without a name")
 
     def total(self, counter: str) -> float:
-        return sum(number(one, counter) for one in self.ranks.values())
+        return sum(one[counter] for one in self.ranks.values())
 
     @property
     def overlap(self) -> float | None:
@@ -49,29 +48,16 @@ def communicators_of(run: Run) -> list[Communicator]:
     """The most time first. Groups of one name and size, such as the rows of a grid, are one."""
     found: dict[tuple[str, int, str], Communicator] = {}
     for index, record in enumerate(run.records):
-        for one in entries_of(record):
-            name, size = text(one, "name"), int(number(one, "size"))
-            members = text(one, "ranks")
+        for one in profile_of(record).communicators:
+            name, size, members = one.name, one.size, one.ranks
             key = (name, size, "" if name else members)
             merged = found.setdefault(key, Communicator(name, size, members))
             kept = merged.ranks.setdefault(
                 run.rank_of(index), dict.fromkeys(COMMUNICATOR_COUNTERS, 0.0)
             )
             for counter in COMMUNICATOR_COUNTERS:
-                kept[counter] += number(one, counter)
+                kept[counter] += figure(one, counter)
     return sorted(found.values(), key=lambda one: -one.total("call_ns") - one.total("blocked_ns"))
-
-
-def entries_of(record: dict) -> Iterator[dict]:
-    entries = profile_of(record).get("communicators")
-    for one in entries if isinstance(entries, list) else []:
-        if isinstance(one, dict):
-            yield one
-
-
-def text(one: dict, key: str) -> str:
-    value = one.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def row(one: Communicator, run: Run) -> list[str]:

@@ -7,8 +7,9 @@ import json
 from collections.abc import Sequence
 from typing import TextIO
 
-from headway.record.table import COMMUNICATOR_COUNTERS, SITE_COUNTERS
-from headway.records import number
+from headway.record import table
+from headway.record.table import COMMUNICATOR_COUNTERS, SITE_COUNTERS, Record
+from headway.records import figure
 from headway.report import communicators, one_sided
 from headway.report.runs import Run, profile_of, sites_of
 
@@ -25,7 +26,7 @@ def write_csv(runs: Sequence[Run], file: TextIO) -> None:
             for rank, one in sorted(site.ranks.items()):
                 writer.writerow(
                     [run.name, rank, place.function, place.file, place.line, site.function]
-                    + [site.size_class, *(int(number(one, counter)) for counter in SITE_COUNTERS)]
+                    + [site.size_class, *(int(figure(one, counter)) for counter in SITE_COUNTERS)]
                 )
 
 
@@ -60,40 +61,37 @@ def write_trace(runs: Sequence[Run], file: TextIO) -> None:
 
     Clocks of ranks are those of their machines: ranks of different machines are not aligned.
     """
-    events: list[dict] = []
+    events: list[dict[str, object]] = []
     for process, run in enumerate(runs):
         events.append(name_event("process_name", process, 0, run.name))
-        begins = [number(profile_of(r), "began_monotonic_s") for r in run.records]
+        begins = [profile_of(r).began_monotonic_s for r in run.records]
         for record, begin in zip(run.records, begins, strict=True):
-            rank = int(number(record, "rank"))
+            rank = record.rank
             events.append(name_event("thread_name", process, rank, f"rank {rank}"))
             events += call_events(record, process, rank, (begin - min(begins)) * 1e6)
     json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)
 
 
-def name_event(kind: str, process: int, thread: int, name: str) -> dict:
+def name_event(kind: str, process: int, thread: int, name: str) -> dict[str, object]:
     return {"ph": "M", "name": kind, "pid": process, "tid": thread, "args": {"name": name}}
 
 
-def call_events(record: dict, process: int, rank: int, shift_us: float) -> list[dict]:
-    functions = {one.get("id"): str(one.get("function", "?")) for one in sites_of(record)}
+def call_events(
+    record: Record, process: int, rank: int, shift_us: float
+) -> list[dict[str, object]]:
+    functions = {one.id: one.function for one in sites_of(record)}
     found = []
     for start_us, took_us, site, size in timeline(record):
-        event = {"ph": "X", "name": f"MPI_{functions.get(site, '?')}", "cat": "mpi"}
+        event: dict[str, object] = {
+            "ph": "X",
+            "name": f"MPI_{functions.get(site, '?')}",
+            "cat": "mpi",
+        }
         event |= {"pid": process, "tid": rank, "ts": round(start_us + shift_us, 3), "dur": took_us}
         found.append({**event, "args": {"bytes": size}})
     return found
 
 
-def timeline(record: dict) -> list[tuple[float, float, int, int]]:
-    """The calls of the record's sample: start and length in microseconds, site, bytes."""
-    rows = profile_of(record).get("events")
-    found = []
-    for row in rows if isinstance(rows, list) else []:
-        if isinstance(row, list) and len(row) == 4 and all(is_number(value) for value in row):
-            found.append((float(row[0]), float(row[1]), int(row[2]), int(row[3])))
-    return found
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and abs(value) < 1e300
+def timeline(record: Record) -> tuple[table.Event, ...]:
+    """The calls of the record's sample."""
+    return profile_of(record).events

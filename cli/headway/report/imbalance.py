@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headway.records import NS, number
+from headway.record.table import Profile
+from headway.records import NS
 
 #: fewer slices tell nothing about "throughout"
 LEAST_SLICES = 6
@@ -37,14 +38,10 @@ class Imbalance:
         return min(1.0, self.less_s.get(rank, 0.0) / idle_s) if idle_s > 0 else 0.0
 
 
-def slices_of(profile: dict) -> tuple[float, list[float]]:
+def slices_of(profile: Profile) -> tuple[float, list[float]]:
     """Length of a slice and time outside MPI in each, seconds; the last one, not over, left out."""
-    found = profile.get("slices")
-    if not isinstance(found, dict):
-        return 0.0, []
-    length = number(found, "length_ns") * NS
-    listed = found.get("mpi_ns")
-    inside = [number({"n": n}, "n") * NS for n in listed] if isinstance(listed, list) else []
+    length = profile.slices.length_ns * NS
+    inside = [each * NS for each in profile.slices.mpi_ns]
     return length, [min(max(length - each, 0.0), length) for each in inside[:-1]]
 
 
@@ -55,7 +52,7 @@ def coarsened(length: float, each: list[float], wanted: float) -> list[float]:
     return [sum(each[at : at + count]) for at in range(0, whole, count)]
 
 
-def find(profiles: Mapping[int, dict]) -> Imbalance | None:
+def find(profiles: Mapping[int, Profile]) -> Imbalance | None:
     """None where the ranks compute alike, or only sometimes not, or too little is known."""
     found = {rank: slices_of(profile) for rank, profile in profiles.items()}
     if len(found) < 2 or not all(length > 0 for length, _ in found.values()):

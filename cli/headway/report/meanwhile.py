@@ -10,14 +10,16 @@ partner had posted its part before and computes on, what is missing is progress.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from headway.records import NS, number
+from headway.record import table
+from headway.record.table import Record
+from headway.records import NS
 from headway.report.causes import DOORS, NOWHERE, Exchange, Rank, Spot
-from headway.report.moments import Compared, Moments, Outside, Span, compare, rows_of
+from headway.report.moments import MOST_ROWS, Compared, Moments, Outside, Span, compare
 from headway.report.runs import Run, functions_of, moments_of
 
 #: clocks that are known no better than this part of a wait do not tell what came first
@@ -51,7 +53,7 @@ class Found:
     late: float = 0.0
     unready: float = 0.0
     #: of `late`, by who came last, and the call before which that one computed; NOWHERE: it waited
-    whom: Counter[tuple[int, Spot]] = field(default_factory=Counter)
+    whom: dict[tuple[int, Spot], float] = field(default_factory=lambda: defaultdict(float))
 
     @property
     def late_share(self) -> float:
@@ -74,7 +76,7 @@ class Found:
         """Who was late, before which call, and of this how much; the most first."""
         return [
             (rank, spot, seconds / self.late)
-            for (rank, spot), seconds in self.whom.most_common()
+            for (rank, spot), seconds in sorted(self.whom.items(), key=lambda pair: -pair[1])
             if seconds >= NAMED * self.late
         ]
 
@@ -106,19 +108,15 @@ class Awaited:
 class Sample:
     """The moments of one record, by call sites."""
 
-    def __init__(self, rank: Rank, record: dict) -> None:
-        told = moments_of(record)
+    def __init__(self, rank: Rank, record: Record, told: table.Moments) -> None:
         self.rank = rank
-        self.moments = Moments(told, str(record.get("host", "")), functions_of(record))
-        self.is_one_thread = number(told, "threads") <= 1
-        sample = told.get("sample")
+        self.moments = Moments(told, record.host, functions_of(record))
+        self.is_one_thread = told.threads <= 1
         self.awaited = sorted(
             (
                 Awaited(Span(began, began + took), exchange)
-                for began, took, ident in rows_of(
-                    sample if isinstance(sample, dict) else {}, "awaited", 3
-                )
-                if (exchange := rank.by_id.get(int(ident))) is not None
+                for began, took, ident in told.sample.awaited[:MOST_ROWS]
+                if (exchange := rank.by_id.get(ident)) is not None
             ),
             key=lambda one: one.span.end,
         )
@@ -173,7 +171,9 @@ class Meanwhile:
     def __init__(self, run: Run, ranks: dict[int, Rank]) -> None:
         each = {run.rank_of(index): record for index, record in enumerate(run.records)}
         self.samples = {
-            rank: Sample(read, each[rank]) for rank, read in ranks.items() if moments_of(each[rank])
+            rank: Sample(read, each[rank], told)
+            for rank, read in ranks.items()
+            if (told := moments_of(each[rank])) is not None
         }
 
     def of(self, rank: int, spot: Spot) -> Found | None:
@@ -288,7 +288,7 @@ def is_post(one: Outside) -> bool:
 
 
 def ranks_of(named: Sequence[tuple[int, Spot, float]]) -> Iterator[tuple[int, float]]:
-    shares: Counter[int] = Counter()
+    shares: dict[int, float] = defaultdict(float)
     for rank, _, share in named:
         shares[rank] += share
-    yield from shares.most_common()
+    yield from sorted(shares.items(), key=lambda pair: -pair[1])

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from headway import records
-from headway.records import number
+from headway.record import table
 
 #: ns; a slot is no shorter, whatever a record says
 LEAST_SLOT = 1 << 20
@@ -76,49 +75,30 @@ class Compared:
     give_or_take: float
 
 
-def rows_of(one: dict, name: str, width: int) -> list[list[float]]:
-    """Lists of so many figures, none negative; what is none is passed over."""
-    listed = one.get(name)
-    found = []
-    for row in (listed if isinstance(listed, list) else [])[:MOST_ROWS]:
-        if isinstance(row, list) and len(row) == width and all(map(is_figure, row)):
-            found.append([float(value) for value in row])
-    return found
-
-
-def is_figure(value: object) -> bool:
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and 0 <= value <= records.MOST
-    )
-
-
 class Moments:
     """The sample of one record."""
 
-    def __init__(self, told: dict, host: str, functions: dict[int, str]) -> None:
-        sample = told.get("sample")
-        sample = sample if isinstance(sample, dict) else {}
+    def __init__(self, told: table.Moments, host: str, functions: dict[int, str]) -> None:
+        sample = told.sample
         self.host = host
-        self.time_of_day = number(told, "realtime_ns")  #: less that of the moments
-        self.slot = max(number(sample, "slot_ns"), LEAST_SLOT)
-        self.one_in = max(int(number(sample, "one_in")), 1)
+        self.time_of_day = told.realtime_ns  #: less that of the moments
+        self.slot = max(sample.slot_ns, LEAST_SLOT)
+        self.one_in = max(sample.one_in, 1)
         self.outside = sorted(
             (
-                Outside(Span(began, began + length), functions.get(int(site), "?"), int(site))
-                for began, length, site in rows_of(sample, "outside", 3)
+                Outside(Span(began, began + length), functions.get(site, "?"), int(site))
+                for began, length, site in sample.outside[:MOST_ROWS]
             ),
             key=lambda one: one.span.end,
         )
         self.ends = [one.span.end for one in self.outside]
         self.waits = [
-            Waited(Span(began, began + length), int(entry), began - before)
-            for began, length, entry, before in rows_of(sample, "waits", 4)
+            Waited(Span(began, began + length), entry, began - before)
+            for began, length, entry, before in sample.waits[:MOST_ROWS]
         ]
         self.meetings = {
-            int(which): Span(entered, entered + took)
-            for which, entered, took in rows_of(told, "meetings", 3)
+            which: Span(entered, entered + took)
+            for which, entered, took in told.meetings[:MOST_ROWS]
         }
 
     def kept(self, span: Span) -> list[Span]:

@@ -12,13 +12,15 @@ target computes on were served without it: there is nothing to win.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from headway.records import NS, number
-from headway.report.causes import Spot, index_of, items
+from headway.record import table
+from headway.record.table import Record
+from headway.records import NS
+from headway.report.causes import Spot
 from headway.report.moments import Compared, Moments, Span, Waited, compare
 from headway.report.runs import (
     COPY_S,
@@ -69,6 +71,22 @@ MEMORY = {
 }
 
 
+#: seconds by rank
+Won = dict[int, float]
+
+
+def zeros() -> Won:
+    return defaultdict(float)
+
+
+def added(each: Iterable[Won]) -> Won:
+    found = zeros()
+    for one in each:
+        for rank, seconds in one.items():
+            found[rank] += seconds
+    return found
+
+
 @dataclass(frozen=True)
 class Entry:
     """Waits of one rank at one site for one target."""
@@ -108,16 +126,20 @@ class Row:
     unserved: float = 0.0  #: what could be won, had any engine a way to act for the targets, s
     thread: float = 0.0
     unknown: float = 0.0  #: of `waited`, about which nothing is known, s
-    targets: Counter[int] = field(default_factory=Counter)  #: by what is to be won
-    ranks: Counter[int] = field(default_factory=Counter)  #: who would win it
+    targets: Won = field(default_factory=zeros)  #: by what is to be won
+    ranks: Won = field(default_factory=zeros)  #: who would win it
     why_no_ghosts: str = ""
     why_no_thread: str = ""
     why_unknown: set[str] = field(default_factory=set)
 
-    def won_by_rank(self, seconds: float) -> Counter[int]:
+    def won_by_rank(self, seconds: float) -> Won:
         """What an engine would recover here, to whom it goes."""
-        whole = self.ranks.total()
-        return Counter({rank: part * seconds / whole for rank, part in self.ranks.items() if whole})
+        whole = sum(self.ranks.values())
+        return {rank: part * seconds / whole for rank, part in self.ranks.items() if whole}
+
+
+#: call site, and what the window is made of
+Kind = tuple[Spot, str]
 
 
 class OneSided:
@@ -125,32 +147,32 @@ class OneSided:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.told: dict[int, dict] = {}
+        self.told: dict[int, table.OneSided] = {}
         self.moments: dict[int, Moments] = {}
         self.threads: dict[int, float] = {}
         self.entries: dict[int, dict[int, Entry]] = {}
         for index, record in enumerate(run.records):
-            told = profile_of(record).get("one_sided")
-            if isinstance(told, dict):
+            told = profile_of(record).one_sided
+            if told is not None:
                 self.read(run.rank_of(index), record, told)
 
-    def read(self, rank: int, record: dict, told: dict) -> None:
-        sites = {one["id"]: one for one in sites_of(record) if "id" in one}
-        functions, kept = functions_of(record), moments_of(record)
+    def read(self, rank: int, record: Record, told: table.OneSided) -> None:
+        sites = {one.id: one for one in sites_of(record)}
+        functions, kept = functions_of(record), moments_of(record) or table.Moments()
         self.told[rank] = told
-        self.moments[rank] = Moments(kept, str(record.get("host", "")), functions)
-        self.threads[rank] = number(kept, "threads")
+        self.moments[rank] = Moments(kept, record.host, functions)
+        self.threads[rank] = kept.threads
         self.entries[rank] = {
-            index_of(one, "id"): Entry(
+            one.id: Entry(
                 rank,
                 Spot(str(self.run.places.of(sites[site])), functions[site]),
-                str(one.get("memory", "?")),
-                index_of(one, "target") if index_of(one, "target") >= 0 else None,
-                max(number(one, "waits"), 0.0),
-                max(number(one, "wait_ns"), 0.0) * NS,
+                one.memory or "?",
+                one.target,
+                one.waits,
+                one.wait_ns * NS,
             )
-            for one in items(told, "waits")
-            if (site := index_of(one, "site")) in sites
+            for one in told.waits
+            if (site := one.site) is not None and site in sites
         }
 
     @property
@@ -165,15 +187,14 @@ class OneSided:
         return len({moments.host for moments in self.moments.values()}) < 2
 
     def says(self, key: str) -> bool:
-        return any(told.get(key) is True for told in self.told.values())
+        return any(getattr(told, key) for told in self.told.values())
 
     def made(self, memory: str) -> bool:
-        windows = [told.get("windows") for told in self.told.values()]
-        return any(isinstance(one, dict) and number(one, memory) for one in windows)
+        return any(told.windows.get(memory) for told in self.told.values())
 
     def why_no_ghosts(self, memory: str) -> str:
         """Why ghosts would not serve windows of this kind; as src/engines/rma judges them."""
-        if not all(told.get("sound") is True for told in self.told.values()):
+        if not all(told.sound for told in self.told.values()):
             return "this MPI loses operations on windows that ghosts share"
         if memory in ("allocate", "allocate_shared"):
             if self.is_one_node and self.says("node_direct"):
@@ -193,7 +214,7 @@ class OneSided:
         carried = sum(
             s.total("bytes") for s in self.run.sites if ONE_SIDED_OPERATION.match(s.function)
         )
-        sent = sum(max(number(told, "tcp_bytes"), 0.0) for told in self.told.values()) / 2
+        sent = sum(told.tcp_bytes for told in self.told.values()) / 2
         return sent > 0 and sent >= SEEN_SHARE * carried
 
     def why_no_thread(self, rank: int, target: int) -> str:
@@ -301,15 +322,15 @@ class OneSided:
 
     # ---- summed up ---------------------------------------------------------------------------
 
-    def looks_of(self, rank: int) -> tuple[dict[tuple, list[Seen]], dict[tuple, set[str]]]:
+    def looks_of(self, rank: int) -> tuple[dict[Kind, list[Seen]], dict[Kind, set[str]]]:
         """By spot and memory: the waits of the sample of a rank, and why some are not among them.
         Of a wait for several targets the one that came last stands for all."""
-        groups: dict[tuple, list[tuple[Entry, Waited]]] = defaultdict(list)
+        groups: dict[tuple[Spot, str, Span], list[tuple[Entry, Waited]]] = defaultdict(list)
         for wait in self.moments[rank].waits:
             if (entry := self.entries[rank].get(wait.entry)) and wait.span.length > 0:
                 groups[entry.spot, entry.memory, wait.span].append((entry, wait))
-        looks: dict[tuple, list[Seen]] = defaultdict(list)
-        why: dict[tuple, set[str]] = defaultdict(set)
+        looks: dict[Kind, list[Seen]] = defaultdict(list)
+        why: dict[Kind, set[str]] = defaultdict(set)
         each = max(len(groups) * len(self.moments) // MOST_LOOKS, 1)
         for (spot, memory, _), pairs in list(groups.items())[::each]:
             found = []
@@ -327,10 +348,10 @@ class OneSided:
     @cached_property
     def rows(self) -> list[Row]:
         """By call site and kind of window, the longest first."""
-        rows: dict[tuple, Row] = {}
+        rows: dict[Kind, Row] = {}
         for rank, entries in self.entries.items():
             looks, why = self.looks_of(rank)
-            waited: dict[tuple, list[Entry]] = defaultdict(list)
+            waited: dict[Kind, list[Entry]] = defaultdict(list)
             for entry in entries.values():
                 waited[entry.spot, entry.memory].append(entry)
             for key, ones in waited.items():
@@ -375,9 +396,9 @@ class OneSided:
             row.why_no_ghosts = row.why_no_thread = ""
         elif row.why_no_ghosts:
             row.ghosts = 0.0
-        if any(number(record, "ghost") >= 0 for record in self.run.records if "ghost" in record):
+        if any(record.ghost >= 0 for record in self.run.records):
             row.ghosts, row.why_no_ghosts = 0.0, "this run had them"
-        if any(record.get("engine") == "thread" for record in self.run.records):
+        if any(record.engine == "thread" for record in self.run.records):
             row.thread, row.why_no_thread = 0.0, "this run had it"
         row.unserved = most - max(row.ghosts, row.thread)
 
@@ -391,29 +412,24 @@ class OneSided:
         ]
         spare = self.run.ranks_with_spare_cores
         moved = sum(
-            number(one, "bytes")
-            for site in sites
-            for rank, one in site.ranks.items()
-            if rank not in spare
+            one.bytes for site in sites for rank, one in site.ranks.items() if rank not in spare
         )
         return moved * COPY_S / max(self.run.size, 1)
 
     @cached_property
     def most(self) -> float:
         """No engine makes a run shorter than what its busiest rank computes."""
-        busiest = max(
-            (number(one, "wall_s") - number(one, "mpi_s") for one in self.run.records), default=0.0
-        )
+        busiest = max((one.wall_s - (one.mpi_s or 0) for one in self.run.records), default=0.0)
         return max(self.run.wall - busiest, 0.0)
 
     @cached_property
-    def together_s(self) -> Counter[int]:
+    def together_s(self) -> Won:
         """By rank, in blocking calls in which it waits until all have come."""
-        found: Counter[int] = Counter()
+        found = zeros()
         for site in self.run.sites:
             if UNTIL_ALL.match(site.function):
                 for rank, one in site.ranks.items():
-                    found[rank] += number(one, "call_ns") * NS
+                    found[rank] += one.call_ns * NS
         return found
 
     def serving(self, waits: float) -> float:
@@ -421,31 +437,32 @@ class OneSided:
         sharing = max(self.run.size - len(self.run.ranks_with_spare_cores), 0)
         return waits * SERVE_S * sharing / max(self.run.size, 1) ** 2
 
-    def gain(self, won: Counter[int], waits: float) -> float:
+    def gain(self, won: Won, waits: float) -> float:
         """Of what each rank would win at all sites, what is left of the run, a rank's mean.
 
         Ranks that come apart share the gain: the mean. Where all wait for one in MPI_Barrier or its
         like, they win there what it wins in its waits: up to what the rank that gains least by both
         gains, and no more than the most that one wins in its waits alone."""
         waited = sum(row.waited for row in self.rows)
-        if not waited or not won.total():
+        total = sum(won.values())
+        if not waited or not total:
             return 0.0
         ranks = range(self.run.size)
         least = min(won[rank] + self.together_s[rank] for rank in ranks)
-        wins = max(won.total() / self.run.size, min(least, max(won.values())))
-        less = self.copying * won.total() / waited + self.serving(waits)
+        wins = max(total / self.run.size, min(least, max(won.values())))
+        less = self.copying * total / waited + self.serving(waits)
         return min(max(wins - less, 0.0), self.most)
 
     @cached_property
     def ghosts_s(self) -> float:
         served = [row for row in self.rows if row.ghosts]
-        won = sum((row.won_by_rank(row.ghosts) for row in served), Counter())
+        won = added(row.won_by_rank(row.ghosts) for row in served)
         return self.gain(won, sum(row.waits for row in served))
 
     @cached_property
     def thread_s(self) -> float:
         served = [row for row in self.rows if row.thread]
-        won = sum((row.won_by_rank(row.thread) for row in served), Counter())
+        won = added(row.won_by_rank(row.thread) for row in served)
         return self.gain(won, sum(row.waits for row in served))
 
     @cached_property
@@ -503,7 +520,9 @@ def how_known(row: Row) -> str:
     elif row.looks:
         known = max(row.waited - row.unknown, 1e-9)
         late = [
-            str(rank) for rank, won in row.targets.most_common(3) if won > ALONE * WORTH * known
+            str(rank)
+            for rank, won in sorted(row.targets.items(), key=lambda pair: -pair[1])[:3]
+            if won > ALONE * WORTH * known
         ]
         who = f"rank{'s' if len(late) > 1 else ''} {', '.join(late)}" if late else "the target"
         share = row.computed / known

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from headway import records
-from headway.records import number
 from headway.report import causes, communicators, one_sided, phases
 from headway.report.export import timeline
 from headway.report.runs import Run, Site, complaints, profile_of, sites_of
@@ -262,13 +261,13 @@ def sizes(run: Run) -> str:
 def ranks(run: Run) -> str:
     """Each rank's time: in MPI, and outside."""
     rows = []
-    longest = max((number(r, "wall_s") for r in run.records), default=0.0)
+    longest = max((r.wall_s for r in run.records), default=0.0)
     for record in run.records:
-        wall = number(record, "wall_s")
-        inside = number(record, "mpi_s") if "mpi_s" in record else number(record, "mpi_wait_s")
+        wall = record.wall_s
+        inside = record.mpi_wait_s if record.mpi_s is None else record.mpi_s
         parts = [("computed", max(wall - inside, 0.0)), ("waited", inside)]
         cells = [bar(parts, longest), f"{wall:.2f}", f"{inside:.2f}"]
-        rows.append([escape(str(record.get("rank", "?"))), *cells])
+        rows.append([escape(str(record.rank)), *cells])
     where = "in MPI" if run.is_profiled else "waiting for tracked requests"
     return (
         f"<h2>Ranks: time {where}, and the rest</h2>"
@@ -281,8 +280,8 @@ def timeline_picture(run: Run) -> str:
     """The last calls of each rank's sample, drawn to scale."""
     lanes = []
     for record in run.records[:16]:
-        shift = number(profile_of(record), "began_monotonic_s") * 1e6
-        functions = {one.get("id"): str(one.get("function", "?")) for one in sites_of(record)}
+        shift = profile_of(record).began_monotonic_s * 1e6
+        functions = {one.id: one.function for one in sites_of(record)}
         picked = timeline(record)[-TIMELINE_CALLS:]
         lanes.append(
             [(start + shift, took, functions.get(site, "?")) for start, took, site, _ in picked]

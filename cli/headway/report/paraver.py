@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.records import number
+from headway.record.table import Record
 from headway.report.export import timeline
 from headway.report.runs import Run, profile_of, sites_of
 
@@ -56,7 +56,7 @@ def state_of(function: str) -> int:
 def write(run: Run, path: Path) -> list[Path]:
     """Writes the three files of one run; returns them. `path` ends in .prv, or gets it."""
     trace = path if path.suffix == ".prv" else path.with_name(path.name + ".prv")
-    functions = sorted({one["function"] for r in run.records for one in sites_of(r)})
+    functions = sorted({one.function for r in run.records for one in sites_of(r)})
     codes = {function: number for number, function in enumerate(functions, 1)}
     bodies = {".prv": trace_text(run, codes), ".pcf": labels_text(codes), ".row": rows_text(run)}
     written = []
@@ -74,14 +74,14 @@ def write(run: Run, path: Path) -> list[Path]:
 
 def hosts_of(run: Run) -> list[str]:
     """Machines, in the order of their first rank; one for records that do not say."""
-    return list(dict.fromkeys(str(record.get("host", "")) for record in run.records))
+    return list(dict.fromkeys(record.host for record in run.records))
 
 
 def trace_text(run: Run, codes: dict[str, int]) -> str:
     """Header and records, in the order of time."""
     hosts = hosts_of(run)
-    ranks_on = [sum(str(r.get("host", "")) == host for r in run.records) for host in hosts]
-    begins = [number(profile_of(r), "began_monotonic_s") for r in run.records]
+    ranks_on = [sum(r.host == host for r in run.records) for host in hosts]
+    begins = [profile_of(r).began_monotonic_s for r in run.records]
     # Clocks of different machines tell nothing about each other: each machine begins at 0.
     first = {
         host: min(b for b, r in zip(begins, run.records, strict=True) if host_of(r) == host)
@@ -103,15 +103,15 @@ def trace_text(run: Run, codes: dict[str, int]) -> str:
     return "\n".join([header, *(text for _, _, text in ordered)]) + "\n"
 
 
-def host_of(record: dict) -> str:
-    return str(record.get("host", ""))
+def host_of(record: Record) -> str:
+    return record.host
 
 
 def record_lines(
-    record: dict, where: str, shift_ns: int, codes: dict[str, int]
+    record: Record, where: str, shift_ns: int, codes: dict[str, int]
 ) -> Iterator[tuple[int, int, str]]:
     """Begin, end and text of each record: running between calls, and the calls."""
-    functions = {one.get("id"): one["function"] for one in sites_of(record)}
+    functions = {one.id: one.function for one in sites_of(record)}
     at = shift_ns
     for start_us, took_us, site, size in sorted(timeline(record)):
         begin = max(shift_ns + round(start_us * 1e3), at)

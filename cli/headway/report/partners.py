@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from headway.records import NS, number
+from headway.record import table
+from headway.records import NS, figure
 from headway.report.causes import Causes, Exchange, Spot
 from headway.report.meanwhile import Found, Meanwhile
 from headway.report.runs import Reasons, Run, Site, profile_of, waited_ns
@@ -55,8 +56,7 @@ class Partners:
     @cached_property
     def hosts(self) -> dict[int, str]:
         return {
-            self.run.rank_of(index): str(record.get("host", ""))
-            for index, record in enumerate(self.run.records)
+            self.run.rank_of(index): record.host for index, record in enumerate(self.run.records)
         }
 
     @cached_property
@@ -65,7 +65,7 @@ class Partners:
         return {
             self.run.rank_of(index)
             for index, record in enumerate(self.run.records)
-            if number(profile_of(record), "wire_bytes_per_s") > 0
+            if profile_of(record).wire_bytes_per_s > 0
         }
 
     @cached_property
@@ -137,8 +137,8 @@ class Partners:
         completed there; a mean, s."""
         ours = [site.ranks[rank] for site in self.sites.get(spot, []) if rank in site.ranks]
         key = "calls" if spot.is_door else "completed"
-        count = sum(number(one, key) for one in ours)
-        return sum(number(one, "computed_ns") for one in ours) * NS / count if count else 0.0
+        count = sum(figure(one, key) for one in ours)
+        return sum(one.computed_ns for one in ours) * NS / count if count else 0.0
 
     @cached_property
     def sites(self) -> dict[Spot, list[Site]]:
@@ -164,7 +164,7 @@ class Partners:
             bandwidth=reasons.bandwidth + (1.0 - share) * rest,
         )
 
-    def explain(self, reasons: Reasons, rank: int, site: Site, one: dict) -> Reasons:
+    def explain(self, reasons: Reasons, rank: int, site: Site, one: table.Site) -> Reasons:
         """The same with what is not known from the wire, of one door of a rank, divided."""
         told = self.of(rank, Spot(str(site.place), site.function))
         if not reasons.unknown or told is None:
@@ -172,13 +172,13 @@ class Partners:
         unknown = reasons.unknown
         part = unknown / told.whole
         known, late = told.known * part, told.late * part
-        went_elsewhere = rank not in self.on_tcp or number(one, "unseen_ns") > 0
+        went_elsewhere = rank not in self.on_tcp or one.unseen_ns > 0
         is_large = site.size_class >= LEAST_SIZE_CLASS
         no_progress = copying = 0.0
         if told.is_within and went_elsewhere and is_large:
             late = told.unposted * part
             waited = waited_ns(one) * NS
-            computed = number(one, "computed_ns") * NS * (known / waited if waited else 0.0)
+            computed = one.computed_ns * NS * (known / waited if waited else 0.0)
             no_progress = min(known - late, max(computed, told.pending * part))
             copying = known - late - no_progress
         return replace(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from headway.records import NS, number
+from headway.record import table
+from headway.records import NS, figure
 from headway.report.runs import Run
 
 HEADINGS = ("times", "seconds", "of run", "least..most", "in MPI", "waited", "meanwhile", "overlap")
@@ -16,11 +16,11 @@ class Phase:
     """One name, over the ranks that marked it."""
 
     name: str
-    ranks: list[dict] = field(default_factory=list)
+    ranks: list[table.Phase] = field(default_factory=list)
 
-    def mean(self, figure: str) -> float:
+    def mean(self, name: str) -> float:
         """Of the ranks that have it, in seconds."""
-        return sum(number(one, figure) for one in self.ranks) / len(self.ranks) * NS
+        return sum(figure(one, name) for one in self.ranks) / len(self.ranks) * NS
 
     @property
     def overlap(self) -> float | None:
@@ -33,23 +33,17 @@ def phases_of(run: Run) -> list[Phase]:
     """The most time first."""
     found: dict[str, Phase] = {}
     for record in run.records:
-        for one in marks_of(record):
-            found.setdefault(one["name"], Phase(one["name"])).ranks.append(one)
+        for one in record.phases:
+            if one.name:
+                found.setdefault(one.name, Phase(one.name)).ranks.append(one)
     return sorted(found.values(), key=lambda phase: -phase.mean("wall_ns"))
-
-
-def marks_of(record: dict) -> Iterator[dict]:
-    marks = record.get("phases")
-    for one in marks if isinstance(marks, list) else []:
-        if isinstance(one, dict) and isinstance(one.get("name"), str):
-            yield one
 
 
 def row(phase: Phase, run: Run) -> list[str]:
     """Its figures under HEADINGS, a rank's mean."""
-    each = [number(one, "wall_ns") * NS for one in phase.ranks]
+    each = [one.wall_ns * NS for one in phase.ranks]
     wall, overlap = phase.mean("wall_ns"), phase.overlap
-    count = sum(number(one, "count") for one in phase.ranks) / len(phase.ranks)
+    count = sum(one.count for one in phase.ranks) / len(phase.ranks)
     return [
         f"{count:.0f}",
         f"{wall:.3f}",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headway.mpi import elf
+from headway.record.table import Site
 
 TIMEOUT_S = 60.0
 
@@ -42,38 +43,34 @@ def is_mpi4py(module: Path) -> bool:
 class Places:
     """Call sites, each module asked once."""
 
-    def __init__(self, sites: Iterable[dict]) -> None:
+    def __init__(self, sites: Iterable[Site]) -> None:
         sites = list(sites)
         self.changed = changed_modules(sites)
         self.found = look_up(sites, self.changed)
 
-    def of(self, site: dict) -> Place:
+    def of(self, site: Site) -> Place:
         """Where a call was made from. An extension module's own line, if it is known, says more
         than the line of Python that called it, but for mpi4py's."""
-        place = self.found.get((site.get("module"), site.get("offset")), OTHERS)
+        place = self.found.get((site.module, -1 if site.offset is None else site.offset), OTHERS)
         line = python_line(site)
         return line if line and not place.line else place
 
 
-def python_line(site: dict) -> Place | None:
+def python_line(site: Site) -> Place | None:
     """The line of a Python program, where the call came from an extension module."""
-    said = site.get("python")
-    if not isinstance(said, dict):
-        return None
-    file, function, line = (said.get(key) for key in ("file", "function", "line"))
-    if not isinstance(file, str) or not isinstance(function, str) or not isinstance(line, int):
+    said = site.python
+    if said is None or not said.file:
         return None
     # A function within a function goes by its own name.
-    return Place(function.rpartition("<locals>.")[2], file, max(line, 0))
+    return Place(said.function.rpartition("<locals>.")[2], said.file, said.line)
 
 
-def changed_modules(sites: Iterable[dict]) -> list[str]:
+def changed_modules(sites: Iterable[Site]) -> list[str]:
     """Files that are not what the program ran: what they say of these places is of others."""
     ids: dict[str, set[str]] = {}
     for site in sites:
-        module, build_id = site.get("module"), site.get("build_id")
-        if isinstance(module, str) and isinstance(build_id, str):
-            ids.setdefault(module, set()).add(build_id)
+        if site.module and site.build_id:
+            ids.setdefault(site.module, set()).add(site.build_id)
     return sorted(module for module, known in ids.items() if not is_still(Path(module), known))
 
 
@@ -85,15 +82,13 @@ def is_still(module: Path, build_ids: set[str]) -> bool:
         return True
 
 
-def look_up(sites: Iterable[dict], changed: Sequence[str] = ()) -> dict[tuple[str, int], Place]:
+def look_up(sites: Iterable[Site], changed: Sequence[str] = ()) -> dict[tuple[str, int], Place]:
     """(module, offset) -> place, for every site that has one; each module is asked once, but those
     that have changed."""
     wanted: dict[str, dict[int, str]] = {}
     for site in sites:
-        module, offset = site.get("module"), site.get("offset")
-        if isinstance(module, str) and isinstance(offset, int):
-            symbol = site.get("symbol")
-            wanted.setdefault(module, {})[offset] = symbol if isinstance(symbol, str) else ""
+        if site.module and site.offset is not None:
+            wanted.setdefault(site.module, {})[site.offset] = site.symbol
     found: dict[tuple[str, int], Place] = {}
     for module, offsets in wanted.items():
         if is_mpi4py(Path(module)):

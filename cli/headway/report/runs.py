@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +14,8 @@ from headway import records
 from headway.errors import HeadwayError
 from headway.mpi import program, transport
 from headway.record import table
-from headway.records import NS, number
+from headway.record.table import Record
+from headway.records import NS, figure
 from headway.report import imbalance
 from headway.report.imbalance import Imbalance
 from headway.report.places import Place, Places
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from headway.report.causes import Spot
     from headway.report.partners import Partners
 
-TEXTS = ("module", "symbol", "build_id", "function")
-#: what is no figure
-NO_FIGURES = (*TEXTS, "python")
 #: the schema that knows which idle time of the wire a wait could have used
 USABLE_SCHEMA = 3
 #: older ones: of the bytes a door completed, this part must have been seen on the wire
@@ -110,10 +108,10 @@ class Site:
     place: Place
     function: str
     size_class: int
-    ranks: dict[int, dict] = field(default_factory=dict)
+    ranks: dict[int, table.Site] = field(default_factory=dict)
 
     def total(self, counter: str) -> float:
-        return sum(number(site, counter) for site in self.ranks.values())
+        return sum(figure(site, counter) for site in self.ranks.values())
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -167,7 +165,7 @@ class Site:
 
     def spread(self, size: int) -> tuple[float, float]:
         """Least and most time of any rank; a rank that never came here has none."""
-        each = [number(site, "call_ns") * NS for site in self.ranks.values()]
+        each = [site.call_ns * NS for site in self.ranks.values()]
         return (min(each) if len(each) >= size else 0.0), max(each, default=0.0)
 
 
@@ -176,13 +174,13 @@ class Run:
     """What one launch left behind."""
 
     name: str
-    records: list[dict]
+    records: Sequence[Record]
     unreadable: int = 0
     spawned: int = 0  # processes with records of their own
 
     @cached_property
     def wall(self) -> float:
-        return max((number(r, "wall_s") for r in self.records), default=0.0)
+        return max((r.wall_s for r in self.records), default=0.0)
 
     @property
     def size(self) -> int:
@@ -201,7 +199,7 @@ class Run:
     def title(self) -> str:
         texts = [records.plural(self.size, "rank")]
         for key in ("mpi", "engine"):
-            values = {str(r[key]) for r in self.records if r.get(key)}
+            values = {str(getattr(r, key)) for r in self.records} - {""}
             if values:
                 text = sorted(values)[0]
                 texts.append(
@@ -219,22 +217,22 @@ class Run:
     def sites(self) -> list[Site]:
         """Merged over ranks, the most time first."""
         places = self.places
-        merged: dict[tuple, Site] = {}
+        merged: dict[tuple[str, str, int], Site] = {}
         for index, record in enumerate(self.records):
             rank = self.rank_of(index)
             for one in sites_of(record):
-                name = one["function"].removesuffix("_c")
-                site = Site(places.of(one), name, one["size_class"])
+                name = one.function.removesuffix("_c")
+                site = Site(places.of(one), name, one.size_class)
                 site = merged.setdefault(site.key, site)
-                if number(record, "schema") < USABLE_SCHEMA:
+                if record.schema < USABLE_SCHEMA:
                     one = upgrade(one, self.wire_rate)
-                site.ranks[rank] = add(site.ranks.get(rank, {}), one)
+                site.ranks[rank] = add(site.ranks.get(rank), one)
         return sorted(merged.values(), key=lambda s: -s.seconds)
 
     @cached_property
     def wire_rate(self) -> float:
         """Bytes a second one way: the most any rank saw while it waited."""
-        return max((number(profile_of(r), "wire_bytes_per_s") for r in self.records), default=0.0)
+        return max((profile_of(r).wire_bytes_per_s for r in self.records), default=0.0)
 
     def reasons(self, site: Site) -> Reasons:
         """Why the program waited there, over all ranks."""
@@ -260,7 +258,7 @@ class Run:
         """Seconds, summed over ranks: for requests, or in calls that block."""
         return site.waited if site.is_wait else self.blocking.waited(site)
 
-    def reasons_at(self, site: Site, rank: int, one: dict) -> Reasons:
+    def reasons_at(self, site: Site, rank: int, one: table.Site) -> Reasons:
         """Why one rank waited there, imbalance not told from what was late."""
         if not site.is_door:
             return self.blocking.reasons_at(site, rank)
@@ -281,8 +279,8 @@ class Run:
         """By rank: of its waits for late partners, the part for others having more to compute."""
         if not self.imbalance:
             return {}
-        late: Counter[int] = Counter()
-        waited: Counter[int] = Counter()
+        late: dict[int, float] = defaultdict(float)
+        waited: dict[int, float] = defaultdict(float)
         for site in self.sites:
             for rank, one in site.ranks.items():
                 if not site.is_wait and not self.blocking.waited_at(site, rank):
@@ -297,7 +295,7 @@ class Run:
         shares = {}
         for index, record in enumerate(self.records):
             rank = self.rank_of(index)
-            elsewhere = max(number(record, "mpi_s") - waited[rank], 0.0)
+            elsewhere = max((record.mpi_s or 0) - waited[rank], 0.0)
             shares[rank] = self.imbalance.share(rank, late[rank], elsewhere)
         return shares
 
@@ -369,7 +367,7 @@ class Run:
     @cached_property
     def duplex(self) -> transport.Duplex | None:
         """What `headway run` would tell the transport of these ranks' MPI."""
-        vendors = {transport.vendor_of(str(record.get("mpi", ""))) for record in self.records}
+        vendors = {transport.vendor_of(record.mpi) for record in self.records}
         if len(vendors) != 1 or not transport.is_slow(8 * self.wire_rate or None):
             return None
         return transport.SETTINGS.get(vendors.pop() or "")
@@ -377,104 +375,78 @@ class Run:
     @cached_property
     def ranks_with_spare_cores(self) -> set[int]:
         """Ranks that may run on more cores than there are ranks on their machine."""
-        hosts = Counter(str(record.get("host", "")) for record in self.records)
+        hosts = Counter(record.host for record in self.records)
         return {
             self.rank_of(index)
             for index, record in enumerate(self.records)
-            if record.get("host") and number(record, "cores") > hosts[str(record["host"])]
+            if record.host and (record.cores or 0) > hosts[record.host]
         }
 
     @cached_property
     def ranks_with_cores_to_copy_on(self) -> set[int]:
         """Within a node cores are all there is to move bytes. A job of one node has an engine only
         if there are two cores for each rank (doc/adr/0012)."""
-        hosts = Counter(str(record.get("host", "")) for record in self.records)
+        hosts = Counter(record.host for record in self.records)
         if len(hosts) > 1:
             return self.ranks_with_spare_cores
         return {
             self.rank_of(index)
             for index, record in enumerate(self.records)
-            if record.get("host") and number(record, "cores") >= 2 * self.size
+            if record.host and (record.cores or 0) >= 2 * self.size
         }
 
     def rank_of(self, index: int) -> int:
-        record = self.records[index]
-        return int(number(record, "rank")) if "rank" in record else index
+        rank = self.records[index].rank
+        return rank if rank >= 0 else index
 
 
-def profile_of(record: dict) -> dict:
-    profile = record.get("profile")
-    return profile if isinstance(profile, dict) else {}
+EMPTY = table.Profile()
 
 
-def sites_of(record: dict) -> list[dict]:
-    """The call sites of a record; of each only what is of the right kind."""
-    sites = profile_of(record).get("sites")
-    return [clean(s) for s in sites if isinstance(s, dict)] if isinstance(sites, list) else []
+def profile_of(record: Record) -> table.Profile:
+    return record.profile or EMPTY
 
 
-def moments_of(record: dict) -> dict:
-    """Moments the library kept; earlier ones did in programs with windows."""
-    profile = profile_of(record)
-    for name in ("moments", "one_sided"):
-        if isinstance(found := profile.get(name), dict) and "sample" in found:
-            return found
-    return {}
+def sites_of(record: Record) -> tuple[table.Site, ...]:
+    return profile_of(record).sites
 
 
-def functions_of(record: dict) -> dict[int, str]:
+def moments_of(record: Record) -> table.Moments | None:
+    """None: the library kept none."""
+    return profile_of(record).moments
+
+
+def functions_of(record: Record) -> dict[int, str]:
     """By the ids of the call sites of a record."""
-    return {
-        one["id"]: str(one["function"]).removesuffix("_c")
-        for one in sites_of(record)
-        if "id" in one
-    }
+    return {one.id: one.function.removesuffix("_c") for one in sites_of(record)}
 
 
-def clean(site: dict) -> dict:
-    texts = {key: site[key] for key in TEXTS if isinstance(site.get(key), str)}
-    figures = {
-        key: int(max(number(site, key), 0.0))
-        for key in site
-        if isinstance(key, str) and key not in NO_FIGURES
-    }
-    kept = {"function": "?", **texts, **figures}
-    if isinstance(site.get("python"), dict):
-        kept["python"] = site["python"]
-    return kept | {"size_class": min(figures.get("size_class", 0), 64)}
-
-
-def add(one: dict, other: dict) -> dict:
+def add(one: table.Site | None, other: table.Site) -> table.Site:
     """Counters of two entries of the same place: a call inlined twice, MPI_X and MPI_X_c."""
-    if not one:
-        return dict(other)
-    keys = {key for key in {*one, *other} if key not in NO_FIGURES}
-    both = {key: number(one, key) + number(other, key) for key in keys}
-    return {**one, **both} | {"max_ns": max(number(one, "max_ns"), number(other, "max_ns"))}
+    if one is None:
+        return other
+    both = {name: getattr(one, name) + getattr(other, name) for name in table.SITE_COUNTERS}
+    return replace(one, **both | {"max_ns": max(one.max_ns, other.max_ns)})
 
 
-def waited_ns(site: dict) -> float:
+def waited_ns(site: table.Site) -> float:
     """Time one rank waited in one door: in the call, or in tests one right after the other."""
-    is_test = str(site.get("function", "")).startswith("Test")
-    return number(site, "spun_ns" if is_test else "call_ns")
+    return site.spun_ns if site.function.startswith("Test") else site.call_ns
 
 
-def upgrade(site: dict, rate: float) -> dict:
+def upgrade(site: table.Site, rate: float) -> table.Site:
     """A site of an older record, whose looks were at one door for each first post."""
-    calls, looks = number(site, "calls"), number(site, "sampled")
-    waiting, computing = number(site, "moved_waiting"), number(site, "moved_computing")
-    expected = number(site, "bytes") / 2 * (looks / calls if calls else 0)
+    calls, looks = site.calls, site.sampled
+    waiting, computing = site.moved_waiting, site.moved_computing
+    expected = site.bytes / 2 * (looks / calls if calls else 0)
     if waiting + computing < SEEN_SHARE * expected:
-        return site | {
-            "unseen_ns": number(site, "sampled_blocked_ns"),
-            "sampled": 0,
-            "sampled_blocked_ns": 0,
-        }
+        unseen_ns = site.sampled_blocked_ns
+        return replace(site, unseen_ns=unseen_ns, sampled=0, sampled_blocked_ns=0)
     used = computing / rate / NS if rate else 0.0
-    return site | {"usable_ns": max(0.0, number(site, "sampled_computed_ns") - used)}
+    return replace(site, usable_ns=int(max(0.0, site.sampled_computed_ns - used)))
 
 
-def reasons_of(site: dict, rate: float) -> Reasons:
+def reasons_of(site: table.Site, rate: float) -> Reasons:
     """The time one rank waited in one door, divided by cause.
 
     Known from looks at the byte counters of the process's TCP connections: at the first post,
@@ -483,12 +455,12 @@ def reasons_of(site: dict, rate: float) -> Reasons:
     wait nothing moved (late). Of what moved inside, as much as the wire was idle while the program
     computed could have moved then (no progress); the rest had no room (bandwidth).
     """
-    seconds, looks = waited_ns(site) * NS, int(number(site, "sampled"))
-    blocked, unseen = number(site, "sampled_blocked_ns") * NS, number(site, "unseen_ns") * NS
+    seconds, looks = waited_ns(site) * NS, site.sampled
+    blocked, unseen = site.sampled_blocked_ns * NS, site.unseen_ns * NS
     if not looks or not rate or not blocked:
         return Reasons(unknown=seconds)
-    moving = min(blocked, number(site, "moved_waiting") / rate)
-    no_progress = min(moving, number(site, "usable_ns") * NS)
+    moving = min(blocked, site.moved_waiting / rate)
+    no_progress = min(moving, site.usable_ns * NS)
     scale = seconds / (blocked + unseen)
     return Reasons(
         no_progress * scale,
@@ -500,20 +472,20 @@ def reasons_of(site: dict, rate: float) -> Reasons:
     )
 
 
-def in_all_waits(site: dict, counter: str) -> float:
+def in_all_waits(site: table.Site, counter: str) -> float:
     """What was counted in the waits that were looked at, or ought to have been, taken for all."""
-    blocked = number(site, "sampled_blocked_ns") + number(site, "unseen_ns")
-    return number(site, counter) * waited_ns(site) / blocked if blocked else 0.0
+    blocked = site.sampled_blocked_ns + site.unseen_ns
+    return figure(site, counter) * waited_ns(site) / blocked if blocked else 0.0
 
 
-def alone_of(site: dict, rate: float) -> float:
+def alone_of(site: table.Site, rate: float) -> float:
     """Seconds in one door in which one direction moved after the other, that progress saves."""
     if not rate:
         return 0.0
     return min(in_all_waits(site, "moved_alone") / rate, reasons_of(site, rate).no_progress)
 
 
-def in_steps_of(site: dict, rate: float) -> float:
+def in_steps_of(site: table.Site, rate: float) -> float:
     """Seconds in one door in which steps of a reduction to all moved one direction after the other
     and no idle wire would have had room for it."""
     if not rate:
@@ -521,7 +493,7 @@ def in_steps_of(site: dict, rate: float) -> float:
     return min(in_all_waits(site, "moved_in_steps") / rate, reasons_of(site, rate).bandwidth)
 
 
-def copied_of(site: dict, rate: float) -> float:
+def copied_of(site: table.Site, rate: float) -> float:
     """Bytes an engine would have moved while the program computed."""
     seconds = reasons_of(site, rate)
     moving = seconds.no_progress + seconds.bandwidth
@@ -543,7 +515,7 @@ def load(path: Path) -> Run:
         raise HeadwayError(
             f"{path} holds no record that can be read", "records are headway.<rank>.json"
         )
-    read.sort(key=lambda r: number(r, "rank"))
+    read.sort(key=lambda r: r.rank)
     return Run(path.name or str(path.absolute().name), read, len(files) - len(read), spawned)
 
 
@@ -555,17 +527,17 @@ def complaints(run: Run) -> Sequence[str]:
     if run.spawned:
         count = records.plural(run.spawned, "rank")
         said.append(f"{count} it spawned not counted: name its directory {records.SPAWNED}")
-    sizes = [int(number(r, "size")) for r in run.records]
+    sizes = [r.size for r in run.records]
     if max(sizes, default=0) > run.size:
         said.append(f"{run.size} of {max(sizes)} ranks left a record")
-    refusals = {str(profile_of(r).get("python_refusal", "")) for r in run.records} - {""}
+    refusals = {profile_of(r).python_refusal for r in run.records} - {""}
     said += [
         f"lines of the Python program are not known: {refusal}" for refusal in sorted(refusals)
     ]
     said += [
         f"{module} was built anew since: its lines are not known" for module in run.places.changed
     ]
-    schemas = {int(number(r, "schema")) for r in run.records}
+    schemas = {r.schema for r in run.records}
     if schemas and max(schemas) > table.SCHEMA:
         said.append(
             f"records of schema {max(schemas)}, newer than this command: read as far as known"

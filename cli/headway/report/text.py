@@ -348,7 +348,7 @@ def compare(runs: Sequence[Run], console: Console, rows: int) -> None:
     ):
         table.add_column(heading, justify="left" if heading in ("run", "engine") else "right")
     for run in runs:
-        engines = sorted({str(r.get("engine", "?")) for r in run.records})
+        engines = sorted({r.engine for r in run.records})
         table.add_row(
             run.name,
             str(run.size),
@@ -362,8 +362,8 @@ def compare(runs: Sequence[Run], console: Console, rows: int) -> None:
     put(table, console)
     if all(run.is_profiled for run in runs):
         console.print(differences(runs, rows))
-        if table := causes_table(runs, rows):
-            put(table, console)
+        if causes_found := causes_table(runs, rows):
+            put(causes_found, console)
 
 
 def waited(run: Run) -> float:

@@ -19,6 +19,7 @@ from headway import console, ghosts, options_table, records
 from headway.errors import HeadwayError
 from headway.mpi import launch, launchers, preload, program, transport
 from headway.mpi.mpis import Mpi, find_mpis
+from headway.record.table import Record
 from headway.run import settings_file, shared_folder
 
 USAGE = """headway run [options] -n N PROGRAM [ARGUMENTS]
@@ -287,7 +288,7 @@ def run(arguments: argparse.Namespace) -> int:
     return launch_and_tell(arguments, settings, tell_summary)
 
 
-def tell_summary(found: list[dict[str, Any]]) -> None:
+def tell_summary(found: list[Record]) -> None:
     for line in records.summarise(found):
         console.say(line)
 
@@ -295,7 +296,7 @@ def tell_summary(found: list[dict[str, Any]]) -> None:
 def launch_and_tell(
     arguments: argparse.Namespace,
     settings: dict[str, str],
-    tell: Callable[[list[dict[str, Any]]], None],
+    tell: Callable[[list[Record]], None],
 ) -> int:
     """Runs the program with these options, then tells about its records; the program's status."""
     if arguments.settings:

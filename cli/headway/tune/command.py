@@ -18,6 +18,7 @@ from headway import console, records
 from headway.errors import HeadwayError
 from headway.mpi import launchers, program
 from headway.options_table import OPTIONS
+from headway.record.table import Record
 from headway.run import command as run
 from headway.run import settings_file
 from headway.tune.search import GHOSTS, LEAST_PAIRS, Race, Settings, Timed, search
@@ -105,11 +106,11 @@ class Runner:
             launcher = self.plain.launcher_env.items() - self.plain.transport_env.items()
             return Timed(self.execute(self.plain.plain_argv, dict(launcher)))
         seconds, found = self.watch(wanted)
-        counts = [records.tracked_count(r) + int(records.number(r, "exposures")) for r in found]
-        is_off = bool(found) and all(r.get("engine") == "off" for r in found)
+        counts = [records.tracked_count(r) + r.exposures for r in found]
+        is_off = bool(found) and all(r.engine == "off" for r in found)
         return Timed(seconds, sum(counts) if counts else None, is_off)
 
-    def watch(self, wanted: dict[str, str]) -> tuple[float, list[dict[str, Any]]]:
+    def watch(self, wanted: dict[str, str]) -> tuple[float, list[Record]]:
         """One run with these settings: its time and its records."""
         plan, kept = self.plan(wanted)
         shutil.rmtree(kept, ignore_errors=True)

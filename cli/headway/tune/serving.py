@@ -7,10 +7,10 @@ the processes that become ghosts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from headway import console, records
 from headway.errors import HeadwayError
+from headway.record.table import Record
 from headway.tune.search import GHOSTS
 
 ONE = {GHOSTS: "1"}
@@ -21,22 +21,17 @@ OPERATIONS = {
     *("Rput", "Rget", "Raccumulate", "Rget_accumulate"),
 }
 #: a run with these settings, not timed; its records
-Watch = Callable[[dict[str, str]], list[dict[str, Any]]]
+Watch = Callable[[dict[str, str]], list[Record]]
 
 
-def operations(found: list[dict[str, Any]]) -> int:
+def operations(found: list[Record]) -> int:
     """One-sided operations that a profile saw."""
-    profiles = [record.get("profile") for record in found]
-    sites = [site for one in profiles if isinstance(one, dict) for site in one.get("sites") or []]
-    named = [site for site in sites if isinstance(site, dict)]
-    return sum(
-        int(records.number(site, "calls"))
-        for site in named
-        if str(site.get("function", "")).removesuffix("_c") in OPERATIONS
-    )
+    profiles = [record.profile for record in found if record.profile]
+    sites = [site for profile in profiles for site in profile.sites]
+    return sum(site.calls for site in sites if site.function.removesuffix("_c") in OPERATIONS)
 
 
-def is_served(found: list[dict[str, Any]]) -> bool:
+def is_served(found: list[Record]) -> bool:
     """Did anything of the program go to a ghost?"""
     counted = ("operations_redirected", "locks_redirected")
     return sum(records.total(found, name) for name in counted) > 0

@@ -21,6 +21,7 @@ from headway.bench.programs.catalog import RealProgram
 from headway.bench.programs.install import venv
 from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.mpi.mpis import Mpi
+from headway.record.table import Record
 from headway.report.runs import Run
 from headway.report.text import waits_of
 
@@ -181,7 +182,7 @@ def summary(values: list[float]) -> dict[str, float]:
     }
 
 
-def profile_brief(found: list[dict[str, Any]]) -> dict[str, Any]:
+def profile_brief(found: list[Record]) -> dict[str, Any]:
     """Of a profile: where the time in MPI went, why requests were waited for, what can be won."""
     run = Run("profile", found)
     reasons = run.all_reasons
@@ -205,7 +206,7 @@ def profile_brief(found: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def headway_brief(found: list[dict[str, Any]]) -> dict[str, Any]:
+def headway_brief(found: list[Record]) -> dict[str, Any]:
     """What the library said about a run: its paragraph, and the counters behind it."""
     counted = ("tracked_bytes", "completed_early", "polls", "overlap_windows")
     return {
