@@ -2,19 +2,22 @@
 """The house rules that no formatter checks; prints one line per breach, exit 1 if there is one.
 
 Length of files, functions and lines; no absolute path of somebody's machine; nothing left to do; no
-circle between the rooms of src/ (check_rooms.py).
+circle between the rooms of src/ (check_rooms.py), and no circle of imports in the command.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import check_rooms
 
 ROOT = Path(__file__).resolve().parent.parent
+COMMAND = ROOT / "cli"
 CODE = {".c", ".h", ".py"}
 TEXT = CODE | {".toml", ".md", ".txt", ".sh", ".cmake", ".map", ".json", ""}
 COLUMNS = {".c": 110, ".h": 110, ".py": 100}
@@ -121,9 +124,57 @@ def breaches(path: Path) -> list[str]:
     return found
 
 
+def modules() -> dict[str, Path]:
+    """The command's modules by the names they are imported by."""
+    found = {}
+    for path in (COMMAND / "headway").rglob("*.py"):
+        parts = path.relative_to(COMMAND).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(path: Path, known: Collection[str]) -> set[str]:
+    """Modules of the command that it names, wherever: within a function, or for types alone."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name in known}
+        elif isinstance(node, ast.ImportFrom) and node.module in known:
+            inner = (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {name if name in known else node.module for name in inner}
+    return found
+
+
+def circle(edges: dict[str, set[str]]) -> list[str]:
+    """Modules that import one another, in their order; none if there is no such circle."""
+    done: set[str] = set()
+    path: list[str] = []
+
+    def visit(name: str) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in done:
+            return []
+        path.append(name)
+        for other in sorted(edges[name]):
+            if found := visit(other):
+                return found
+        done.add(path.pop())
+        return []
+
+    return next((found for name in sorted(edges) if (found := visit(name))), [])
+
+
+def circles() -> list[str]:
+    known = modules()
+    edges = {name: imports(path, known) - {name} for name, path in known.items()}
+    found = circle(edges)
+    return [f"cli: a circle of imports: {' -> '.join(found)}"] if found else []
+
+
 def main() -> int:
     found = [breach for path in tracked_files() for breach in breaches(path)]
-    found += check_rooms.complaints(ROOT / "src")
+    found += check_rooms.complaints(ROOT / "src") + circles()
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

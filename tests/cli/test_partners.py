@@ -11,7 +11,8 @@ import pytest
 from conftest import build
 from headway.mpi.mpis import Mpi
 from headway.report import page, runs, text
-from headway.report.runs import Reasons, Run, Site
+from headway.report.recorded import Reasons, Site
+from headway.report.runs import Run
 from test_causes import Recorded, S, run_of
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]

@@ -12,7 +12,8 @@ from conftest import build
 from headway import records
 from headway.mpi.mpis import Mpi
 from headway.report.communicators import communicators_of
-from headway.report.runs import Run, Site, load
+from headway.report.recorded import Site
+from headway.report.runs import Run, load
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 HERE = Path(__file__).resolve().parent

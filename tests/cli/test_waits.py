@@ -18,8 +18,9 @@ from headway.mpi.mpis import Mpi
 from headway.record.older import record_of
 from headway.report import causes, page, runs, text
 from headway.report.causes import Causes
-from headway.report.meanwhile import Found
-from headway.report.runs import Reasons, Run
+from headway.report.found import Found
+from headway.report.recorded import Reasons
+from headway.report.runs import Run
 from namespaces import skip_where_refused
 from test_causes import Recorded, run_of
 

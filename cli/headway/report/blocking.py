@@ -8,13 +8,11 @@ those awaited did (meanwhile.py), wait by wait; where no moments are known, from
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from headway.records import NS
-from headway.report.runs import Reasons, Run, Site
-
-if TYPE_CHECKING:
-    from headway.report.causes import Spot
+from headway.report.partners import Partners
+from headway.report.recorded import Reasons, Recorded, Site
+from headway.report.spots import Spot
 
 TAKES = re.compile(r"(Recv|Mrecv|M?[Pp]robe)$")
 GIVES = re.compile(r"[BRS]?[Ss]end$")
@@ -51,9 +49,9 @@ def blocks(function: str) -> bool:
 class Blocking:
     """The blocking calls of a run in which ranks waited."""
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.causes = run.partners.causes
+    def __init__(self, run: Recorded, partners: Partners) -> None:
+        self.partners = partners
+        self.causes = partners.causes
         self.in_calls: dict[tuple[int, Spot], float] = {}
         for site in run.sites:
             if blocks(site.function):
@@ -81,9 +79,9 @@ class Blocking:
     def reasons_at(self, site: Site, rank: int) -> Reasons:
         """Why one rank waited there, imbalance not told from what was late."""
         seconds = self.waited_at(site, rank)
-        found = self.run.partners.meanwhile.of(rank, site.spot)
+        found = self.partners.meanwhile.of(rank, site.spot)
         if found is None:
-            told = self.run.partners.of(rank, site.spot)
+            told = self.partners.of(rank, site.spot)
             late = seconds * told.late / told.whole if told and told.whole else 0.0
             return Reasons(late=late, unknown=seconds - late, told=late)
         late = seconds * found.late_share

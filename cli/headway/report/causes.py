@@ -17,13 +17,8 @@ from headway import records
 from headway.record import table
 from headway.record.table import Record
 from headway.records import NS, figure
-from headway.report.runs import (
-    ONE_SIDED_OPERATION,
-    ONE_SIDED_WAIT,
-    Run,
-    profile_of,
-    sites_of,
-)
+from headway.report.recorded import Recorded, profile_of, sites_of
+from headway.report.spots import NOWHERE, ROOTED, Spot
 
 #: what a partner did must account for this part of a wait to be called its cause
 ENOUGH = 0.5
@@ -37,38 +32,9 @@ WORTH = 0.01
 MOST_STEPS = 16
 #: collectives that end when the last rank has come: who came last waits least
 UNTIL_LAST = ("Barrier", "All", "Reduce_scatter", "Iall", "Ibarrier", "Ireduce_scatter")
-#: collectives in which all wait for what the root has
-ROOTED = ("Bcast", "Scatter", "Ibcast", "Iscatter")
-#: calls that complete requests, and those that posted collectives
-DOORS = ("Wait", "Test")
 POSTS = ("I", "Start")
 
 
-@dataclass(frozen=True)
-class Spot:
-    """A call site as it is named to people; one for all sizes."""
-
-    place: str
-    function: str
-
-    def __str__(self) -> str:
-        return f"MPI_{self.function} of {self.place}"
-
-    @property
-    def is_door(self) -> bool:
-        return self.function.startswith(DOORS)
-
-    @property
-    def is_one_sided(self) -> bool:
-        """For targets, of which report/one_sided.py tells."""
-        return bool(ONE_SIDED_WAIT.match(self.function) or ONE_SIDED_OPERATION.match(self.function))
-
-    @property
-    def is_rooted(self) -> bool:
-        return self.function.startswith(ROOTED)
-
-
-NOWHERE = Spot("others", "?")
 #: where a rank computed: from leaving one call to entering another
 Gap = tuple[Spot, Spot]
 
@@ -178,7 +144,7 @@ def members_of(text: str) -> tuple[int, ...]:
 class Rank:
     """What one record says of gaps and exchanges."""
 
-    def __init__(self, run: Run, record: Record) -> None:
+    def __init__(self, run: Recorded, record: Record) -> None:
         profile = profile_of(record)
         self.spots = {
             one.id: Spot(str(run.places.of(one)), one.function.removesuffix("_c"))
@@ -291,7 +257,7 @@ def nobody(why: str) -> Awaited:
 class Causes:
     """The waits of a run, each followed as far as the records go."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Recorded) -> None:
         self.run = run
 
     @cached_property
@@ -333,7 +299,7 @@ class Causes:
 
     def wait_by_wait(self, cause: Cause) -> Cause:
         """What sums do not show of ranks that are late in turns, single waits may."""
-        found = self.run.partners.meanwhile.of(cause.rank, cause.spot)
+        found = self.run.single_waits(cause.rank, cause.spot)
         if found is None:
             return cause
         if found.late_share >= ENOUGH:
@@ -549,18 +515,18 @@ def short(cause: Cause) -> str:
     )
 
 
-def causes_of(run: Run) -> list[Cause]:
+def causes_of(run: Recorded) -> list[Cause]:
     """The longest wait of each call site, the longest first; none in records that do not tell."""
     causes = Causes(run)
     return causes.longest() if causes.is_recorded else []
 
 
-def lines(run: Run, most: int) -> list[str]:
+def lines(run: Recorded, most: int) -> list[str]:
     """What to say of a run: waits followed to the rank that was late, or to where that ends."""
     return [sentence(cause) for cause in causes_of(run)[:most]]
 
 
-def compared(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
+def compared(runs: Sequence[Recorded]) -> list[tuple[str, list[str]]]:
     """Each call site's longest wait, run by run; the longest first."""
     each = [{str(cause.spot): cause for cause in causes_of(run)} for run in runs]
     longest: dict[str, float] = {}

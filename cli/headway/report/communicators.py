@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from headway import records
 from headway.record.table import COMMUNICATOR_COUNTERS
 from headway.records import NS, figure
-from headway.report.runs import Run, profile_of
+from headway.report.recorded import Recorded, profile_of
 
 HEADINGS = (
     "ranks",
@@ -44,7 +44,7 @@ class Communicator:
         return computed / (computed + blocked) if computed + blocked else None
 
 
-def communicators_of(run: Run) -> list[Communicator]:
+def communicators_of(run: Recorded) -> list[Communicator]:
     """The most time first. Groups of one name and size, such as the rows of a grid, are one."""
     found: dict[tuple[str, int, str], Communicator] = {}
     for index, record in enumerate(run.records):
@@ -60,7 +60,7 @@ def communicators_of(run: Run) -> list[Communicator]:
     return sorted(found.values(), key=lambda one: -one.total("call_ns") - one.total("blocked_ns"))
 
 
-def row(one: Communicator, run: Run) -> list[str]:
+def row(one: Communicator, run: Recorded) -> list[str]:
     """Its figures under HEADINGS, a rank's mean; times of requests are the mean request's."""
     seconds = one.total("call_ns") * NS / max(run.size, 1)
     count = one.total("completed")

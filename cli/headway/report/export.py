@@ -11,7 +11,8 @@ from headway.record import table
 from headway.record.table import COMMUNICATOR_COUNTERS, SITE_COUNTERS, Record
 from headway.records import figure
 from headway.report import communicators, one_sided
-from headway.report.runs import Run, profile_of, sites_of
+from headway.report.recorded import profile_of, sites_of
+from headway.report.runs import Run
 
 
 def write_csv(runs: Sequence[Run], file: TextIO) -> None:

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from headway.record import table
 from headway.record.table import Record
-from headway.records import NS
-from headway.report.causes import DOORS, NOWHERE, Exchange, Rank, Spot
+from headway.report.causes import Exchange, Rank
+from headway.report.found import Came, Found
 from headway.report.moments import MOST_ROWS, Compared, Moments, Outside, Span, compare
-from headway.report.runs import Run, functions_of, moments_of
+from headway.report.recorded import Recorded, functions_of, moments_of
+from headway.report.spots import DOORS, NOWHERE, Spot
 
 #: clocks that are known no better than this part of a wait do not tell what came first
 SURE = 0.25
@@ -29,72 +30,6 @@ SURE = 0.25
 WHOLE = 0.9
 #: so many pairs of a wait and a partner are looked at, in all
 MOST_LOOKS = 60_000
-#: whoever is named was the late one in this part of it
-NAMED = 0.1
-
-
-@dataclass(frozen=True)
-class Came:
-    """Of one wait, ns: until the partner came, and how long it computed after it had posted."""
-
-    late: float
-    unready: float
-    partner: int
-    computing: bool  #: it had computed, and had not waited, before it came
-    then: Spot  #: the call it came with
-
-
-@dataclass
-class Found:
-    """Of the waits of one rank at one call site that were looked at, seconds."""
-
-    looks: int = 0
-    whole: float = 0.0
-    late: float = 0.0
-    unready: float = 0.0
-    #: of `late`, by who came last, and the call before which that one computed; NOWHERE: it waited
-    whom: dict[tuple[int, Spot], float] = field(default_factory=lambda: defaultdict(float))
-
-    @property
-    def late_share(self) -> float:
-        return self.late / self.whole if self.whole else 0.0
-
-    @property
-    def unready_share(self) -> float:
-        return self.unready / self.whole if self.whole else 0.0
-
-    def add(self, came: Came, length: float, weight: float) -> None:
-        late = min(came.late, length)
-        self.whole += length * NS * weight
-        self.late += late * NS * weight
-        self.unready += min(came.unready, length - late) * NS * weight
-        if late > 0:
-            by = came.partner, came.then if came.computing else NOWHERE
-            self.whom[by] += late * NS * weight
-
-    def named(self) -> list[tuple[int, Spot, float]]:
-        """Who was late, before which call, and of this how much; the most first."""
-        return [
-            (rank, spot, seconds / self.late)
-            for (rank, spot), seconds in sorted(self.whom.items(), key=lambda pair: -pair[1])
-            if seconds >= NAMED * self.late
-        ]
-
-    def words(self, seconds: float) -> str:
-        """For whom a wait of so long was, and what they did."""
-        named = self.named()
-        each = list(ranks_of(named))
-        who = ", ".join(
-            f"{rank} ({100 * part:.0f} %)" if len(each) > 1 else f"{rank}" for rank, part in each
-        )
-        who = f"ranks {who} in turns" if len(each) > 1 else f"rank {who}"
-        spots = {spot for _, spot, _ in named}
-        did = "was computing" if len(each) == 1 else "were computing"
-        if spots == {NOWHERE}:
-            did = "waited elsewhere"
-        elif len(spots) == 1:
-            did += f" before {spots.pop()}"
-        return f"for {who}, which {did}: {seconds * self.late_share:.2f} s of that"
 
 
 @dataclass(frozen=True)
@@ -168,7 +103,7 @@ class Sample:
 class Meanwhile:
     """The waits of a run, as far as records keep moments of them."""
 
-    def __init__(self, run: Run, ranks: dict[int, Rank]) -> None:
+    def __init__(self, run: Recorded, ranks: dict[int, Rank]) -> None:
         each = {run.rank_of(index): record for index, record in enumerate(run.records)}
         self.samples = {
             rank: Sample(read, each[rank], told)
@@ -285,10 +220,3 @@ class Meanwhile:
 def is_post(one: Outside) -> bool:
     """Whether what was called then is no door."""
     return not one.then.startswith(DOORS)
-
-
-def ranks_of(named: Sequence[tuple[int, Spot, float]]) -> Iterator[tuple[int, float]]:
-    shares: dict[int, float] = defaultdict(float)
-    for rank, _, share in named:
-        shares[rank] += share
-    yield from sorted(shares.items(), key=lambda pair: -pair[1])

@@ -20,19 +20,10 @@ from functools import cached_property
 from headway.record import table
 from headway.record.table import Record
 from headway.records import NS
-from headway.report.causes import Spot
 from headway.report.moments import Compared, Moments, Span, Waited, compare
-from headway.report.runs import (
-    COPY_S,
-    ONE_SIDED_OPERATION,
-    ONE_SIDED_WAIT,
-    Run,
-    Site,
-    functions_of,
-    moments_of,
-    profile_of,
-    sites_of,
-)
+from headway.report.recorded import Site, functions_of, moments_of, profile_of, sites_of
+from headway.report.runs import COPY_S, Run
+from headway.report.spots import ONE_SIDED_OPERATION, ONE_SIDED_WAIT, Spot
 
 #: blocking calls that no rank leaves before all have come
 UNTIL_ALL = re.compile(r"(Barrier|All|Reduce_scatter)")

@@ -8,7 +8,8 @@ from html import escape
 from headway import records
 from headway.report import causes, communicators, one_sided, phases
 from headway.report.export import timeline
-from headway.report.runs import Run, Site, complaints, profile_of, sites_of
+from headway.report.recorded import Site, profile_of, sites_of
+from headway.report.runs import Run, complaints
 from headway.report.text import (
     REASON_NAMES,
     cause,

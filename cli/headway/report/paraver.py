@@ -14,7 +14,8 @@ from pathlib import Path
 from headway.errors import HeadwayError
 from headway.record.table import Record
 from headway.report.export import timeline
-from headway.report.runs import Run, profile_of, sites_of
+from headway.report.recorded import profile_of, sites_of
+from headway.report.runs import Run
 
 CALL, BYTES = 48_000_001, 48_000_002
 #: Paraver's number of a state -> its name and colour

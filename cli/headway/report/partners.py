@@ -14,9 +14,11 @@ from functools import cached_property
 
 from headway.record import table
 from headway.records import NS, figure
-from headway.report.causes import Causes, Exchange, Spot
-from headway.report.meanwhile import Found, Meanwhile
-from headway.report.runs import Reasons, Run, Site, profile_of, waited_ns
+from headway.report.causes import Causes, Exchange
+from headway.report.found import Found
+from headway.report.meanwhile import Meanwhile
+from headway.report.recorded import Reasons, Recorded, Site, profile_of, waited_ns
+from headway.report.spots import Spot
 
 #: of 64 KiB on, as the library looks at the wire: below, a wait is more than its bytes
 LEAST_SIZE_CLASS = 17
@@ -48,7 +50,7 @@ class Told:
 class Partners:
     """What the records of a run tell of those for whom its ranks waited."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Recorded) -> None:
         self.run = run
         self.causes = Causes(run)
         self.told: dict[tuple[int, Spot], Told | None] = {}

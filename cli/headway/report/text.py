@@ -12,7 +12,8 @@ from rich.text import Text
 from headway import records
 from headway.report import causes, communicators, one_sided, phases
 from headway.report.blocking import late_name, rest_name
-from headway.report.runs import Reasons, Run, Site, complaints
+from headway.report.recorded import Reasons, Site
+from headway.report.runs import Run, complaints
 
 #: a cause below this part of a wait is not worth a word
 WORTH_NAMING = 0.03
