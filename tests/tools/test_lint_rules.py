@@ -1,0 +1,61 @@
+"""The house rules that tools/lint_rules.py checks: circles of imports."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The checks, of a command of three modules that know of one another in one direction."""
+    monkeypatch.syspath_prepend(ROOT / "tools")  # it imports another check from there
+    spec = importlib.util.spec_from_file_location("lint_rules", ROOT / "tools" / "lint_rules.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "COMMAND", tmp_path)
+    package = tmp_path / "headway"
+    (package / "room").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "room" / "__init__.py").write_text("")
+    (package / "low.py").write_text("import os\n")
+    (package / "middle.py").write_text("from headway import low\n")
+    (package / "room" / "high.py").write_text("from headway.middle import low\n")
+    return module
+
+
+def test_no_circle(rules: ModuleType) -> None:
+    assert rules.circles() == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from headway.room import high",
+        "from headway.room.high import low",
+        "import headway.room.high",
+        "def late():\n    from headway.room import high",
+        "if TYPE_CHECKING:\n    from headway.room.high import low",
+    ],
+)
+def test_circles_are_found(rules: ModuleType, tmp_path: Path, line: str) -> None:
+    (tmp_path / "headway" / "low.py").write_text(f"{line}\n")
+    (found,) = rules.circles()
+    for name in ("headway.low", "headway.middle", "headway.room.high"):
+        assert name in found
+
+
+def test_the_command_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside them the command itself, of which the check would else say nothing here."""
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    spec = importlib.util.spec_from_file_location("lint_rules", ROOT / "tools" / "lint_rules.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert len(module.modules()) > 50 and module.circles() == []
