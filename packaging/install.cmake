@@ -29,7 +29,7 @@ install(FILES "${made_dir}/HeadwayConfig.cmake" "${made_dir}/HeadwayConfigVersio
 install(FILES include/headway.h include/headway.f90 TYPE INCLUDE)
 set(python_dir "${own_dir}/python")
 install(DIRECTORY cli/headway DESTINATION "${python_dir}" FILES_MATCHING PATTERN "*.py"
-    PATTERN "requirements.txt" REGEX "/programs/inputs/.*/[^/]*$")
+    PATTERN "*.jinja" PATTERN "requirements.txt" REGEX "/programs/inputs/.*/[^/]*$")
 install(DIRECTORY bench/ DESTINATION "${python_dir}/headway/bench/sources" FILES_MATCHING PATTERN "*.[ch]"
     PATTERN "*.sh")
 install(FILES doc/man/headway.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")

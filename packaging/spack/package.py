@@ -31,6 +31,7 @@ class Headway(CMakePackage):
     depends_on("cmake@3.22:", type="build")
     depends_on("mpi", type=("build", "test"))
     depends_on("python@3.11:", type=("build", "run"))
+    depends_on("py-jinja2@3.1:", type="run")
     depends_on("py-rich@13:", type="run")
     depends_on("py-matplotlib@3.7:", type="run", when="+plots")
 

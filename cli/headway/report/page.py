@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from dataclasses import dataclass
 
 from headway import records
 from headway.report import causes, communicators, one_sided, phases
@@ -37,45 +37,113 @@ COLOURS = {
 TIMELINE_CALLS = 400
 ROWS = 25
 
-STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
-  color: #222; background: #fff; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-table { border-collapse: collapse; width: 100%; font-size: 13px; }
-th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #ddd; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.bar { display: flex; height: .9rem; min-width: 14rem; background: #f2f2f2; }
-.bar span { display: block; height: 100%; }
-.key { font-size: 13px; }
-.key i { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em; }
-code { font-size: 12.5px; } svg { width: 100%; height: auto; }
-"""
+
+@dataclass(frozen=True)
+class Part:
+    """Of a bar: a colour, its share of the whole in percent, and what it is."""
+
+    colour: str
+    width: float
+    title: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    parts: Sequence[Part]
+    kind: str = "bar"
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call site: where, and what was called."""
+
+    place: str
+    called: str
+    kind: str = "called"
+
+
+#: what stands in a table: text, which the template escapes, or something drawn
+Cell = str | Bar | Called
+
+
+@dataclass(frozen=True)
+class Table:
+    """A heading and a table; the last `numbers` columns hold figures."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    numbers: int
+    key: Sequence[Part] = ()
+    kind: str = "table"
+
+
+@dataclass(frozen=True)
+class Listed:
+    title: str
+    lines: Sequence[str]
+    kind: str = "list"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call drawn to scale."""
+
+    left: float
+    width: float
+    colour: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Calls of each rank over time."""
+
+    title: str
+    lanes: Sequence[Sequence[Call]]
+    key: Sequence[Part] = ()
+    kind: str = "picture"
+
+
+Piece = Table | Listed | Picture
+
+
+@dataclass(frozen=True)
+class Section:
+    """What is said of one run, or of several side by side."""
+
+    title: str
+    lines: Sequence[str]
+    pieces: Sequence[Piece | None]
 
 
 def write(runs: Sequence[Run]) -> str:
     """The whole page."""
-    body = "".join(section(run) for run in runs)
-    if len(runs) > 1:
-        body = comparison(runs) + body
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>Headway: {escape(', '.join(run.name for run in runs))}</title>"
-        f"<style>{STYLE}</style></head><body>{body}</body></html>\n"
+    import jinja2  # it takes its time to load
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("headway.report", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
     )
+    sections = [comparison(runs)] if len(runs) > 1 else []
+    sections += [section(run) for run in runs]
+    title = ", ".join(run.name for run in runs)
+    return environment.get_template("page.html.jinja").render(title=title, sections=sections)
 
 
-def section(run: Run) -> str:
-    parts = [f"<h1>{escape(run.title)}</h1>"]
+def section(run: Run) -> Section:
     lines = [*complaints(run), *records.summarise(run.records)]
     lines += (
         [*conclusion(run), *imbalance_lines(run)]
         if run.is_profiled
         else ["Recorded without call sites."]
     )
-    parts += [f"<p>{escape(line)}</p>" for line in lines]
-    parts += [phases_named(run), late_ranks(run)]
+    pieces: list[Piece | None] = [phases_named(run), late_ranks(run)]
     if run.is_profiled:
-        parts += [
+        pieces += [
             overlap(run),
             waits(run),
             one_sided_waits(run),
@@ -83,72 +151,55 @@ def section(run: Run) -> str:
             calls(run),
             sizes(run),
         ]
-    parts.append(ranks(run))
+    pieces.append(ranks(run))
     if run.is_profiled:
-        parts.append(timeline_picture(run))
-    return "".join(parts)
+        pieces.append(timeline_picture(run))
+    return Section(run.title, lines, pieces)
 
 
-def bar(parts: Iterable[tuple[str, float]], whole: float) -> str:
+def bar(parts: Iterable[tuple[str, float]], whole: float) -> Bar:
     """A bar of coloured parts, as long as their share of `whole`."""
-    spans = "".join(
-        f'<span style="width:{100 * value / whole:.2f}%;background:{COLOURS[key]}" '
-        f'title="{key.replace("_", " ")} {percent(value, whole)}"></span>'
-        for key, value in parts
-        if whole > 0 and value > 0
+    return Bar(
+        [
+            Part(
+                COLOURS[name],
+                100 * value / whole,
+                f"{name.replace('_', ' ')} {percent(value, whole)}",
+            )
+            for name, value in parts
+            if whole > 0 and value > 0
+        ]
     )
-    return f'<div class="bar">{spans}</div>'
 
 
-def key(*names: str) -> str:
-    marks = "".join(
-        f'<i style="background:{COLOURS[name]}"></i>{name.replace("_", " ")}' for name in names
-    )
-    return f'<p class="key">{marks}</p>'
+def key(*names: str) -> list[Part]:
+    return [Part(COLOURS[name], 0.0, name.replace("_", " ")) for name in names]
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: int) -> str:
-    """Cells are HTML already; the last `numbers` columns hold figures."""
-    first = len(headings) - numbers
-    head = "".join(
-        f"<th{' class=n' if i >= first else ''}>{escape(h)}</th>" for i, h in enumerate(headings)
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{' class=n' if i >= first else ''}>{c}</td>" for i, c in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+def named(site: Site) -> Called:
+    return Called(str(site.place), f"MPI_{site.function}, {site.size}")
 
 
-def named(site: Site) -> str:
-    return f"<code>{escape(str(site.place))}</code><br>MPI_{escape(site.function)}, {site.size}"
-
-
-def phases_named(run: Run) -> str:
+def phases_named(run: Run) -> Table | None:
     marked = phases.phases_of(run)[:ROWS]
     if not marked:
-        return ""
-    rows = [[escape(phase.name), *phases.row(phase, run)] for phase in marked]
+        return None
+    rows = [[phase.name, *phases.row(phase, run)] for phase in marked]
     headings = ["phase", *phases.HEADINGS]
-    return "<h2>Phases the program named</h2>" + table(headings, rows, len(phases.HEADINGS))
+    return Table("Phases the program named", headings, rows, len(phases.HEADINGS))
 
 
-def late_ranks(run: Run) -> str:
+def late_ranks(run: Run) -> Listed | None:
     said = causes.lines(run, ROWS)
-    if not said:
-        return ""
-    listed = "".join(f"<li>{escape(line)}</li>" for line in said)
-    return f"<h2>Who was late, and what they did meanwhile</h2><ul>{listed}</ul>"
+    return Listed("Who was late, and what they did meanwhile", said) if said else None
 
 
-def overlap(run: Run) -> str:
+def overlap(run: Run) -> Table | None:
     posts = [s for s in run.sites if not s.is_door and s.total("completed")][:ROWS]
     if not posts:
-        return ""
+        return None
     longest = max(s.total("computed_ns") + s.total("blocked_ns") for s in posts)
-    rows = []
+    rows: list[list[Cell]] = []
     for site in posts:
         computed, blocked = site.total("computed_ns"), site.total("blocked_ns")
         count = site.total("completed")
@@ -161,15 +212,17 @@ def overlap(run: Run) -> str:
                 time_text(blocked / count),
             ]
         )
-    return (
-        "<h2>While requests were pending, by where they were posted</h2>"
-        + key("computed", "waited")
-        + table(["posted at", "", "requests", "computed", "waited"], rows, 3)
+    return Table(
+        "While requests were pending, by where they were posted",
+        ["posted at", "", "requests", "computed", "waited"],
+        rows,
+        3,
+        key("computed", "waited"),
     )
 
 
-def waits(run: Run) -> str:
-    rows = []
+def waits(run: Run) -> Table | None:
+    rows: list[list[Cell]] = []
     sites = wait_rows(run)[:ROWS]
     longest = max((run.waited(site) for site in sites), default=0.0)
     for site in sites:
@@ -179,48 +232,44 @@ def waits(run: Run) -> str:
             [
                 named(site),
                 bar(parts, longest),
-                escape(cause(reasons, site.function)),
+                cause(reasons, site.function),
                 f"{run.waited(site) / run.size:.3f}",
             ]
         )
     if not rows:
-        return ""
-    return (
-        "<h2>Why it waited</h2>"
-        + key(*REASON_NAMES)
-        + table(["waited at", "", "cause", "seconds a rank"], rows, 1)
-    )
+        return None
+    columns = ["waited at", "", "cause", "seconds a rank"]
+    return Table("Why it waited", columns, rows, 1, key(*REASON_NAMES))
 
 
-def one_sided_waits(run: Run) -> str:
-    rows = [
+def one_sided_waits(run: Run) -> Table | None:
+    rows: list[list[Cell]] = [
         [
-            f"<code>{escape(one_sided.named(row))}</code><br>MPI_{escape(row.spot.function)}",
-            escape(one_sided.how_known(row)),
-            *map(escape, one_sided.figures(row, run)),
+            Called(one_sided.named(row), f"MPI_{row.spot.function}"),
+            one_sided.how_known(row),
+            *one_sided.figures(row, run),
         ]
         for row in one_sided.OneSided(run).worth[:ROWS]
     ]
     if not rows:
-        return ""
+        return None
     headings = ["waited at", "known from", *one_sided.HEADINGS]
-    return "<h2>One-sided waits, and what an engine would recover of them</h2>" + table(
-        headings, rows, len(one_sided.HEADINGS)
-    )
+    title = "One-sided waits, and what an engine would recover of them"
+    return Table(title, headings, rows, len(one_sided.HEADINGS))
 
 
-def by_communicator(run: Run) -> str:
+def by_communicator(run: Run) -> Table | None:
     found = communicators.communicators_of(run)[:ROWS]
     if not found:
-        return ""
-    rows = [[escape(str(one)), *communicators.row(one, run)] for one in found]
+        return None
+    rows = [[str(one), *communicators.row(one, run)] for one in found]
     headings = ["communicator", *communicators.HEADINGS]
-    return "<h2>By communicator</h2>" + table(headings, rows, len(communicators.HEADINGS))
+    return Table("By communicator", headings, rows, len(communicators.HEADINGS))
 
 
-def calls(run: Run) -> str:
+def calls(run: Run) -> Table | None:
     longest = max((site.seconds for site in run.sites), default=0.0)
-    rows = [
+    rows: list[list[Cell]] = [
         [
             named(site),
             bar([("other", site.seconds)], longest),
@@ -230,12 +279,11 @@ def calls(run: Run) -> str:
         ]
         for site in run.sites[:ROWS]
     ]
-    return "<h2>Time in MPI, by where it was called from</h2>" + table(
-        ["called from", "", "calls", "seconds a rank", "of run"], rows, 3
-    )
+    columns = ["called from", "", "calls", "seconds a rank", "of run"]
+    return Table("Time in MPI, by where it was called from", columns, rows, 3)
 
 
-def sizes(run: Run) -> str:
+def sizes(run: Run) -> Table | None:
     """Bytes by size class, of everything that is not a door."""
     moved: dict[int, tuple[float, float]] = {}
     for site in run.sites:
@@ -243,9 +291,9 @@ def sizes(run: Run) -> str:
             count, size = moved.get(site.size_class, (0.0, 0.0))
             moved[site.size_class] = (count + site.calls, size + site.total("bytes"))
     if not moved:
-        return ""
+        return None
     most = max(size for _, size in moved.values())
-    rows = [
+    rows: list[list[Cell]] = [
         [
             f"from {records.size_text(1 << (size_class - 1))}",
             bar([("computed", size)], most),
@@ -254,30 +302,26 @@ def sizes(run: Run) -> str:
         ]
         for size_class, (count, size) in sorted(moved.items())
     ]
-    return "<h2>Sizes of what was posted, sent and received</h2>" + table(
-        ["size", "", "calls", "bytes"], rows, 2
-    )
+    columns = ["size", "", "calls", "bytes"]
+    return Table("Sizes of what was posted, sent and received", columns, rows, 2)
 
 
-def ranks(run: Run) -> str:
+def ranks(run: Run) -> Table | None:
     """Each rank's time: in MPI, and outside."""
-    rows = []
+    rows: list[list[Cell]] = []
     longest = max((r.wall_s for r in run.records), default=0.0)
     for record in run.records:
         wall = record.wall_s
         inside = record.mpi_wait_s if record.mpi_s is None else record.mpi_s
         parts = [("computed", max(wall - inside, 0.0)), ("waited", inside)]
-        cells = [bar(parts, longest), f"{wall:.2f}", f"{inside:.2f}"]
-        rows.append([escape(str(record.rank)), *cells])
+        cells: list[Cell] = [bar(parts, longest), f"{wall:.2f}", f"{inside:.2f}"]
+        rows.append([str(record.rank), *cells])
     where = "in MPI" if run.is_profiled else "waiting for tracked requests"
-    return (
-        f"<h2>Ranks: time {where}, and the rest</h2>"
-        + key("computed", "waited")
-        + table(["rank", "", "seconds", where], rows, 2)
-    )
+    title = f"Ranks: time {where}, and the rest"
+    return Table(title, ["rank", "", "seconds", where], rows, 2, key("computed", "waited"))
 
 
-def timeline_picture(run: Run) -> str:
+def timeline_picture(run: Run) -> Picture | None:
     """The last calls of each rank's sample, drawn to scale."""
     lanes = []
     for record in run.records[:16]:
@@ -289,58 +333,53 @@ def timeline_picture(run: Run) -> str:
         )
     drawn = [lane for lane in lanes if lane]
     if not drawn:
-        return ""
+        return None
     begin = max(lane[0][0] for lane in drawn)
     end = max(min(lane[-1][0] + lane[-1][1] for lane in drawn), begin + 1.0)
-    shapes = []
-    for row, lane in enumerate(lanes):
-        shapes.append(f'<rect x="40" y="{row * 26 + 2}" width="960" height="20" fill="#4477aa33"/>')
-        shapes.append(f'<text x="0" y="{row * 26 + 16}" font-size="11">rank {row}</text>')
+    span = end - begin
+    drawing = []
+    for lane in lanes:
+        shapes = []
         for start, took, function in lane:
-            left = 40 + 960 * (max(start, begin) - begin) / (end - begin)
-            right = 40 + 960 * (min(start + took, end) - begin) / (end - begin)
+            left = 960 * (max(start, begin) - begin) / span
+            right = 960 * (min(start + took, end) - begin) / span
             if right > left:
-                shapes.append(call_shape(left, right - left, row, function, took))
-    height = len(lanes) * 26 + 4
-    return (
-        f"<h2>The last calls of the sample, {time_text((end - begin) * 1e3)} of the run</h2>"
-        + key("waited", "posting", "other")
-        + f'<svg viewBox="0 0 1000 {height}" role="img">{"".join(shapes)}</svg>'
-    )
+                shapes.append(call_shape(40 + left, right - left, function, took))
+        drawing.append(shapes)
+    title = f"The last calls of the sample, {time_text(span * 1e3)} of the run"
+    return Picture(title, drawing, key("waited", "posting", "other"))
 
 
-def call_shape(left: float, width: float, row: int, function: str, took_us: float) -> str:
+def call_shape(left: float, width: float, function: str, took_us: float) -> Call:
     kind = "other"
     if function.startswith(("Wait", "Test")):
         kind = "waited"
     elif function.startswith(("I", "Start", "File_i", "R")) and not function.startswith("Re"):
         kind = "posting"
-    title = f"MPI_{escape(function)}, {time_text(took_us * 1e3)}"
-    return (
-        f'<rect x="{left:.2f}" y="{row * 26 + 2}" width="{max(width, 0.4):.2f}" height="20" '
-        f'fill="{COLOURS[kind]}"><title>{title}</title></rect>'
-    )
+    title = f"MPI_{function}, {time_text(took_us * 1e3)}"
+    return Call(left, max(width, 0.4), COLOURS[kind], title)
 
 
-def comparison(runs: Sequence[Run]) -> str:
+def comparison(runs: Sequence[Run]) -> Section:
     longest = max(run.wall for run in runs)
-    rows = []
+    rows: list[list[Cell]] = []
     for run in runs:
         inside = min(run.mpi_seconds, run.wall)
         parts = [("computed", run.wall - inside), ("waited", inside)]
-        cells = [bar(parts, longest), f"{run.wall:.2f}", percent(run.wall, runs[0].wall)]
-        rows.append([escape(run.title), *cells])
-    return (
-        "<h1>Runs side by side</h1>"
-        + key("computed", "waited")
-        + table(["run", "outside MPI, in MPI (if profiled)", "seconds", "of first"], rows, 2)
-        + late_compared(runs)
-    )
+        cells: list[Cell] = [
+            bar(parts, longest),
+            f"{run.wall:.2f}",
+            percent(run.wall, runs[0].wall),
+        ]
+        rows.append([run.title, *cells])
+    columns = ["run", "outside MPI, in MPI (if profiled)", "seconds", "of first"]
+    walls = Table("", columns, rows, 2, key("computed", "waited"))
+    return Section("Runs side by side", [], [walls, late_compared(runs)])
 
 
-def late_compared(runs: Sequence[Run]) -> str:
-    rows = [[escape(spot), *map(escape, cells)] for spot, cells in causes.compared(runs)[:ROWS]]
+def late_compared(runs: Sequence[Run]) -> Table | None:
+    rows = [[spot, *cells] for spot, cells in causes.compared(runs)[:ROWS]]
     if not rows:
-        return ""
+        return None
     headings = ["waited at", *(run.name for run in runs)]
-    return "<h2>For whom the longest wait was</h2>" + table(headings, rows, 0)
+    return Table("For whom the longest wait was", headings, rows, 0)
