@@ -13,6 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from headway.record import table
+from headway.record.older import record_of
 from headway.report import export, runs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -148,3 +149,26 @@ def test_fields_do_not_change_without_a_version(tmp_path: Path, old: str, new: s
 def test_wrong_tables_are_refused(tmp_path: Path, old: str, new: str, words: str) -> None:
     done = changed(tmp_path, old, new)
     assert done.returncode == 1 and words in done.stderr
+
+
+def test_moments_of_schema_3_are_read() -> None:
+    """They lay within one_sided."""
+    sample = {"slot_ns": 1 << 20, "one_in": 2, "outside": [[1, 2, 3]], "waits": [[1, 2, 3, 4]]}
+    told = {"threads": 1, "realtime_ns": 5, "sample": sample, "meetings": [[0, 7, 8]]}
+    profile = record_of({"schema": 3, "profile": {"one_sided": told}}).profile
+    assert profile and profile.moments and profile.one_sided
+    assert profile.moments.sample.outside == (table.Outside(1, 2, 3),)
+    assert profile.moments.sample.one_in == 2 and profile.moments.meetings[0].took_ns == 8
+    newest = record_of({"schema": 4, "profile": {"one_sided": {"waits": []}}}).profile
+    assert newest and newest.moments is None
+
+
+def test_damage_is_left_out() -> None:
+    raw = {"rank": "x", "size": 1e400, "wall_s": True, "mpi": 3, "doors": -7, "declined": [1]}
+    sites = [{"calls": 2.5, "size_class": 99, "function": None}, 3, {"offset": "far"}]
+    record = record_of({**raw, "profile": {"sites": sites, "events": [[1, 2], "x", [1, 2, 3, -4]]}})
+    assert (record.rank, record.size, record.wall_s, record.mpi) == (-1, -1, 0.0, "")
+    assert record.doors == 0 and record.declined == {} and record.profile
+    first, last = record.profile.sites
+    assert (first.calls, first.size_class, first.function, last.offset) == (2, 64, "", None)
+    assert record.profile.events == ()
