@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -85,6 +86,9 @@ DERIVED = {
     "measured_s": "measured",
     "within": "within",
 }
+
+#: a row of a result
+Line = TypeVar("Line", bound=Mapping[str, Any])
 
 
 class Progress:
@@ -171,8 +175,8 @@ def launches_text(row: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def groups(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-    grouped: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+def groups(rows: Iterable[Line]) -> dict[tuple[Any, ...], list[Line]]:
+    grouped: dict[tuple[Any, ...], list[Line]] = {}
     for row in rows:
         key = (row["program"], row["case"], row["rate"], row["sockbuf"])
         grouped.setdefault(key, []).append(row)

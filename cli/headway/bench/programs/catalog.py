@@ -17,6 +17,9 @@ PETSC_DIR = "/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real"
 PETSC_EXAMPLES = "/usr/share/doc/python-petsc4py-doc/examples/demo"
 ESPRESSO_EXAMPLES = "/usr/share/doc/quantum-espresso/examples"
 
+#: of the suite that runs them
+SUITE = "programs"
+
 
 @dataclass(frozen=True)
 class Answer:

@@ -14,13 +14,14 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.bench import machine, places, report
-from headway.bench.programs import install, page, runner
+from headway.bench.programs import catalog, install, page, runner
 from headway.bench.programs.catalog import PROGRAMS, RealProgram
+from headway.bench.published import pages
 from headway.errors import HeadwayError
 from headway.mpi import preload
 from headway.mpi.mpis import Mpi
 
-NAME = "programs"
+NAME = catalog.SUITE
 TITLE = "Real programs from the registries, plain and with Headway"
 SCHEMA = 2
 PAIRS = 5
@@ -162,8 +163,6 @@ def results_write(document: dict[str, Any], options: argparse.Namespace, console
         path.write_text(text + "\n", encoding="utf-8")
         written = [path]
         if options.publish and folder == folders[-1]:
-            from headway.bench.published import pages  # it knows this suite
-
             written += pages.write_all(folder.parents[2])
         else:
             written.append(folder / f"{NAME}.md")

@@ -62,8 +62,8 @@ class Figure:
         if self.of == "range":
             least, most = (self.one_text(value) for value in (min(values), max(values)))
             return least if least == most else f"{least} to {most}"
-        pick = {"median": statistics.median, "least": min, "most": max}[self.of]
-        return self.one_text(pick(values))
+        chosen = {"median": statistics.median(values), "least": min(values), "most": max(values)}
+        return self.one_text(chosen[self.of])
 
     def agreement_text(self, rows: Sequence[Row]) -> str:
         """In how many points the value agrees with that of another mode."""

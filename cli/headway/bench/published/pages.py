@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from headway.bench import analysis, report
+from headway.bench.programs import catalog
 from headway.bench.programs import page as programs_page
-from headway.bench.programs import suite as programs_suite
 from headway.bench.published import claims, state
 from headway.bench.published.claims import Claim, Figure, Result, Row
 from headway.errors import HeadwayError
@@ -223,7 +223,7 @@ def facts_lines(result: Result) -> list[str]:
 def page_make(one: Published) -> str:
     claim, result = one.claim, one.result
     lines = [GENERATED, f"# {claim.claim}", "", wrapped(claim.filled(claim.shows, result.rows)), ""]
-    if result.document.get("suite") == programs_suite.NAME:
+    if result.document.get("suite") == catalog.SUITE:
         told = programs_page.page_make(dict(result.document))
         return "\n".join(lines) + "\n" + re.sub(r"^# .*\n+", "", told)
     lines += facts_lines(result)

@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import shutil
 from pathlib import Path
+from typing import Any, cast
 
 from headway.bench import report
 from headway.bench.published import claims
@@ -75,7 +76,7 @@ def draw(result: Result, path: Path, digest: str) -> None:
 
     rows = [row for row in result.rows if claims.is_chosen(row, WHERE)]
     known = {mpi: bar_heights(rows, mpi) for mpi in result.document["mpis"]}
-    with plots.pyplot.rc_context(plots.STYLE):
+    with plots.pyplot.rc_context(cast("Any", plots.STYLE)):
         figure, axes = plots.pyplot.subplots(figsize=(7.2, 2.6), layout="constrained")
         for place, heights in enumerate(known.values()):
             if heights is None:
@@ -95,7 +96,7 @@ def draw(result: Result, path: Path, digest: str) -> None:
                 color="black",
                 linewidth=1.2,
                 linestyle=(0, (3, 1)),
-                label="best possible" if is_first else None,
+                label="best possible" if is_first else "",
             )
         titles = [report.title_short(title) for title in result.document["mpis"].values()]
         axes.set_xticks(range(len(titles)), titles)
