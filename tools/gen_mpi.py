@@ -407,7 +407,8 @@ class Generator:
         if function.only_known:
             return f"HW_UNLIKELY(hw_request_is_any_known()) ? {hook} : {call}"
         if function.only_asked:
-            return f"HW_UNLIKELY(hw_engines_is_asked_{function.asked}()) ? {hook} : {call}"
+            call = f"HW_UNLIKELY(hw_engines_is_asked_{function.asked}()) ? {hook} : {call}"
+            return f"HW_PASSING({call})" if function.is_passing else call
         if function.sized:
             return f"HW_UNLIKELY(!hw_track_is_small({function.sized})) ? {hook} : {call}"
         return hook

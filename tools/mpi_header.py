@@ -190,6 +190,7 @@ class Function:
     sized: str = ""  # "count, datatype": the hook has nothing to do where they make a small message
     posted: str = ""  # arguments of the hook for class posted
     is_blocking: bool = False  # time in it is not computation
+    is_passing: bool = False  # the program comes to MPI with it
     is_owing: bool = False  # goes on without what its thread owes (progress/inside.h)
     before: str = ""  # a statement that comes first, also where MPI calls itself
     after: str = ""  # one after success, likewise
@@ -245,6 +246,7 @@ def read_spec(path: Path) -> Spec:
     )
     blocks = document.pop("block", {})
     blocking = document.pop("blocking", {}).get("functions", [])
+    passing = document.pop("passing", {}).get("functions", [])
     owing = document.pop("owing", {}).get("functions", [])
     asked = document.pop("asked", {})
     statements = {where: document.pop(where, {}) for where in ("before", "after")}
@@ -258,6 +260,8 @@ def read_spec(path: Path) -> Spec:
     mark_blocking(spec, blocking)
     for name in owing:
         spec.find(name).is_owing = True
+    for name in passing:
+        spec.find(name).is_passing = True
     give_blocks(spec, blocks)
     mark_asked(spec, asked)
     for where, named in statements.items():

@@ -26,6 +26,9 @@
     atomic_fetch_sub_explicit((object), (value), memory_order_acq_rel)
 #define hw_atomic_sub_seq_cst(object, value)                                                                 \
     atomic_fetch_sub_explicit((object), (value), memory_order_seq_cst)
+#define hw_atomic_or_relaxed(object, value) atomic_fetch_or_explicit((object), (value), memory_order_relaxed)
+#define hw_atomic_and_relaxed(object, value)                                                                 \
+    atomic_fetch_and_explicit((object), (value), memory_order_relaxed)
 #define hw_atomic_exchange_acquire(object, value)                                                            \
     atomic_exchange_explicit((object), (value), memory_order_acquire)
 #define hw_atomic_exchange_release(object, value)                                                            \

@@ -114,6 +114,10 @@ struct hw_engine {
      * it is a blocking call, else 0; still_pending counts the requests it held that are not complete. */
     void (*returned)(uint64_t blocked_ns, int still_pending);
 
+    /* The program comes to MPI, by a call that blocks or belongs to an epoch; told because the engine asked for it
+     * (HW_INSIDE_PASSES). Any thread, inside the entry, before the real call. */
+    void (*passed)(void);
+
     /* A blocking call that is no door is about to return to the program; timed because the engine asked for
      * it (progress/inside.h). Any thread, inside the entry. */
     void (*blocked)(uint64_t began_ns);
@@ -224,6 +228,9 @@ void hw_engines_end(const struct hw_engine *engine);
 bool hw_engines_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place);
 void hw_engines_left(int change);
 
+void hw_engines_pass(void);
+/* Before a blocking call, if an engine wants anything of it: when it begins, 0 if nobody wants the time. */
+uint64_t hw_engines_block(void);
 void hw_engines_blocked(uint64_t began_ns);
 void hw_engines_retire(const char *reason);
 void hw_engines_exposed(int change);

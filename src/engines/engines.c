@@ -1,5 +1,6 @@
 #include "engines/engine.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "engines/table.h"
 #include "progress/inside.h"
@@ -50,7 +51,7 @@ static void set_min_bytes(uint64_t min_bytes)
 static void heed_p2p(void)
 {
     set_min_bytes(hw_engines_min_bytes);
-    hw_inside_ask(hw_engines_is_asked_p2p());
+    hw_inside_want(HW_INSIDE_ASKED, hw_engines_is_asked_p2p());
 }
 
 static void tell_nobody(void)
@@ -186,6 +187,15 @@ void hw_engines_say(void) { EACH(say); }
 void hw_engines_hear(const struct hw_engine_handlers *handlers) { EACH(heard, handlers); }
 
 void hw_engines_describe(struct hw_record_facts *facts) { EACH(describe, facts); }
+
+__attribute__((cold)) void hw_engines_pass(void) { HW_ENGINES_TELL(passed); }
+
+uint64_t hw_engines_block(void)
+{
+    if (hw_inside_wants(HW_INSIDE_PASSES))
+        hw_engines_pass();
+    return hw_inside_wants(HW_INSIDE_TIMES) ? hw_clock_now_ns() : 0;
+}
 
 void hw_engines_blocked(uint64_t began_ns) { HW_ENGINES_TELL(blocked, began_ns); }
 

@@ -1,6 +1,6 @@
-/* Time in blocking communication while a window of overlap is open is no computation, and the call itself
- * makes progress, so the engine must not take it for time to gain. In entries of the functions that
- * spec/mpi-functions.toml calls blocking. */
+/* Blocking communication, in entries of the functions that spec/mpi-functions.toml calls blocking. Engines
+ * may ask to be told of it (progress/inside.h): it is a moment at which the program comes to MPI, and the
+ * time in it, while a window of overlap is open, is not computation; the call itself makes progress. */
 #ifndef HW_MPI_BLOCKING_H
 #define HW_MPI_BLOCKING_H
 
@@ -10,14 +10,22 @@
 
 #include <stdint.h>
 
-/* The value of `call`. One load and one branch unless somebody wants the time. */
+/* The value of `call`. One load and one branch unless an engine has asked. */
 #define HW_BLOCKING(call)                                                                                    \
     ({                                                                                                       \
-        uint64_t hw_began_ns = __builtin_expect(hw_inside_is_timed(), 0) ? hw_clock_now_ns() : 0;            \
+        uint64_t hw_began_ns = hw_inside_wants(HW_INSIDE_TIMES | HW_INSIDE_PASSES) ? hw_engines_block() : 0; \
         __auto_type hw_result = (call);                                                                      \
         if (__builtin_expect(hw_began_ns != 0, 0))                                                           \
             hw_engines_blocked(hw_began_ns);                                                                 \
         hw_result;                                                                                           \
+    })
+
+/* The same before other calls with which a program comes to MPI (spec, `passing`). */
+#define HW_PASSING(call)                                                                                     \
+    ({                                                                                                       \
+        if (hw_inside_wants(HW_INSIDE_PASSES))                                                               \
+            hw_engines_pass();                                                                               \
+        (call);                                                                                              \
     })
 
 #endif

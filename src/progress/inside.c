@@ -10,7 +10,7 @@
 
 _Thread_local struct hw_inside hw_inside = {.depth = HW_INSIDE_UNREGISTERED};
 
-union hw_inside_watch hw_inside_watch;
+_Atomic uint8_t hw_inside_wanted;
 
 bool hw_inside_is_owing;
 static void (*what_is_owed)(void);

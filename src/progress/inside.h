@@ -8,10 +8,12 @@
 #ifndef HW_PROGRESS_INSIDE_H
 #define HW_PROGRESS_INSIDE_H
 
+#include "base/atomic.h"
 #include "base/visibility.h"
 #include "progress/gate.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* PROFILED is NO while profiling is on: a thread outside MPI whose next entry takes the profiled way. So
  * profiling costs nothing where it is off. */
@@ -81,32 +83,24 @@ static inline void hw_inside_leave_owing(struct hw_inside *inside)
  * outermost call); returns false when the thread is already inside MPI (the entry forwards to hw_bottom). */
 bool hw_inside_register(struct hw_inside *inside);
 
-/* What engines want of blocking calls, in one word for the entries to test. Relaxed, since a call more or
- * less decides nothing. */
-union hw_inside_watch {
-    struct {
-        bool wants_times; /* as long as a window of overlap is open; written by the engine */
-        bool is_asked; /* somebody may take the call (engines/engine.h); written in MPI_Init* and _Finalize */
-    };
-    uint16_t word;
-};
-extern HW_HIDDEN union hw_inside_watch hw_inside_watch;
+/* What engines want of blocking calls: their times, as long as a window of overlap is open; to be told that
+ * the program comes by, with calls of epochs too; and to be asked, since somebody may take the call
+ * (engines/engine.h). One word for the entries to test; relaxed, since a call more or less decides nothing.
+ */
+enum { HW_INSIDE_TIMES = 1, HW_INSIDE_PASSES = 2, HW_INSIDE_ASKED = 4 };
+extern HW_HIDDEN _Atomic uint8_t hw_inside_wanted;
 
-static inline bool hw_inside_is_watched(void)
+static inline bool hw_inside_wants(uint8_t what)
 {
-    return __atomic_load_n(&hw_inside_watch.word, __ATOMIC_RELAXED) != 0;
+    return __builtin_expect(hw_atomic_load_relaxed(&hw_inside_wanted) & what, 0);
 }
-static inline bool hw_inside_is_timed(void)
+static inline bool hw_inside_is_watched(void) { return hw_inside_wants(UINT8_MAX); }
+static inline void hw_inside_want(uint8_t what, bool is_wanted)
 {
-    return __atomic_load_n(&hw_inside_watch.wants_times, __ATOMIC_RELAXED);
-}
-static inline void hw_inside_time(bool wants_times)
-{
-    __atomic_store_n(&hw_inside_watch.wants_times, wants_times, __ATOMIC_RELAXED);
-}
-static inline void hw_inside_ask(bool is_asked)
-{
-    __atomic_store_n(&hw_inside_watch.is_asked, is_asked, __ATOMIC_RELAXED);
+    if (is_wanted)
+        hw_atomic_or_relaxed(&hw_inside_wanted, what);
+    else
+        hw_atomic_and_relaxed(&hw_inside_wanted, (uint8_t)~what);
 }
 
 /* False where the end of a thread would not be noticed, so that no thread is known: the program has taken all

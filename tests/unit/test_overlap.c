@@ -25,11 +25,11 @@ static void complete(void) { hw_overlap_returned(0); }
 static void calls_are_timed_while_a_window_is_open(void **state)
 {
     (void)state;
-    assert_false(hw_inside_is_timed());
+    assert_false(hw_inside_wants(HW_INSIDE_TIMES));
     post();
-    assert_true(hw_inside_is_timed());
+    assert_true(hw_inside_wants(HW_INSIDE_TIMES));
     complete();
-    assert_false(hw_inside_is_timed());
+    assert_false(hw_inside_wants(HW_INSIDE_TIMES));
 }
 
 /* It began to be timed, and the window was closed by another thread meanwhile. */
@@ -40,7 +40,7 @@ static void call_that_outlives_its_window_counts_for_none(void **state)
     uint64_t began_ns = hw_clock_now_ns();
     complete();
     hw_overlap_blocked(began_ns);
-    assert_false(hw_inside_is_timed());
+    assert_false(hw_inside_wants(HW_INSIDE_TIMES));
     post();
     uint64_t before_ns = atomic_load(&hw_counters.overlapped_ns);
     uint64_t opened_ns = hw_clock_now_ns();
@@ -74,7 +74,7 @@ static void long_windows_are_not_timed_for_ever(void **state)
     while (hw_clock_now_ns() <= began_ns + 100 * HW_NS_PER_MS)
         ;
     hw_overlap_blocked(began_ns);
-    assert_false(hw_inside_is_timed());
+    assert_false(hw_inside_wants(HW_INSIDE_TIMES));
     complete();
 }
 

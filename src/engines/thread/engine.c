@@ -146,6 +146,7 @@ const struct hw_engine hw_engine_thread = {
     .blocked = hw_overlap_blocked,
     .retire = hw_thread_retire,
     .exposed = hw_thread_exposed,
+    .passed = hw_thread_passed,
     .pause = hw_thread_pause,
     .listen = hw_thread_listen,
     .heard = heard,

@@ -190,7 +190,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     if (!window.is_on)
         HW_COUNT(overlap_windows_off);
     atomic_store_explicit(&is_on, window.is_on, memory_order_relaxed);
-    hw_inside_time(true);
+    hw_inside_want(HW_INSIDE_TIMES, true);
 }
 
 static void end_series(void)
@@ -321,7 +321,7 @@ static void close_window(uint64_t now_ns)
     window.class = NULL;
     atomic_store_explicit(&watch_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&is_on, false, memory_order_relaxed);
-    hw_inside_time(false);
+    hw_inside_want(HW_INSIDE_TIMES, false);
 }
 
 /* Counts the post. Whether the series is complete is known from the windows before. */
@@ -389,7 +389,7 @@ void hw_overlap_blocked(uint64_t began_ns)
         window.elsewhere_ns += now_ns - began_ns;
     /* A receive that is always posted must not make every call of the program pay for long. */
     if (!window.class || now_ns - window.opened_ns > MAX_WINDOW_NS)
-        hw_inside_time(false);
+        hw_inside_want(HW_INSIDE_TIMES, false);
     pthread_mutex_unlock(&lock);
 }
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "engines/thread/awaited.h"
 #include "engines/thread/burst.h"
 #include "engines/thread/overlap.h"
 #include "profile/record/counters.h"
@@ -81,11 +82,12 @@ static atomic_uint exceptions;             /* seen by the thread and not yet by 
 static struct hw_waiter waiter;
 static struct hw_wire wire; /* the thread's own */
 
-/* An exposed window needs the thread only when somebody's message arrives, so it is watched while sockets
- * tell, and never worth a timer. */
+/* An exposed window needs the thread only where others wait for this process, and only when a message of
+ * theirs arrives: it is watched while sockets tell, and never worth a timer. */
 static bool has_exposure(void)
 {
-    return atomic_load(&exposure_count) > 0 && atomic_load_explicit(&has_sockets, memory_order_relaxed);
+    return atomic_load(&exposure_count) > 0 && hw_awaited_is() &&
+           atomic_load_explicit(&has_sockets, memory_order_relaxed);
 }
 
 static bool has_work(void)
@@ -284,6 +286,7 @@ static void work(void)
             reason = HW_REASON_INTERRUPT;
         }
         HW_COUNT(looks);
+        hw_awaited_check();
         if (!has_work()) {
             uint64_t nap_ns = idle_nap_ns(&idle_looks);
             if (nap_ns == 0)
@@ -334,7 +337,7 @@ static void work(void)
 static uint64_t parking_ns(void)
 {
     static uint64_t retry_ns = FIRST_SOCKET_RETRY_NS; /* progress thread only */
-    bool lacks_sockets = waiter.has_events && atomic_load(&exposure_count) > 0 &&
+    bool lacks_sockets = waiter.has_events && atomic_load(&exposure_count) > 0 && hw_awaited_is() &&
                          !atomic_load(&has_sockets) && !atomic_load(&is_retired);
     if (!lacks_sockets) {
         retry_ns = FIRST_SOCKET_RETRY_NS;
@@ -500,13 +503,27 @@ void hw_thread_listen(bool wants_listening)
     take_up();
 }
 
+static void serve_exposure(void)
+{
+    if (hw_awaited_is() && !atomic_load_explicit(&is_retired, memory_order_relaxed) && is_created())
+        wake(PARKED); /* the thread finds out whether there are sockets to watch */
+}
+
 void hw_thread_exposed(int change)
 {
     atomic_store_explicit(&arithmetic, hw_arithmetic_get(), memory_order_relaxed);
-    if (atomic_fetch_add(&exposure_count, change) + change == 0)
+    int count = atomic_fetch_add(&exposure_count, change) + change;
+    hw_awaited_expose(count > 0);
+    if (count == 0)
         atomic_store(&window_freed_ns, hw_clock_now_ns());
-    if (change > 0 && !atomic_load_explicit(&is_retired, memory_order_relaxed) && is_created())
-        wake(PARKED); /* the thread finds out whether there are sockets to watch */
+    if (change > 0)
+        serve_exposure();
+}
+
+void hw_thread_passed(void)
+{
+    if (hw_awaited_pass())
+        serve_exposure();
 }
 
 enum hw_status hw_thread_start(bool has_world)

@@ -1,0 +1,34 @@
+/* Whether somebody waits for this process while it computes: what makes it worth an agent that serves the
+ * windows that it exposes (papers/001 section 5: a thread that nobody needs costs the program).
+ *
+ * Evidence is data that have lain unread for a while when the program comes back to MPI: whoever sent them
+ * has waited for so long. With an agent there is no evidence, since it reads them; so after a term the agent
+ * stands back and evidence is gathered anew. Pure: the caller has the clock, and serialises. */
+#ifndef HW_POLICY_AWAITED_H
+#define HW_POLICY_AWAITED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hw_policy_awaited {
+    bool is_awaited;    /* an agent is worth its price */
+    uint64_t since_ns;  /* when the present state began */
+    uint64_t waited_ns; /* seen since then: for so long somebody waited */
+    uint64_t term_ns;   /* how long to serve before evidence is gathered anew */
+};
+
+/* Evidence is gathered from now on. */
+void hw_policy_awaited_begin(struct hw_policy_awaited *awaited, uint64_t now_ns);
+
+/* Data have lain unread for age_ns (0: there are none, or they have just come). True if is_awaited has become
+ * true. */
+bool hw_policy_awaited_seen(struct hw_policy_awaited *awaited, uint64_t age_ns, uint64_t now_ns);
+
+/* True if the term is over: is_awaited has become false. */
+bool hw_policy_awaited_is_over(struct hw_policy_awaited *awaited, uint64_t now_ns);
+
+/* How many entries into MPI one look at the clock may stand for, where `count` of them took `elapsed_ns`: a
+ * clock costs a thousandth of the time between two looks at most. */
+uint32_t hw_policy_awaited_stride(uint64_t elapsed_ns, uint32_t count);
+
+#endif
