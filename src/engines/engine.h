@@ -114,8 +114,8 @@ struct hw_engine {
      * it is a blocking call, else 0; still_pending counts the requests it held that are not complete. */
     void (*returned)(uint64_t blocked_ns, int still_pending);
 
-    /* The program comes to MPI, by a call that blocks or belongs to an epoch; told because the engine asked for it
-     * (HW_INSIDE_PASSES). Any thread, inside the entry, before the real call. */
+    /* The program comes to MPI, by a call that blocks or belongs to an epoch; told because the engine asked
+     * for it (HW_INSIDE_PASSES). Any thread, inside the entry, before the real call. */
     void (*passed)(void);
 
     /* A blocking call that is no door is about to return to the program; timed because the engine asked for

@@ -360,8 +360,7 @@ static void *run(void *unused)
     return NULL;
 }
 
-/* Takes the thread's sleep away if it is at least as deep as `state`: true if the caller is now to end it, as
- * it was found. */
+/* Takes the thread's sleep away if it is at least as deep as `state`. True if the caller is to end it now. */
 static bool is_to_wake(uint32_t state, uint32_t *found)
 {
     *found = atomic_load(&sleep_state);
