@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import support
 from headway.cluster.process import run_to_end
+from headway.mpi import launch
 from headway.mpi.mpis import Mpi
 from test_ghosts import is_served
 
