@@ -303,6 +303,26 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_LINK_RATE",
+        type="integer",
+        default="auto",
+        values=(),
+        unit="bytes",
+        min=1,
+        max=1099511627776,
+        auto=0,
+        aliases=(),
+        tune=(),
+        accepted="auto | 1..1099511627776 bytes (K, M, G)",
+        brief="bytes a second that the network carries one way, for the profile",
+        help=(
+            "The profile divides a wait by what the wire takes for its bytes. auto: the fastest "
+            "that was seen, which short waits may overstate, since socket buffers hand over what "
+            "they had in store. Nothing is then believed to be faster than this. headway profile "
+            "says it where the machine's devices, or tc, tell."
+        ),
+    ),
+    Option(
         name="HEADWAY_RECORD",
         type="path",
         default="",

@@ -2,6 +2,7 @@
  * could have been saved follows: what is left of the larger direction. No time is asserted but of the
  * arithmetic. */
 #include "base/clock.h"
+#include "base/options.h"
 #include "profile/callers/sites.h"
 #include "profile/record/lock.h"
 #include "profile/waits/wire_watch.h"
@@ -168,6 +169,9 @@ static void what_is_saved_is_all_but_the_larger_direction(void **state)
     script[LOOKS - 1] = (struct hw_profile_wire){large, large};
     struct hw_profile_site *unwatched = window(first, "Isend", 4000 * US, 4000 * US);
     assert_int_equal(hw_wire_fastest(), (uint64_t)STRETCH * 10000);
+    hw_options.link_rate = (int64_t)STRETCH * 5000;
+    assert_int_equal(hw_wire_fastest(), (uint64_t)STRETCH * 5000);
+    hw_options.link_rate = 0;
 
     atomic_store(&looked_count, 0);
     one_after_the_other();

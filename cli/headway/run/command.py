@@ -152,6 +152,8 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
     kind, target = find_target(words, kind, arguments.abi)
     if arguments.ghosts is not None:
         settings = {**settings, "HEADWAY_GHOSTS": arguments.ghosts}
+    if not getattr(arguments, "dry_run", False):  # a script may be for another machine
+        settings = settings | link_settings(settings)
     env = preload.rank_environment(target.flavour, settings, arguments.library)
     if kind:
         if not getattr(arguments, "dry_run", False):  # a script may be for another machine
@@ -207,6 +209,16 @@ def transport_settings(
         return {}
     rate = transport.link_bits_per_s()
     return transport.settings(title, rate, choice=arguments.transport, words=words)
+
+
+def link_settings(settings: dict[str, str]) -> dict[str, str]:
+    """For the profile: what the links of this machine carry, where they tell."""
+    name, profiled = "HEADWAY_LINK_RATE", "HEADWAY_PROFILE"
+    if name in settings or name in os.environ:
+        return {}
+    is_profiled = settings.get(profiled, os.environ.get(profiled, "no"))
+    rate = transport.link_bits_per_s() if is_profiled in ("1", "yes", "on", "true") else None
+    return {name: str(round(rate / 8))} if rate else {}
 
 
 def find_target(words: list[str], kind: str, abi: str | None) -> tuple[str, program.Target]:

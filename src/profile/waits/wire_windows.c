@@ -1,6 +1,7 @@
 #include "profile/waits/wire_windows.h"
 
 #include "base/clock.h"
+#include "base/options.h"
 #include "base/visibility.h"
 #include "profile/waits/wire_watch.h"
 
@@ -198,7 +199,11 @@ static void learn_run(const struct hw_watch_seen *seen)
         raise_long(seen->bytes, seen->run_ns);
 }
 
-uint64_t hw_wire_fastest(void) { return fastest_long ? fastest_long : fastest_short; }
+uint64_t hw_wire_fastest(void)
+{
+    uint64_t rate = fastest_long ? fastest_long : fastest_short, link_rate = (uint64_t)hw_options.link_rate;
+    return link_rate && rate > link_rate ? link_rate : rate;
+}
 
 /* What is seen of a watched door speaks for those of its site that were not. */
 static void add_watched(const struct door *door)
