@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The part of the installation that pyproject.toml cannot say: the libraries, built by CMake, and
 the sources of the benchmarks, which the command builds when it needs them.
 

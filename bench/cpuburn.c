@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: progress takes CPU only while something is transferred, and little of the program's own
  * computation (papers/001: no resources set aside).
  *

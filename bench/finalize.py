@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How often a job never leaves MPI_Finalize, and whether what was sent right before it arrives.
 
 finalize.py [--mpi NAME] [--launches N] [--only MODE ...] [--out FILE]

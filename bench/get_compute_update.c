@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: an application of the get-compute-update kind does not lose its time to targets that compute
  * (papers/002 section 8, NWChem on Global Arrays).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: a real two-dimensional solver gains, and its answer stays the same (papers/000 figure 7).
  *
  * Heat equation on a periodic grid, explicit Euler, five-point stencil, one ghost layer. Each step posts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: blocking ping-pong of small messages costs the same with Headway (papers/000 5.A).
  *
  * A sample is half the mean round trip of a batch. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: memory per process stays close to plain MPI's (papers/003 5.2.5).
  *
  * Proportional set size after MPI_Init and after every pair has exchanged large messages, when all that is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: the rate of small nonblocking messages stays the same with Headway (papers/000 figure 4).
  *
  * The lower half of the ranks sends windows of messages to the upper half, which acknowledges each

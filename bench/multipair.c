@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: the latency of several pairs at once gains when there is work to hide it behind (papers/001).
  *
  * Rank i plays ping-pong with rank i + ranks/2 by nonblocking calls, with work between each post and its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: the time between a nonblocking collective and its wait is used for computing and for
  * communicating (papers/001).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: the time between MPI_Isend/MPI_Irecv and MPI_Waitall is used for computing and for
  * communicating (papers/000 figures 3, 5 and 6).
  *

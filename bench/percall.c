@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: a call that no engine cares about costs a few nanoseconds more with Headway.
  *
  * Every rank calls by itself and rank 0 reports: what a batch took, divided by the calls in it, is one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: overlap is gained from the first window that computes on, and a program that changes what it does
  * keeps it (papers/002 section 7, for messages).
  *

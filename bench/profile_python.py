@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What a profile costs a Python program: mpi4py on one node, plain and profiled, alternating.
 
 profile_python.py [--launches N] [--before FOLDER] [--out FILE]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: the receiver's latency stays what it was while it computes (papers/003 5.2.1 to 5.2.3).
  *
  * Rank i of the lower half sends to rank i + ranks/2 of the upper half, both posting together. Latency is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: making windows and synchronising on them costs at most twice what it costs plain (papers/002 7.2,
  * fig. 4).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: a large MPI_Put or MPI_Get and its flush overlap the origin's own computation.
  *
  * Rank i is the origin of operations on rank i + ranks/2, in one direction or in both. An iteration is one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: a one-sided operation completes while its target computes (papers/002 section 7.2).
  *
  * Rank 0 is the origin, the last rank the target, on another node where there is one. In each round the

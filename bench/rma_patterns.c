@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: processes that compute and communicate in turn, each at its own time, do not wait for one another's
  * computation; and what it costs them where they hardly compute (papers/002 sections 7.2 and 7.3).
  *

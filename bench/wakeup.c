@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: what the machine itself takes to wake a process that shares its core, after it has slept as long as
  * the core's owner computed. No MPI is in what is timed: it is the floor below an operation that a sleeping
  * ghost or progress thread serves (rma_overlap, overlap_p2p).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How fast this machine does the fixed work, measured on every rank at once without communicating.
  *
  * Run plainly, once, before a measurement: the driver turns the wire time of a point into a number of

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! What a Fortran program may tell Headway: the Fortran door to headway.h, which has the explanations.
 !
 ! Compile this file with your program; nothing is linked. Without the library every function returns

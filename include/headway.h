@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* headway.h: what a program may tell Headway, and ask it.
  *
  * A program needs none of this: Headway works on unmodified programs. It is for those that know more than the

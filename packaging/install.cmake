@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` lays down, and the files by which other build systems find it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

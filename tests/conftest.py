@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which MPIs the tests run over, and the fixtures they share."""
 
 from __future__ import annotations

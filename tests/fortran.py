@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Test programs in Fortran, where there is a compiler for the MPI's."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which cases a run has.
 
 A case is a test with its parameters. Rules stand above tests and fixtures, and say of which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether this machine lets anybody make a test cluster, asked without any code of the cluster."""
 
 from __future__ import annotations

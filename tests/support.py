@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What every test that starts an MPI job shares: building, launching, reading records.
 
 Every launch goes through `run_group`, which leaves no process behind whatever happens: the whole

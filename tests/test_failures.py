@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """An MPI that fails, lacks functions or is another one; bad input. We decline or say so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs leave MPI_Finalize, and what was sent right before it arrives.
 
 With two processes a node on two nodes plain MPICH 4.0 over UCX often hangs (bench/finalize.py)."""

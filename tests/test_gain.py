@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is pending completes while the program computes: on every MPI, by order and by counters.
 
 A library that only forwards would pass every test of answers. These it fails: plain, gain.c hangs.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How jobs with ghosts end before their time: a process killed, MPI_Abort. Nothing is left, and a
 ghost is named where it was killed, and only there."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How a ghost waits: it spins on a core of its own, and sleeps where it shares one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Windows that ghosts serve: what they share, and what else lives beside them."""
 
 from __future__ import annotations

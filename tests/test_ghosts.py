@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ghosts: programs give with them what they give plain, and their operations were redirected."""
 
 from __future__ import annotations

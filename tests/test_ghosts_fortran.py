@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ghosts under programs in Fortran."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """After success, exit without MPI_Finalize, abort and `kill -9`: no process and nothing in /dev/shm
 is left that a plain run would not leave."""
 

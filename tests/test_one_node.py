@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """HEADWAY_ENGINE=auto: a job on one node without cores to spare is left as it is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Directed MPI programs: the same output with and without the library, the engine at work."""
 
 from __future__ import annotations

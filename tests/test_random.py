@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random MPI programs receive the same bytes and statuses with and without the library."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random one-sided programs leave the same bytes with and without ghosts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs under address and thread sanitizer with the library preloaded.
 
 The MPI is not instrumented, so what is found is what the library itself does.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The same program on two nodes, plain and with ghosts more on each."""
 
 from __future__ import annotations

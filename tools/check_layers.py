@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads every #include in src/ against the layers of ARCHITECTURE.md; exit 1 names offenders."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads src/ for circles between its rooms (folders); exit 1 names each circle once.
 
 Two rules make circles of includes and of calls impossible:

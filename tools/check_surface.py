@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What Headway does with each function that each MPI exports: doc/surface/<mpi>.txt.
 
   check_surface.py           compare with the committed listings; exit 1 if one differs

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Which lines and branches of src/ ran: coverage.py BUILD_DIR, after programs built there have run.
 
 Prints a line for each folder and, with --files, for each file. A branch is a way out of a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints the mpi.h files of one ABI flavour found here, the one to compile against first.
 
 Order: the implementation the ABI comes from before those that follow it, newest first. Looked at:

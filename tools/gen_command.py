@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Write what depends on the command's parsers: the options in its man page, its completions.
 
   gen_command.py --write     the committed outputs

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the interposition of one MPI ABI: entry points, the table of real calls, hook prototypes.
 
 Input: spec/mpi-functions.toml and the mpi.h of every MPI of that ABI, the one compiled against

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The ways of an entry point that are not the short one, in cold functions of their own.
 
 slow_X      the thread's mark is not "outside MPI" (progress/inside.h). If MPI calls itself:

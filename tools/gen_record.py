@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Write everything that depends on the fields of the record from spec/record.toml.
 
   gen_record.py --out DIR   record_table.h and record_table.c for the library

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The house rules that no formatter checks; prints one line per breach, exit 1 if there is one.
 
 Length of files, functions and lines; no absolute path of somebody's machine; nothing left to do; no

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Run clang-tidy over our own C files, two at a time: lint_tidy.py BUILD_DIR.
 
 Files that are compiled once per MPI family are checked once; generated files are left out.

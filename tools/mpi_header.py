@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Strict parser for the C prototypes of an mpi.h, and the reader of spec/mpi-functions.toml.
 
 The header is preprocessed with the C compiler, so what is parsed is what a program compiles. Any

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Do the tests notice a library that does nothing, or the wrong thing? Runs mutations of it.
 
 Each is a change of a few words, made in a scratch copy of this checkout and built there. The tests

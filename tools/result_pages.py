@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes doc/results from its result files: the index, a page for each claim, README.md's table.
 
   result_pages.py --write          what is committed; publishing a suite does the same

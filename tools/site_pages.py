@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MkDocs hooks: pages from outside doc/, man pages as HTML, links as the repository has them, and
 the plots of result pages, where ./dev docs has drawn them into build/plots.
 

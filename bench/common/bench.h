@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What every benchmark program shares: options, fixed work, samples, one JSON object on rank 0.
  *
  * The programs are plain MPI programs. They know nothing of Headway and are never built against it:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A JSON object built in memory on rank 0 and printed as one line. */
 #include "bench.h"
 

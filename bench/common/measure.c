@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Time, CPU, memory, fixed work, buffers and the summary of samples. */
 #include "bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The datatypes one-sided operations have at their targets. */
 #include "one_sided.h"
 

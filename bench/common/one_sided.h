@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the programs of one-sided operations share. */
 #ifndef BENCH_COMMON_ONE_SIDED_H
 #define BENCH_COMMON_ONE_SIDED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Command line, start and end of a benchmark program. */
 #include "bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the programs that time small messages between pairs share: rank i plays with rank i + ranks/2, and a
  * sample is the time of a batch divided by what is in it. */
 #ifndef BENCH_COMMON_PAIRS_H

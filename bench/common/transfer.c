@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The transfers, and what they move. */
 #include "transfer.h"
 

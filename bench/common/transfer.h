@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Transfers by name, each as a nonblocking operation and as a blocking one: what windows of overlap are made
  * of. */
 #ifndef HEADWAY_BENCH_TRANSFER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One window of overlap, measured: post - work - wait, beside the transfer and the work alone. */
 #ifndef HEADWAY_BENCH_WINDOW_H
 #define HEADWAY_BENCH_WINDOW_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Headway: the `headway` command, and what a Python program may tell the library it runs under.
 
 import headway

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`python -m headway`: the same as the installed `headway` command."""
 
 from headway.main import main

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the command says: one prefix, standard error, so that a program's output stays its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The one exception that reaches the user: a cause, and what to do about it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How many ghosts an option like 2 or 1/socket means on this node.
 
 Counts sockets and NUMA domains as src/world/topology.c does, with the same library, so that the

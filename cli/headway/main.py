@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command line: parses, calls, and turns a HeadwayError into one line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The library's options as the command sees them, checked before a launch.
 
 The same rules as src/base/options.c, from the same table: one line names the variable, the value

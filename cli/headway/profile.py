@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway profile`: a run without acceleration whose records say where it waits, and why."""
 
 from __future__ import annotations

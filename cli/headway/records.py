@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The records the library writes, headway.<rank>.json, summed up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Spack recipe: copy it to packages/headway/package.py of a Spack repository.
 
 The source is headway-<version>.tar.gz in the directory spack is called from:

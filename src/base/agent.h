@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An agent that shares a core (a progress thread, a ghost, a watch) asks this of the kernel. */
 #ifndef HW_BASE_AGENT_H
 #define HW_BASE_AGENT_H

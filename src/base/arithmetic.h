@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The arithmetic of a thread is how its processor calculates with floating-point numbers: how it rounds, what
  * becomes of the smallest ones, which exceptions trap, which have been seen (fenv(3)). Each thread has its
  * own, a new one that of its maker. What an agent adds up for the program must come out as it does plain, so

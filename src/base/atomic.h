@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Each atomic operation has its order in its name, so that every order is greppable. The object is a C11
  * `_Atomic` variable; there are no stand-alone fences (the thread sanitizer cannot see them). Any thread. */
 #ifndef HW_BASE_ATOMIC_H

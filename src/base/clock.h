@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The clock gives time in nanoseconds, always unsigned 64 bit. Any thread may call. */
 #ifndef HW_BASE_CLOCK_H
 #define HW_BASE_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* These functions count the cores of a set of processors. Hardware threads of one core share its units, so
  * that a helper on one slows the program on the other: they are one core here. Any thread. */
 #ifndef HW_BASE_CORES_H

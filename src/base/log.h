@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The log prints one line `[headway rank 3] cause; what to do` on standard error.
  *
  * Every line is one write(2) of at most HW_LOG_LINE_MAX bytes (longer text is cut with "..."), so lines of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of the library are read once from the environment.
  *
  * spec/options.toml is the only list; tools/gen_options.py writes options_table.h (the enums and struct

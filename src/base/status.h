@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of Headway report by this enum, never by an MPI error code or errno. */
 #ifndef HW_BASE_STATUS_H
 #define HW_BASE_STATUS_H

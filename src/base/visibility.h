@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* HW_HIDDEN marks every variable that other files use: -fvisibility=hidden is about definitions alone, so
  * without this an access goes through the global offset table (one more instruction in each of a thousand
  * entries). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What an engine is, and how the hooks in src/mpi, and engines, speak to all of them at once. Engines never
  * include one another; src/mpi includes this file alone of src/engines.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every engine, in the order in which engines are asked and told. A new one is a folder here and a line
  * below: X(name) is struct hw_engine hw_engine_<name>, which a file of src/engines/<name> defines. */
 #ifndef HW_ENGINES_TABLE_H

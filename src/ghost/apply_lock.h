@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The lock under which accumulates are applied to the memory that one ghost serves: by the ghost, which
  * holds it around every call of MPI in which operations of others may be applied, and by user processes of
  * its node, which apply their own (engines/rma/operation/near_accumulate.h). doc/adr/0010.

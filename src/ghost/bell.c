@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "ghost/bell.h"
 
 #include "real/constants.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The bell: how a user process wakes a ghost of its own node. Shared memory has no descriptor to sleep on, so
  * a ghost that sleeps says so in a word that its node can read, and an origin that finds it set sends an
  * empty datagram to the ghost's socket (an address that is nowhere in the file system). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a user process talks to ghosts, and makes progress meanwhile. Any thread, inside a hook. */
 #ifndef HW_GHOST_CHANNEL_H
 #define HW_GHOST_CHANNEL_H

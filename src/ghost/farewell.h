@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How user processes and ghosts part, in MPI_Finalize. */
 #ifndef HW_GHOST_FAREWELL_H
 #define HW_GHOST_FAREWELL_H

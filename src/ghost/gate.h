@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks that ghosts keep (locks.h), as user processes ask for them, and the gate, which is one of them: an
  * exclusive lock at the first ghost of the world. Any thread of a user process, inside a hook. All functions
  * return an MPI error code, not raised. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a ghost ends the job: it lacks what it needs, and its user processes would wait for it for ever. */
 #ifndef HW_GHOST_GIVE_UP_H
 #define HW_GHOST_GIVE_UP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Says that a ghost was killed, from outside: launchers kill the whole job the moment one process is gone,
  * before any other process of it can write a line. A child of the ghost, in a session of its own, waits for a
  * lock that the ghost has; if it is free because its owner died, by a signal, and no process that it serves

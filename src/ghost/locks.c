@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "ghost/locks.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The locks a ghost keeps, as a service (service.h): one for each target of each window it serves while
  * somebody holds or wants it, and the gate (gate.h). A lock is there from its first request to its last
  * release, so nobody has to make or free one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "ghost/node_memory.h"
 
 #include "base/options.h"

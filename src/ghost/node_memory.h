@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory that a whole node can map: one sparse file without a name (memfd), of which each user process has a
  * part (shm/arena.h). What MPI_Alloc_mem and redirected windows get lies there, so the ghosts of the node can
  * serve it, and user processes reach each other's. Nothing of it is left when the node's processes are gone,

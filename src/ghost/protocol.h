@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What user processes say to ghosts, and what ghosts answer. All of it travels on hw_world.all.
  *
  * A user process sends commands: one struct each, with the message tag HW_GHOST_TAG_COMMAND. What a command

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "ghost/run.h"
 
 #include "ghost/apply_lock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a ghost: it begins every service, takes commands, gives each service its turn and in between
  * makes MPI progress, which is what serves the operations redirected to it; then it ends. One thread. */
 #ifndef HW_GHOST_RUN_H

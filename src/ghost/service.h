@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A service: what ghosts do for one engine, and what both sides of it do when the job begins and ends.
  *
  * An engine registers its service in every process, before MPI_Init* splits the world (any may become a

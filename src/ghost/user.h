@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A user process and the ghosts of its job, from MPI_Init* on. */
 #ifndef HW_GHOST_USER_H
 #define HW_GHOST_USER_H

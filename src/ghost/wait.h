@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a ghost waits between two polls. It spins while it has a core of its own and there is traffic. Else, or
  * where it shares its core (more processes than cores, or it is preempted while it spins), it sleeps until a
  * socket of the transport has something or a user process of its node rings, with a timer as a net: a

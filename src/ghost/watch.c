@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "ghost/watch.h"
 
 #include "base/agent.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Notices a ghost that dies. A thread of one user process per node sleeps on the processes of the node's
  * ghosts (pidfd_open(2)); when one ends, and the launcher does not end the job at once, it does. Costs
  * nothing while they live. herald.h says it. */

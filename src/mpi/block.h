@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The block of a collective is how many bytes a process exchanges with one process, on average, where its
  * arguments are counts per process, or significant at the root alone (MPI-4.1 chapters 6 and 8). It is what
  * tells operations of different sizes apart, the same in every process of a regular program.

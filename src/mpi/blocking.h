@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocking communication, in entries of the functions that spec/mpi-functions.toml calls blocking. Engines
  * may ask to be told of it (progress/inside.h): it is a moment at which the program comes to MPI, and the
  * time in it, while a window of overlap is open, is not computation; the call itself makes progress. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Nonblocking collectives (MPI-4.1 section 6.12): every step of the schedule needs somebody to call MPI, so
  * they are tracked at any size. */
 #include "hooks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The doors: every call through which a request is completed, freed, cancelled or inspected
  * (MPI-4.1 sections 3.7.3 to 3.7.6 and 3.8.4).
  *

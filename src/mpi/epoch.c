@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Epochs (MPI-4.1 sections 12.5 and 12.7): the real call, unless an engine takes it. Entries call these hooks
  * only while an engine is asked. */
 #include "engines/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* This file follows the program's error handlers (MPI-4.1 section 9.3): they decide whether the progress
  * thread may ask about its requests.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Attributes in Fortran (MPI-4.1 section 7.7), which its bindings set and get past MPI_X: told as C is told,
  * see hw_comm_get_attr and hw_win_get_attr. Everything else of Fortran's comes through the entries
  * (doc/adr/0001). Values are Fortran's: no pointers, and of MPI_ATTR_PUT and MPI_ATTR_GET one word long. */

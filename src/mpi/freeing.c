@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators and datatypes that are freed while something uses them (MPI-4.1 sections 5.1.9, 7.4.3). MPICH
  * and Intel MPI delete their attributes only when nothing does any more, often when the last operation
  * completes, and that runs code of the program, which must not happen in the progress thread's turn

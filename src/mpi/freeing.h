@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Freeing follows attributes of the program's on what it may free in use (freeing.c). */
 #ifndef HW_MPI_FREEING_H
 #define HW_MPI_FREEING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end of MPI (MPI-4.1 chapter 11): where engines are started and stopped.
  *
  * The real MPI is asked for the thread level that the program asks for, whatever it is: an engine takes turns

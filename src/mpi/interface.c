@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The library's side of include/headway.h: what programs that know of Headway may tell it. */
 #include "mpi/interface.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The interface keeps what the program asked for through include/headway.h and what outlives a start of the
  * engine. */
 #ifndef HW_MPI_INTERFACE_H

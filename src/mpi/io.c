@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Nonblocking file access (MPI-4.1 section 14.4). */
 #include "hooks.h"
 #include "mpi/track.h"

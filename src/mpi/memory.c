@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Alloc_mem and MPI_Free_mem (MPI-4.1 section 9.2): where there are ghosts they can reach what is given,
  * so that a window of MPI_Win_create over it can be served. */
 #include "mpi/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* This file knows memory of MPI_Alloc_mem that is ours. */
 #ifndef HW_MPI_MEMORY_H
 #define HW_MPI_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Nonblocking point-to-point (MPI-4.1 section 3.7): the real call, then the size test, unless an engine takes
  * the message. */
 #include "hooks.h"

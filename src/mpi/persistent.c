@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Persistent and partitioned operations (MPI-4.1 sections 3.9 and 6.13, chapter 4): known from their
  * definition, pending from each start. */
 #include "hooks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A generated entry calls these around the real call while profiling is on, with requests as handles.
  * Program's threads, inside an entry. */
 #ifndef HW_MPI_PROFILED_H

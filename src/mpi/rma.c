@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided operations (MPI-4.1 section 12.3): the real call, unless an engine takes the operation. Entries
  * call the hooks of those without a request only while an engine is asked. */
 #include "engines/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hw_track_* is the one step between a posting hook and the tracker: is this operation worth following? */
 #ifndef HW_MPI_TRACK_H
 #define HW_MPI_TRACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows (MPI-4.1 section 12.2): made, freed and asked about. One that no engine takes is an exposure, whose
  * target side may need progress at any time. */
 #include "mpi/window.h"

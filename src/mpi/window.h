@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows that engines have taken, where entry points must know them before they call a hook or the MPI. Also
  * asked when MPI calls itself: the program's own callbacks run there. Any thread. */
 #ifndef HW_MPI_WINDOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What tells a program about its world beyond ranks and sizes (MPI-4.1 sections 9.1.2, 9.3, 11.3.2): with
  * ghosts, the answer for the user processes alone. Communicators come here translated (world/comm.h). */
 #include "mpi/world.h"

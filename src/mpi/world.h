@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* This file reaches attributes of the program's world, for all ways that lead to them. Any thread. */
 #ifndef HW_MPI_WORLD_H
 #define HW_MPI_WORLD_H

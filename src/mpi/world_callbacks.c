@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/world_callbacks.h"
 
 #include "real/constants.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI tells functions of the program's a communicator: those of attributes and error handlers (MPI-4.1
  * sections 7.7.2, 9.3.1). With ghosts MPI would tell them the communicator that stands for MPI_COMM_WORLD, by
  * which the program does not know its world. So MPI gets functions of ours, which tell the program's. Without

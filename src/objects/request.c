@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The pending tracker: an open-addressing table of request handles under one lock, which nobody holds over a
  * real call. */
 #include "objects/request.h"

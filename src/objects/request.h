@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The pending tracker knows every operation of the program that may need software progress.
  *
  * A tracked request is known by its MPI handle from the call that posted (or defined) it until a door

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "policy/awaited.h"
 
 #define MS UINT64_C(1000000) /* in nanoseconds */

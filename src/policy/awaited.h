@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether somebody waits for this process while it computes: what makes it worth an agent that serves the
  * windows that it exposes (papers/001 section 5: a thread that nobody needs costs the program).
  *

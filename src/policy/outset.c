@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "policy/outset.h"
 
 /* Below this the wire time is shorter than what a sleeping thread needs to wake up for it: measured at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The outset decides at the start, before anything was measured in this run: from which size messages are
  * worth an agent, and whether there is anything to win at all. Pure. */
 #ifndef HW_POLICY_OUTSET_H

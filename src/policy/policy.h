@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The policy decides when the progress thread is worth it, from what was measured in this run, for each class
  * of operations by itself.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes the record. A half-written file never carries the final name: it is renamed into place. */
 #include "profile/record.h"
 

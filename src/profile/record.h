@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The record: one JSON file per process, written once, at MPI_Finalize (or when the last session ends).
  * Its fields: spec/record.toml. */
 #ifndef HW_PROFILE_RECORD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An agent sleeps on its alarm, which others set off at once or after a moment.
  *
  * To wake a thread costs its waker 6 to 15 us, and the woken thread takes the waker's core: in the midst of a

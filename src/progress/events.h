@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An agent waits here until the transport's sockets have something to do.
  *
  * Two epoll sets over the same sockets: one edge-triggered, to sleep on (an event is reported once,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress/gate.h"
 
 #include "progress/inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The gate lets the progress thread and the program take turns in MPI.
  *
  * The progress thread never is inside MPI together with a thread of the program, so MPI needs no locks for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The mark of a thread says whether it is inside MPI.
  *
  * Every generated entry marks its thread as inside MPI for the time of the real call. The mark does

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Listeners are told when an agent has made progress: descriptors of event loops (include/headway.h).
  *
  * Any thread may call anything. Telling costs one relaxed load while nobody listens. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pacing limits how often an agent that shares its core polls: at once for the first few events after a quiet
  * time (a rendezvous handshake is a chain of short messages, each delay of which delays the data), at most
  * once per gap in the long run (in the bulk of a transfer each wake-up costs the program's thread some 20

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress/poll.h"
 
 #include "base/log.h"

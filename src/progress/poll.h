@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* This poll needs no request of the program: it is MPI_Test on a receive of ours that nothing ever matches,
  * on a communicator of this process alone. (MPI_Iprobe and calls on null requests make no progress on some
  * MPIs.) */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* This file finds the TCP connections open in this process, the transport's among them, without touching
  * them. */
 #ifndef HW_PROGRESS_SOCKETS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A waiter lets an agent that shares its core sleep until polling is worth it.
  *
  * Two triggers. Events: the agent sleeps on the transport's sockets; the messages of a handshake are

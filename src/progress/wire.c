@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress/wire.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The wire is what this process's TCP connections have carried, as the kernel counts it: whether data moved
  * while the program computed or only while it waited is seen there, whatever the MPI does. */
 #ifndef HW_PROGRESS_WIRE_H

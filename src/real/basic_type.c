@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/basic_type.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* This file tells which predefined operations MPI defines on a predefined datatype (MPI-4.1 section 6.9.2),
  * for those that an accumulate applied by us may use: C and Fortran integers and reals, complex numbers,
  * MPI_BYTE, MPI_C_BOOL, MPI_CHAR. Everything else, and everything on Open MPI, whose accumulates we leave

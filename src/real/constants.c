@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/constants.h"
 
 #include "base/log.h"

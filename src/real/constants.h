@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* HW_X stands for MPI's constant MPI_X in a library that does not link MPI.
  *
  * Open MPI's predefined handles are addresses of its own variables: naming one would leave an undefined

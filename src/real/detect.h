@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Detection tells which MPI this process runs on, and whether this library was built for it.
  *
  * Makes no MPI call and allocates nothing lasting, except hw_real_detect_version, which asks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The eager limit is the largest message that the MPI sends without waiting for the receiver. */
 #ifndef HW_REAL_EAGER_H
 #define HW_REAL_EAGER_H

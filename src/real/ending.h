@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The ending keeps MPI_Finalize of an MPICH over UCX going, in which processes wait for one another's
  * progress (doc/adr/0019).
  *

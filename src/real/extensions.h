@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Extensions are functions of an MPI that no standard names; Headway has no entries for them. */
 #ifndef HW_REAL_EXTENSIONS_H
 #define HW_REAL_EXTENSIONS_H

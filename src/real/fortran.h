@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The Fortran libraries of the MPIs set and get attributes past MPI_X: those of MPICH and Intel MPI through
  * functions of libmpi that no mpi.h declares, that of Open MPI through its own insides. */
 #ifndef HW_REAL_FORTRAN_H

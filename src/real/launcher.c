@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/launcher.h"
 
 #include "base/cores.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The launcher tells about the job in the environment, before MPI_Init*. Only this file knows the names, but
  * for those of the rank (base/log.h). It reads what is told by Hydra (MPICH, Intel MPI), Open MPI's mpirun
  * (ORTE and PRRTE), Slurm's srun and PALS. Any thread, any time; looked up each time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/op.h"
 
 #ifdef OPEN_MPI

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* This file tells reduction operations apart. */
 #ifndef HW_REAL_OP_H
 #define HW_REAL_OP_H

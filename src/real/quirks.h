@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A quirk is what an MPI gets wrong, or does at a price; each was found by a test or measured. Partitioned
  * operations and file access were tried with both threads in MPI at once, and not again in turns
  * (doc/adr/0015). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every call of ours to the MPI underneath goes through one of two tables; there is no other way out.
  *
  * hw_real holds, for MPI_X, the next MPI_X in the chain after us: another preloaded tool, else the MPI

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A slot is where the loader bound a call of one loaded object; another value there stands in front of that
  * object's calls, and of nobody else's. For functions that are no MPI's to interpose, such as read(2) in the
  * MPI itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/software_rma.h"
 
 #include "real/real.h"

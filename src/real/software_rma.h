@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* This file tells who applies an accumulate, and when. */
 #ifndef HW_REAL_SOFTWARE_RMA_H
 #define HW_REAL_SOFTWARE_RMA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* These functions find the dynamic symbols of a loaded object where the loader has them. */
 #ifndef HW_REAL_SYMBOLS_H
 #define HW_REAL_SYMBOLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* This header stands between the generated real_table.c and real.c; nobody else includes it. */
 #ifndef HW_REAL_TABLE_ENTRIES_H
 #define HW_REAL_TABLE_ENTRIES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hw_real_type_size gives the size of a datatype in bytes, as fast as the MPI underneath allows. `type` must
  * be valid. */
 #ifndef HW_REAL_TYPE_SIZE_H

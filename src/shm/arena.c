@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "shm/arena.h"
 
 #include "shm/file_identity.h"

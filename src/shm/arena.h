@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The arena gives memory that other processes of the node can map: places in one sparse file of the node, of
  * which each process has a part of its own (MPI-4.1 section 9.2 lets MPI_Alloc_mem give shared memory).
  *

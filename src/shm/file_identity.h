@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A file identity tells which file a descriptor is of: a program may close descriptors that it does not know,
  * and have another file in their place. Any thread. */
 #ifndef HW_SHM_FILE_IDENTITY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A futex lets a thread sleep on a 32-bit word until another changes it (Linux futex(2)): a thread of this
  * process, or, `shared`, of any that maps the word. */
 #ifndef HW_SHM_FUTEX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hw_world_comm puts the user world in place of MPI_COMM_WORLD.
  *
  * Where ghosts took a part of the world, every communicator that the program passes goes through here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Placement decides which processes of a node become its ghosts, and whom each serves (papers/004 section
  * III): a ghost shares the NUMA domain, else the socket, of the user processes it serves, where those are
  * bound.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "world/topology.h"
 
 #ifdef HW_HAVE_HWLOC

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The topology tells in which sockets and NUMA domains the calling process is bound, as hwloc knows it. The
  * library is looked for when it is needed: without libhwloc.so.15 (any hwloc 2), or without hwloc.h when this
  * was built, nothing is known. Takes some tens of milliseconds. One thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The world is split into user processes and ghosts.
  *
  * Every process of MPI_COMM_WORLD calls hw_world_split in MPI_Init*, and knows the same afterwards. Some

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Description: the benchmark driver computes its shares as documented and drops no launch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Description: the program of communication patterns gives one answer, plain and with ghosts."""
 
 from __future__ import annotations

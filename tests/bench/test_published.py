@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """doc/results: figures come from the files, states from git, and committed pages are in date."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Description: the suite of real programs runs pairs, compares answers and writes its page.
 
 A small solver of ours stands in for the programs of the registries.

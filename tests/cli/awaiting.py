@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Two ranks that await requests on an event loop; each prints the cases that went right."""
 
 import asyncio

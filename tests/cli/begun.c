@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Says on standard error when all ranks have started, and on standard output when it ends. */
 #include <mpi.h>
 #include <stdio.h>

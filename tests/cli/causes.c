@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs whose causes of waiting are known, because what each rank computes is time and not work.
  * Usage: causes PATTERN ROUNDS COMPUTE_US BYTES, on two ranks or more; all but the first two do nothing in
  * patterns of two. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes numbers as its user's language does, and goes to another directory. */
 #include <locale.h>
 #include <mpi.h>

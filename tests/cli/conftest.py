@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the command's tests share: a small program built for each MPI, and the command."""
 
 from __future__ import annotations

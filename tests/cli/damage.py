@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Documents with something else in places, for what reads files that anybody may have written."""
 
 from __future__ import annotations

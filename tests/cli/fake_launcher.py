@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Stands in for a launcher, by the name it is started under: starts one process of the program.
 
 srun: hands on what --export or SLURM_EXPORT_ENV says. prun: what -x names, besides what it always

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints who and where each rank is, then ping-pongs between the first and the last rank.
  * Usage: hello [BYTES [ROUNDS]]; one JSON object per rank. */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program may tell the library (headway.h), told by a program: pause, phases, queries, descriptors.
  * Each rank prints `NAME VALUE` lines; the same binary runs without the library. Also compiled as C++. */
 #include "headway.h"

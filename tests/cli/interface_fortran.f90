@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! The Fortran door to headway.h: prints what each call returned.
 program interface_fortran
     use mpi

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One rank of three comes late, and how the others come to wait for it. Who is late is a matter of order and
  * not of time: the late rank begins to sleep when each other has said, by a file, that it is about to wait,
  * or has nothing more to do. Usage: late DIRECTORY, which is empty. */

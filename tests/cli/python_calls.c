@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An extension module of Python that makes MPI calls: with the interpreter's lock and without it, in
  * callbacks, and in a thread that is left over when the interpreter ends. */
 #define PY_SSIZE_T_CLEAN

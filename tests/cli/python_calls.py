@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One rank whose calls of MPI come from marked lines, in every way Python has; 3.8 and later."""
 
 import functools

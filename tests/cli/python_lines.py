@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares lines that python_code.c reads from tables with those CPython knows; 3.8 and later.
 
 python_lines.py LIBRARY   prints how many instructions were compared

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls MPI from known lines, a known number of times, so that a profile can be checked against it.
  * Usage: sites [ROUNDS]. */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Calls MPI from known lines, a known number of times, through the MPI's Fortran. Usage: sites.
 module work
   use mpi

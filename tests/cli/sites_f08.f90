@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! As sites.f90, through the module mpi_f08.
 subroutine exchange()
   use mpi_f08

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Spawns so many of itself (default 2), which call MPI_Allreduce more often than it does. */
 #include <mpi.h>
 #include <stdio.h>

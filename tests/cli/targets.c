@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 has rounds of one-sided operations on the last rank's memory, and waits for each; what that does
  * meanwhile is the argument's to say:
  *   computes   it sleeps, outside MPI, until rank 0 is about to act and a while longer, and then calls MPI

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`await headway.aio(request)` in real mpi4py programs, with the library and without."""
 
 from __future__ import annotations

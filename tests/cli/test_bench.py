@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway bench`: suites by name, from the source tree; test_install.py has it without one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which ranks were late, and what they did meanwhile: who is named, and what is not made up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The test cluster: bytes cross its wire at its rate, and nothing outlives it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`cmake --install`, used by those who build their own programs: each way to find it."""
 
 from __future__ import annotations

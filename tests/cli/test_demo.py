@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The demo: what `./dev run` does, at its shortest, and the picture it draws."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway doctor`: what it finds out about the machine, an MPI and a program."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Command lines of the guide and of README.md are run as they stand, or listed with the reason."""
 
 from __future__ import annotations

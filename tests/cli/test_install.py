@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an installation holds: the command, and the libraries where it looks for them."""
 
 from __future__ import annotations

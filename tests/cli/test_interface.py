@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What programs may tell the library: headway.h from C, C++, Fortran; `import headway`."""
 
 from __future__ import annotations

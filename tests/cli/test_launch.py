@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The registry of MPIs, launch commands, and the checks on a cluster's description."""
 
 from __future__ import annotations

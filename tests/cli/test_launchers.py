@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway run -- LAUNCHER ...`: arguments, environment, status and signals, by stand-ins for
 launchers that are not here; those of the MPIs are in test_run.py."""
 

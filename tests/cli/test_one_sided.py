@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One-sided waits: what an engine is said to win back of them, for which targets, and why not."""
 
 from __future__ import annotations

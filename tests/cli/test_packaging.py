@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The recipes under packaging/, each tried with as much of its own tool as this machine has.
 
 Spack is not on the package index: its directives are stood in for, and what the recipe gives to

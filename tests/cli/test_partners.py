@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Why a rank waited where no wire tells: what its partners did, and what stays not known."""
 
 from __future__ import annotations

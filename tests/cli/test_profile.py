@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway profile`: what a program did, at which line, counted and timed by the library."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway profile` of Python programs: the file, function and line that made a call."""
 
 from __future__ import annotations

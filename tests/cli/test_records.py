@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records are written whole, whatever the program does to its process."""
 
 from __future__ import annotations

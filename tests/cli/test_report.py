@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway report`: reads what there is, whatever its state, and says what follows from it."""
 
 from __future__ import annotations

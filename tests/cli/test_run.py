@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway run`: which library for which program, what the ranks see, and how it refuses."""
 
 from __future__ import annotations

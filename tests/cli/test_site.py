@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The site of ./dev docs: it can be built, has the pages, and a broken link is an error."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `headway run` tells an MPI's transport, when, and that all processes hear the same."""
 
 from __future__ import annotations

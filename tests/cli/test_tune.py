@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway tune`: recommends what was measured better, and nothing else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Why ranks waited, in programs whose causes are known: late senders and receivers, collectives,
 imbalance, and programs in which nobody is late. Shares are asserted, and no times."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program whose time depends on the library's options, for `headway tune`: both ranks exchange something
  * that is tracked, then sleep. Usage: tuned FASTER|SLOWER|FAIL|SERVED|UNSERVED. FASTER: fast with
  * HEADWAY_TICK_US=200us, any other way slow, as it says. SLOWER: fast only without the library, by the clock.

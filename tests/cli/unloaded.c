@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls MPI from a plugin, named relative to this directory, that is unloaded again.
  * Usage: unloaded ./PLUGIN. As -DPLUGIN: the plugin. */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Two ranks of a node exchange 4 MiB. What they do in each round is the argument's to say:
  *   both      both post, compute, and then wait
  *   late      rank 1 computes before it posts

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs mpi4py's own test suite inside an MPI job and writes what became of each test.
 
     suite_runner.py SUITE_DIRECTORY RESULT_DIRECTORY [EXCLUDED_PATTERN...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mpi4py's own test suite has exactly the same results under the library as without it.
 
 The suite comes from mpi4py's source distribution; so does the module for the distribution's MPIs,

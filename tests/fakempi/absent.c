@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a program that may do without MPI, and does: it asks by weak references. */
 #include <stdio.h>
 

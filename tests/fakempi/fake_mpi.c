@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a stand-in for libmpi that fails on request, to see what the library makes of it.
  *
  * One process, messages to itself; a request completes after a few looks at it. Two threads in it at once end

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the program run over the fake MPI: prints every code it gets; no launcher, one process. */
 #include <mpi.h>
 #include <stdio.h>

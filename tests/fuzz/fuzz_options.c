@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: an environment of any bytes is read, or refused; what was read can be written and read again.
  */
 #include "base/options.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what /proc, /sys and the launcher's environment say may be anything. Each file that is opened
  * is the next part of the input; parts end with a byte 0xff. The first part is what the launcher told, the
  * second a list of processors. */

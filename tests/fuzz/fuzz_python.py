@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the command reads may hold anything: it is read, or refused with one line.
 
 Usage: fuzz_python.py TARGET, then what libFuzzer takes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: any table of lines of CPython is read to its end and no further, and gives a line. */
 #include "profile/python/python_code.h"
 

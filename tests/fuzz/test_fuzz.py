@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is read of files and variables that anybody may have written, guided by coverage.
 
 A short turn from a seed that is another in each run. What a turn finds is written to the folder of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: signals of faults that the program blocks and waits for, sent to the process while messages
  * are pending. */
 #include "check.h"

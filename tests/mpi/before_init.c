@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what a program begins before MPI_Init: a handler of exit(3) that uses what the program has
  * only afterwards, and a destructor. Each of its processes runs them once. */
 #include "check.h"

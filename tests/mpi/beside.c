@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A window over memory of the program's own beside one of MPI_Win_allocate, both alive: each has its bytes.
  * With an argument: beside one of the first process alone. Windows of some processes make Intel MPI end the
  * job in the next over all, plain too; what ghosts serve is apart from them. */

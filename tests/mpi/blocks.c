@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: collectives whose size only their counts tell: in every one a process exchanges blocks of
  * BLOCK integers with the others, on average. Four processes. */
 #include "check.h"

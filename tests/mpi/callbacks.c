@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the program's code run by MPI from inside MPI: attribute callbacks, generalized requests and
  * user-defined reductions that themselves call MPI and complete requests, while large messages are pending.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: one thread waits for a receive that nobody sends to, as a thread that listens does, and
  * another cancels it; a large receive stays pending all the while. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what the directed MPI programs share: checks, data, computation, digests.
  *
  * Each program prints `rank R CASE DIGEST` for each case and ends with status 0; the tests compare these

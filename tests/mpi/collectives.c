@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: every nonblocking collective, with computation before its completion, on intracommunicators,
  * a Cartesian topology and an intercommunicator; blocking calls in between. */
 #include "check.h"

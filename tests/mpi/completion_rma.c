@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what an origin completed is in the target's memory when the target is told so, through each
  * way of completing and telling, for sizes around the protocols' limits, over and over. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: one-sided operations of all processes on the same places at once: counters, a lock made of
  * compare-and-swap, read-modify-write under exclusive locks, accumulates of different origins, self-targets
  * among them. Nothing may be lost. */

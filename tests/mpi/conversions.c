@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: conversions: a program that takes conversions of handles if there are any, by weak symbols, as
  * mpi4py does. An MPI may have them as macros alone, or not at all; the library has them all. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: windows of MPI_Win_create over all kinds of memory: parts of one allocation, of another
  * window, none at some processes, of the stack or static at some; the memory given back in any order and from
  * an attribute's callback; a child of fork. Ghosts must change nothing, and serve what they can. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a large exchange completed through each door of MPI, one case a door. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Several communicators duplicated at once, while each process computes for another while between the
  * posts: progress that is made at different moments must not keep them from agreeing. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: windows of MPI_Win_create_dynamic, memory that ghosts can reach and memory that they cannot in
  * one window: every operation in every kind of epoch, datatypes of absolute addresses that reach into both,
  * counters with many origins, memory attached and detached in between, several windows, what the window tells

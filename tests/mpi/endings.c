@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: endings HOW: how a program may end with large messages pending.
  *
  *   exit      exit() without MPI_Finalize, status 3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: endless_rma [RANK]: accumulates on its neighbour until it is killed, or until RANK calls
  * MPI_Abort; says when it is at work. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: windows whose info key epoch_type names the kinds of epochs used on them, alone and together,
  * over all processes and over a part in another order; members that give it and members that do not. With the
  * argument "wrong" each window gets the kinds of epochs it did not name, which ghosts refuse. Prints what the

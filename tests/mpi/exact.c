@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a program that wants to know of every result that had to be rounded: exchanges of whole
  * numbers, with computation in whole numbers, must not have any. Prints of how many windows there was one. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: receive buffers whose pages are write-protected, and a handler that lets each first write
  * through, as incremental checkpoints and shared memory in software have it. */
 #include "check.h"

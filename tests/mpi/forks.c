@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the program forks, and starts other programs, while large messages are pending: children that
  * exec, children that only compute and _exit, system(), none of which touches MPI. */
 #include "check.h"

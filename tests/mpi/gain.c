@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what is gained, shown without a clock. While something is pending no rank calls MPI again
  * until it has come: without somebody else who makes progress it never does. Arguments:
  *   message DIR     rank 0 sends to rank 1

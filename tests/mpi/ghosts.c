@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: one-sided communication: every operation under every synchronisation, derived datatypes on
  * either side, self and MPI_PROC_NULL, windows over parts of the world, windows never freed. Prints only what
  * the standard determines, so that ghosts must change nothing. `create`: the windows are made over memory of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: requests posted by one thread are completed, cancelled by another, while a third is
  * inside a blocking call; the posting thread is gone by then. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: windows with the hints that promise something (accumulate_ops, no_locks, same_size,
  * same_disp_unit) and epochs with every assertion that can be true of them: of fences, of post and start, of
  * locks. Every promise is kept, so that the same must come out as without them. `create`: the windows are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a process waits in a loop of flushes that have nothing to flush, or of lock and unlock, for
  * what another writes to its window once it has received a message, of which only its sender can make
  * progress. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: io FILE: nonblocking file access, each process its own blocks, with messages pending beside.
  */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the one-sided calls that take MPI_Count, those that make windows among them, under locks and
  * fences, with derived datatypes of such calls. Small counts: what is large is their type. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: messages sent right before MPI_Finalize arrive, and everybody leaves it. Each process sends to
  * each other one and calls MPI_Finalize at once; those of odd rank receive late. No two processes are in
  * step, and nothing is sent to tell that a message has come.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: datatypes and communicators with attributes are freed while operations use them; their delete
  * functions take a lock that the program holds while it calls MPI functions that make no progress, as
  * Python's interpreter lock is held; they run in the thread that calls MPI. */

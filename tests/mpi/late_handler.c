@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a receive too small for its message, computation, and only then, around the completing call,
  * MPI_ERRORS_RETURN instead of the handler that ends the job. */
 #include "check.h"

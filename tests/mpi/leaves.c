@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 goes to MPI_Finalize at once; the others make windows, use them with locks, and free them. */
 #include "check.h"
 

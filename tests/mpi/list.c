@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: lists that all processes append to at once, as in the examples of the standard (MPI-4.1
  * section 12.8). Over a dynamic window, elements in memory that ghosts can reach and in memory that they
  * cannot: the last element is found by compare-and-swap from wherever a process believes it. Over an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: many_windows COUNT: a window, COUNT others made and freed one after the other, and one more:
  * the first and the last in exposure epochs at once, completed in another order than they are waited for. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: MPI_Alloc_mem and windows with info keys that mean nothing here, or something to one MPI only:
  * hints, which change no result and are no reason not to serve a window. What mpi_minimum_memory_alignment
  * asks for is given beside them, where the MPI knows that key. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: receives into memory under a protection key that the program allocated long after MPI_Init:
  * only the thread that did may use it. Ends with status 77 where the processor has no such keys. */
 #define _GNU_SOURCE

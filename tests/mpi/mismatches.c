@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: one-sided operations that an MPI refuses, on a target of another node: each is refused with
  * the same class of error, and right ones around them do what they should. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: arrays that mix null, small, large, inactive, persistent and generalized requests through each
  * of the calls that complete some of them; and a communicator freed while its messages are pending. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: accumulates and atomics of all kinds, by origins on the target's node and elsewhere at once,
  * on the same places: no update is lost, each fetched value is seen once, exclusive locks exclude, an
  * origin's operations stay in order, one that looks again and again makes progress, and every predefined

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: large operations with MPI_PROC_NULL, as at the edge of a grid, beside one real exchange: they
  * end at once, touch no buffer and are not followed. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: null pointers where MPI wants requests or handles, while messages are pending: errors of the
  * program's, which its handler returns to it. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What happens in which order, between ranks and outside MPI, however long anything takes: a rank says by a
  * file that it has come somewhere, and another waits for that file. */
 #ifndef TESTS_MPI_ORDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: large one-sided operations and computation before what completes them, in every way of
  * synchronisation: what is under way at their origin, it or its progress thread moves. Nothing is
  * pending any more when they are complete; with ghosts something is before. */

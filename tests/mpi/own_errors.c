@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: calls with a type that is none, on a communicator whose handler returns errors, while that of
  * MPI_COMM_WORLD ends the job: each returns its error. */
 #include "check.h"

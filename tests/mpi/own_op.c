@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: nonblocking and persistent reductions with an operation of the program, whose function takes a
  * lock that the program holds while it calls MPI functions that make no progress, as Python's interpreter
  * lock is held; large messages on the way all the while. */

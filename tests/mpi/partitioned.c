@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: partitioned HOW: partitioned messages between pairs of processes, and one-sided operations on
  * a window in turn. (Not between the start of a send and its last MPI_Pready: an MPI call that makes progress
  * there completes a send of Open MPI 5 too early, plain too.)

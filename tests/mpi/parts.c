@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: communicators made of the program's world in ways that world.c does not try: graphs, all kinds
  * of MPI_Comm_split_type, groups and process sets without a parent, processes that are started. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: persistent requests: restarted, inactive in arrays, freed while active, never started, and
  * left over at MPI_Finalize; persistent collectives and partitioned messages where the MPI has them. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the library of plugin_host.c: all of its MPI, MPI_Init included, happens in here. */
 #include "check.h"
 

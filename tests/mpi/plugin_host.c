@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: plugin_host LIBRARY: a program that links no MPI and opens, privately, a library that does. */
 #include <dlfcn.h>
 #include <stdio.h>

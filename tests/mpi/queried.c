@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: windows of MPI_Win_allocate with the hint `alloc_shm`, as ARMCI-MPI makes them: operations on
  * them, and loads and stores where MPI_Win_shared_query shows another process's memory. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: receives that know less than the send: wildcards, larger buffers, other datatypes, matched
  * probes. */
 #include "check.h"

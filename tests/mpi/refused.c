@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a window that is larger than any memory: the program hears of it, and goes on with a small
  * one. */
 #include "check.h"

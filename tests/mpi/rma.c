@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: request-based one-sided operations, computed over on both sides, and plain ones between
  * fences; windows made in each way the MPI allows. */
 #include "check.h"

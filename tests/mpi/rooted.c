@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: reductions to the root of an intercommunicator, whose group gives MPI_PROC_NULL for it and
  * arguments that mean nothing. Four processes: the even and the odd ones. */
 #include "check.h"

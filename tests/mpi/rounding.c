@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: nonblocking sums while the program rounds upwards, and while it takes the smallest numbers for
  * zero, modes of each thread's own, set long after MPI_Init; and sums too large, which leave a sign of it in
  * the program's thread. */

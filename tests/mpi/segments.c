@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: accumulates on one process's large window from all others, of every kind of datatype, so long
  * and so placed that where several ghosts share the window's memory they reach across the borders, with
  * elements that lie on one; and many small ones to the same places at once. Prints what the standard

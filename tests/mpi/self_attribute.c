@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: an attribute of MPI_COMM_SELF, which copies take along: nobody copies it, and MPI_Finalize
  * deletes it, once. */
 #include "check.h"

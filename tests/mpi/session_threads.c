@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: MPI_Init, then a session with MPI_THREAD_MULTIPLE, where the MPI has one: two threads fence
  * two windows of the session's communicators at once; with an argument one after the other. */
 #include "check.h"

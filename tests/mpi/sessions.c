@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: sessions ROUNDS: MPI 4 sessions without MPI_Init: a large exchange on a session's
  * communicator, each round in a new session after the one before has ended. */
 #include "check.h"

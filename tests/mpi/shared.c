@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: windows of MPI_Win_allocate_shared over the processes of a node: parts of odd lengths lie one
  * behind the other, each process finds everybody's, what one stores another gets and loads, stores of one
  * process and accumulates of others under exclusive locks lose nothing, some or all parts are empty, and

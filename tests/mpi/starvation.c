@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: processes that take a shared lock again and again, and hold it for a while, until they see
  * what another writes under an exclusive one. */
 #include "check.h"

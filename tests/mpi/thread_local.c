@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: two MiB of thread-local data, which the C library keeps on every thread's stack. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: threads LEVEL COUNT: the program asks for a thread level and must be told that level; COUNT
  * threads exchange large messages at once, each completing its own requests through another door. Compiled
  * with EXTENSION, it refers to a function of that name, of the MPI and of no standard. With a third argument

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: truncation [waitall|dup]: a receive too small for its message, under MPI_ERRORS_RETURN, at
  * MPI_COMM_WORLD alone and at MPI_COMM_SELF too, and under the program's own error handler, which must be
  * called as often as it is without the library. With `dup` at the receive's communicator alone: a fatal

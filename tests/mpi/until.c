@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: until FILE [busy]: makes a window, says so, and sleeps until FILE is there; busy: with a lock
  * now and then, which a ghost that serves the window keeps. */
 #include "check.h"

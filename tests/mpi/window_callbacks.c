@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what the program's callbacks are told of a window is what it is told outside of MPI.
  * Callbacks: an error handler, and the delete function of an attribute, run by MPI_Win_free or, with the
  * argument "leak", by MPI_Finalize. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Two windows: what is wrong with a call on one of them only that one's handler hears, or the call returns
  * it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: threads that make, use and free windows of their own communicators at the same time, each of
  * other sizes. With the argument "in turn" one thread after the other does. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what a flush says is complete another process finds at the target, however it learns of the
  * flush: by what was put or counted near or far, by a message, by a collective call, by a look. */
 #include "check.h"

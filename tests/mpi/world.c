@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what a program sees of its world through everything that takes MPI_COMM_WORLD: the same
  * whether some processes were set aside or not. */
 #include "check.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The check of rooms: it names circles of includes, and functions away from their header."""
 
 from __future__ import annotations

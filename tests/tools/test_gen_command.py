@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The man page and the completions are what the command's parsers give."""
 
 from __future__ import annotations

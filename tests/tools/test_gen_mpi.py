@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Description: the generator of entry points refuses what it does not understand, and guards."""
 
 from __future__ import annotations

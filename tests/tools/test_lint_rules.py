@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The house rules that tools/lint_rules.py checks: circles of imports."""
 
 from __future__ import annotations

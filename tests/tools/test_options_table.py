@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The generator of the option table; the command and the library read an environment alike."""
 
 from __future__ import annotations

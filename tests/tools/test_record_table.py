@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The generator of the record's table: what the library writes is what the schema and the command's
 classes say."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A process without one of the kernel's calls, as in containers that allow only those on a list. */
 #ifndef TESTS_UNIT_FORBIDDEN_H
 #define TESTS_UNIT_FORBIDDEN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of the pending tracker share: made-up handles and a look at the counters. */
 #ifndef HW_TESTS_REQUEST_TESTS_H
 #define HW_TESTS_REQUEST_TESTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: an alarm ends a sleep, at once or later, also if it was set before; a program that closes all
  * descriptors is noticed. */
 #include "progress/alarm.h"

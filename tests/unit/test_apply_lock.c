@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the lock of accumulates between processes: it excludes, the ghost and those that hammer on it
  * both get their turns, a holder that died is replaced. */
 #include "ghost/apply_lock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the arena behind MPI_Alloc_mem: pieces do not overlap and keep what is written, whatever is
  * taken and given back; others see them through the file; what is given back leaves the file; addresses are
  * places while there is a range for them, and nobody else's; a child of fork has its own. */

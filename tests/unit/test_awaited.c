@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: whether others wait for this process: evidence, its share of the time, terms, and how often to
  * look. */
 #include "policy/awaited.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: which polls are taken for pieces of a message within the node, on machines of several speeds.
  */
 #include "engines/thread/burst.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the fast clock agrees with CLOCK_MONOTONIC before its scale is known and after, and a thread
  * that reads it meanwhile never sees it go back. */
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: figures by communicator: handles come and go, what is summed up stays under name and ranks. */
 #include "profile/callers/comms.h"
 #include "written.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: for whom a thread waited, and what it did before it gave something; at times made by hand. */
 #include "profile/callers/comms.h"
 #include "profile/callers/sites.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: several engines at once: each is told, in order, of what it wants to know and of nothing else.
  */
 #include "engines/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: waiting for events sleeps, where the kernel refuses the call that takes nanoseconds as well:
  * containers answer EPERM to what they do not know. */
 #include "progress/events.h"

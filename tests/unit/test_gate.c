@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: taking turns in MPI: the progress thread and threads of the program are never inside together,
  * with membarrier and without; who waits is seen and woken; a forked child's gate is open. */
 #include "forbidden.h"

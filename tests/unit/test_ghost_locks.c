@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the locks a ghost keeps: who is granted what, in which order, and who may pass whom. */
 #include "base/clock.h"
 #include "ghost/locks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: services of ghosts: whose tags a command has, a fair turn for each, who keeps the ghost awake.
  */
 #include "ghost/service.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: who is inside MPI: registration at the first call, the depth guard, threads that end, threads
  * of our own, forked children. */
 #include "progress/inside.h"

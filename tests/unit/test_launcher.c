@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what the launcher told about the job, and whether that leaves cores to spare. */
 #include "real/launcher.h"
 

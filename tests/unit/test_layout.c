@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: where the elements of a datatype lie, found by what an MPI packs. */
 #include "engines/rma/operation/layout.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: descriptors that want to know of progress: told while they listen, never afterwards. */
 #include "progress/listeners.h"
 

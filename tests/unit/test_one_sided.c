@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: for which target a thread waited, since when, and which moments are kept; at times made by
  * hand. */
 #include "profile/callers/comms.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the option table, its parser and the log: every default, every kind of value, what is refused
  * and in which words, one write per line, which ranks speak. */
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what is decided before anything was measured: the smallest message, and the crowded node. */
 #include "policy/outset.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the window of overlap: blocking calls are timed while one is open, and are no computation. */
 #include "engines/thread/overlap.h"
 

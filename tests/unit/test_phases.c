@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: phases that a program names: nesting, limits, and what the record says of them. */
 #include "profile/calls/phases.h"
 #include "profile/record/counters.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: which processes of a node become ghosts and whom they serve, on nodes with one, two and four
  * sockets, even and uneven, bound and not bound, given as the places of their processes. */
 #include "world/topology.h"

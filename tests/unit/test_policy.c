@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: when the progress thread takes part: from the first window on; what is learnt without trying,
  * what probes, controls and trials may cost, and what they decide; and the pacing of polls. */
 #include "policy/policy.h"

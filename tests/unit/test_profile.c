@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the profile's sums by call site, its requests, its looks at the wire, and what it writes. */
 #include "profile/callers/sites.h"
 #include "profile/calls/calls.h"

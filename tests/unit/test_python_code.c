@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what is read of CPython's memory: versions, line tables, texts, memory that is not there. */
 #include "profile/python/python_code.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the pending tracker in one thread: states and counters, doors, long arrays, polling, and the
  * table against a model. */
 #include "real/quirks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the pending tracker between threads: doors and the progress thread in turns, fork, and
  * requests completed from a callback. */
 #include "progress/gate.h"

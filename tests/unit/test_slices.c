@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: time in MPI by slices of the run; the slices become longer as the run does, the sum stays. */
 #include "profile/calls/slices.h"
 #include "written.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: standing in front of what this very program calls of the C library. Built twice: as the linker
  * does by itself, and with slots that the loader made read-only. */
 #include "real/slots.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the sockets of the process are found: connected TCP only, more descriptors than one read of
  * the directory returns, never past the capacity, and no memory is allocated for it (the progress thread
  * would get an arena of its own). */

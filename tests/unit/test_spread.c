@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: one target, several ghosts: whose segment a place is, and who gets an operation. */
 #include "engines/rma/operation/spread_choose.h"
 #include "engines/rma/window/spread.h"

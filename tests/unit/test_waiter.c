@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a waiter whose descriptors the program has closed, as daemons close all: what has their
  * numbers now is neither written to nor closed, and the waiter goes on by its timer. */
 #include "progress/waiter.h"

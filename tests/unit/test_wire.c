@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what TCP connections to other processes carry is counted, on those too that came without the
  * number of descriptors telling so: connected later than made, or in the place of another. What a process
  * sends to itself is not. */

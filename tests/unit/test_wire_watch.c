@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: directions one after the other are told from both at once by looks within a wait, and what
  * could have been saved follows: what is left of the larger direction. No time is asserted but of the
  * arithmetic. */

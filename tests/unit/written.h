@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the unit tests of src/profile share. Not inlined: gcc would take what is found in a text for a pointer
  * to the stream's variable. */
 #ifndef HW_TESTS_UNIT_WRITTEN_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`await headway.aio(request)`: requests of mpi4py on an event loop.
 
     data, _ = await asyncio.gather(headway.aio(comm.irecv(source=0)), other_work())

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a Python program may tell the library in its own process: headway.h for Python.
 
 Every function returns at once with False (or, for `query`, None) where the library is not loaded,

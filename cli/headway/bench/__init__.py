@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Drives the benchmark programs: suites, launches, what follows from them, tables and plots."""

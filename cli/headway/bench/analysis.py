@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From launches to rows: medians and spread over launches, and what is derived from them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Builds the benchmark programs, each for every MPI: <folder>/<mpi>/<program>.
 
 `python -m headway.bench.build` builds all of them, as ./dev build does; `headway bench` and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The cases that suites are made of: one program with its options each."""
 
 from __future__ import annotations

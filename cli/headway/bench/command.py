@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway bench`: a suite by name; every mode alternating, several launches, tables, plots, JSON.
 
 headway bench quick                     the short set

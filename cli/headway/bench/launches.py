@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Starts the programs: modes, fixed work, alternating launches, failures kept as results."""
 
 from __future__ import annotations

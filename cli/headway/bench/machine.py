@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the machine is, and keeping a timed launch undisturbed: the lock and the CPU share."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the benchmarks' sources are, what is built of them, and what is written.
 
 The source tree has its places below build/. An installed command has the sources beside itself,

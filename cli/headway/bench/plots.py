@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Plots of a result, with one palette for all of them."""
 
 from __future__ import annotations

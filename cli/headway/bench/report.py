@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables and progress on the terminal."""
 
 from __future__ import annotations

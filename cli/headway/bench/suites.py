@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The named suites: which programs with which options answer which question."""
 
 from __future__ import annotations

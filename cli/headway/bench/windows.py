@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rows of the program `phases`: every window counts, the first ones apart.
 
 A window lost what it took beyond the longer of its computation, done alone right before it, and the

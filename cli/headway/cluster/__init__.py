@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A cluster on one machine: nodes in namespaces, links with a real rate, any MPI's own launcher.
 
     with Cluster(nodes=2, rate="1gbit") as cluster:

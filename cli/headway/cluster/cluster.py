@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`Cluster`: makes the namespaces through keeper.py, runs programs in them, reads byte counters."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway cluster up|run|down|status`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes a test cluster and stays as its first process; when it ends, the kernel removes everything.
 
 Started by `headway.cluster`, never by hand: `python keeper.py CONFIG_JSON`. It enters new

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The stand-in where no namespace can be made: one node, shared memory off, no limited wire."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a test cluster is made of, checked before anything is started."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Running one command to its end with a time limit, collecting what it prints."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finding and ending the processes of a cluster, from outside its process namespace."""
 
 from __future__ import annotations

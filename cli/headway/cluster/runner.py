@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Running an MPI program: what the cluster and its one-node stand-in have in common."""
 
 from __future__ import annotations

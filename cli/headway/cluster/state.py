@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The file that lets `headway cluster run|down|status` find what `headway cluster up` made."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway demo`: the halo program, plain and with Headway."""

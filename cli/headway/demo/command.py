@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway demo`: the halo program on a two-node cluster, plain and with Headway, in a minute.
 
 The program is an ordinary MPI solver of the heat equation, built where it is not yet; its answer is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What one launch of the demo's program left."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The demo's picture: what each rank did, step by step, above the bytes on each link.
 
 What it is drawn from is kept beside it as JSON: `title`, `measured` (when and where) and, by mode,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What each engine there is can do on this machine, and why not more."""
 
 from __future__ import annotations

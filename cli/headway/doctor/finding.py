@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One line of the diagnosis."""
 
 from __future__ import annotations

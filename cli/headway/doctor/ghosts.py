@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether ghosts can serve one-sided communication here, and where they would be."""
 
 from __future__ import annotations

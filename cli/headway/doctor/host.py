@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the machine offers: cores, memory, what one process may do to another, namespaces."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Asks each MPI here, by starting one rank of it with the library preloaded."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The classic mistakes, looked for in one program without running it."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What finds MPI libraries and programs of them, and starts jobs."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Enough of ELF to see which shared libraries a program loads, without running it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command line and environment that start a program under each MPI's own launcher.
 
 One function, `build()`, knows the launchers: Hydra (MPICH), Intel's Hydra, ORTE (Open MPI 4) and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launchers on a command line: which it is, how the ranks get their environment through it, and
 whether they may be on other machines.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which MPI libraries this machine has, and what each needs to compile and to start.
 
 `find_mpis()` lists them under the names used everywhere in the project: `mpich4` and `ompi4` (the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the library to preload is: the source tree's build, or next to the installed command."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which MPI a program uses, found without running the program itself."""
 
 from __future__ import annotations

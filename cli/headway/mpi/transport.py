@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What an MPI's transport is told, for all processes of a job, so that both directions go at once.
 
 Some protocols for large messages send the answer to an announcement through the connection that

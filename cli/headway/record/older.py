@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records of older versions, as the newest would have them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Members of a JSON object, each of the kind that is asked for.
 
 A record may be damaged, or written by an older or newer library: what it lacks, or what is of

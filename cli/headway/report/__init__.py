@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway report`: records in whatever state, as tables, a page, a table file, a trace."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Waits in calls that block: for a sender or receiver that came late, or until all have come.
 
 What is left when all had come is the message or the collective operation itself. Known from what

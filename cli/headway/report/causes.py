@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which ranks came late, and what they did meanwhile: waits followed over the records of all ranks.
 
 A rank waits for a partner because the partner computed longer between two of their messages, or

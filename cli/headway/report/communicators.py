@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures by communicator, merged over ranks: by name, or by the ranks that are in it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Records for other programs: a CSV table, a trace for chrome://tracing and Perfetto."""
 
 from __future__ import annotations

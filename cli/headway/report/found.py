@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What single waits of one rank at one call site were for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether some ranks have more to compute than others throughout a run, or are late now and then.
 
 Known from the time in MPI by slices of the run, which every rank records. Over the whole run a rank

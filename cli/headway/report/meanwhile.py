@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What those for whom a rank waited did meanwhile, wait by wait.
 
 Sums (causes.py) do not tell of ranks that are late in turns: over the run each computes as long as

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """When ranks were outside MPI and when they waited, on a clock of all of them.
 
 A record holds a sample of moments (src/profile/waits/moments.h): slots of time kept whole, of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One-sided waits: for which targets they were, what those did meanwhile, and what an engine that
 acts for them would recover.
 

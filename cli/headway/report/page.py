@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report as one page that needs nothing else: no script, no other file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The first calls of every rank for Paraver: NAME.prv, and beside it NAME.pcf and NAME.row.
 
 States are Extrae's (0 idle, 1 running, ...), so its configurations colour them as usual. Events are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Why a rank waited where no wire tells: from what its partners did, by the records of all ranks.
 
 What a partner computed, or waited, longer between two of their messages than the one that waits for

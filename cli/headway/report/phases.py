@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Phases the program named (headway.h), merged over ranks by name."""
 
 from __future__ import annotations

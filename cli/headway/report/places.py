@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where a call was made from: function and line, looked up when the report is made."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The records of one run, merged over ranks by call site."""
 
 from __future__ import annotations

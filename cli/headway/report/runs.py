@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One run: what its records say, and what an engine would win of it."""
 
 from __future__ import annotations

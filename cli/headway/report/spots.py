@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Call sites as they are named to people, and kinds of calls."""
 
 from __future__ import annotations

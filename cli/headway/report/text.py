@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The report as tables on the terminal."""
 
 from __future__ import annotations

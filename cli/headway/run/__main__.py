@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`python -m headway.run [options] ...` is `headway run [options] ...`."""
 
 import sys

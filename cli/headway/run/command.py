@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`headway run`: start an MPI program with the library in its ranks."""
 
 from __future__ import annotations

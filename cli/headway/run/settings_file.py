@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files of settings, which `headway tune` writes and `headway run --settings` reads: TOML."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether other machines have a folder, too: for records of ranks there."""
 
 from __future__ import annotations

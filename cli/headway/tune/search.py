@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which settings to try, and when one is better: no clock and no process here.
 
 Two ways of running are compared in pairs, in turn first, so that what drifts hits both. A pair is

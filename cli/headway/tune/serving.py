@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Would ghosts serve the program? Found by watching it once, and by one run with a ghost.
 
 Only for programs that tune starts itself (-n N): with a launcher of the user's own it cannot start

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided communication through ghosts as an engine: it is asked while there are ghosts. */
 #include "engines/engine.h"
 

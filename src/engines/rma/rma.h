@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ghosts for one-sided communication (Casper: papers/002 section 3, papers/004 section III).
  *
  * The memory of a redirected window is shared by its user processes and the ghosts of their node. Its shadow

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the one-sided engine is to ghosts and user processes when a job begins and ends. */
 #include "ghost/service.h"
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/thread/awaited.h"
 
 #include "base/atomic.h"

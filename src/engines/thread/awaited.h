@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether others wait for this process to serve the windows that it exposes: gathers what policy/awaited.h
  * judges. A thread costs a program without one up to a twentieth (every malloc its short cut, wake-ups), so
  * there is none for windows alone before somebody was seen to wait. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A burst is polls that follow one another although no socket has data: within a node nothing tells that
  * there is more.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The progress thread as an engine: whether there is one at all, and which messages it follows. */
 #include "engines/engine.h"
 

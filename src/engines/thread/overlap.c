@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/thread/overlap.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The window of overlap is open from the first pending operation to none. It keeps what the policy needs to
  * judge it. Any thread of the program may call, inside a hook. */
 #ifndef HW_ENGINES_THREAD_OVERLAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The progress thread (papers/001): asleep until something is pending that needs software progress, asleep
  * while the program itself is inside MPI, asleep again when there is nothing to progress. No core is set
  * aside. What wakes it in between is the waiter's business, whether it takes part at all the policy's. */
@@ -82,8 +83,7 @@ static atomic_uint exceptions;             /* seen by the thread and not yet by 
 static struct hw_waiter waiter;
 static struct hw_wire wire; /* the thread's own */
 
-/* An exposed window needs the thread only where others wait for this process, and only when a message of
- * theirs arrives: it is watched while sockets tell, and never worth a timer. */
+/* An exposed window needs the thread where others wait, and when their message arrives: never a timer. */
 static bool has_exposure(void)
 {
     return atomic_load(&exposure_count) > 0 && hw_awaited_is() &&

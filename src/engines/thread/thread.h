@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* These functions of the progress thread are for engine.c beside it; each does what the member of struct
  * hw_engine says that has its name (engines/engine.h). */
 #ifndef HW_ENGINES_THREAD_THREAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/callers/callers.h"
 #include "base/visibility.h"
 #include "profile/python/python.h"

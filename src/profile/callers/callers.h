@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who made a call that came through a layer between the program and the MPI, such as the MPI's Fortran
  * library: the return address then is the layer's, and of no use to whoever reads the profile.
  *

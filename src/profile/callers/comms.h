@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Figures by communicator. A communicator is known by its handle while it lives; what is summed up belongs to
  * its name, size and ranks, so that one made and freed a thousand times is one line. Any thread may call; no
  * MPI is needed here. Nothing of this is allocated unless profiling is on. */

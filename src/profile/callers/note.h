@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One call of the program, as it is kept until it is summed up. Internal to src/profile. */
 #ifndef HW_PROFILE_CALLERS_NOTE_H
 #define HW_PROFILE_CALLERS_NOTE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where code lies, as whoever reads the record can look it up. Asks the loader, so it must be called while
  * the code is loaded, and without a lock of ours: constructors that the loader runs may call MPI.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/callers/sites.h"
 
 #include "profile/callers/callers.h"

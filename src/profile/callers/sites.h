@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of call sites: fixed in size, filled as calls come, never emptied. Everything here is under the
  * lock (lock.h) once the table is open. Internal to src/profile. */
 #ifndef HW_PROFILE_CALLERS_SITES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the program spends its time in MPI: every outermost call, summed by call site, function and power of
  * two of its bytes; and for requests, how long the program computed while they were pending and how long it
  * then waited.

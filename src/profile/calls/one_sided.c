@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/calls/one_sided.h"
 
 #include "profile/callers/sites.h"

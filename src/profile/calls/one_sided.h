@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided communication: for which target a thread waited, since when something was pending there, and what
  * kind of memory it was, on which depends who could serve it. Summed up by call site and target; single waits
  * are moments (moments.h).

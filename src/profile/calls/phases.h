@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Phases of the program, by the names it gives them (include/headway.h): how often, how long, and what was
  * waited for and overlapped meanwhile.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The requests that are followed, by their handle. Internal to src/profile; under the lock (lock.h) but for
  * the question whether there are any. */
 #ifndef HW_PROFILE_CALLS_REQUESTS_H

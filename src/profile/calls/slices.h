@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Time in MPI by slices of the run, all of one length: whether a rank has more to compute than others
  * throughout, or now and then, is seen there. The length doubles when the slices are used up. Any thread may
  * add; sums are of all threads. Internal to src/profile. */

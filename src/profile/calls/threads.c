@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/calls/threads.h"
 
 #include "profile/calls/one_sided.h"

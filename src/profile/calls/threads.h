@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a profiled thread keeps to itself: the time it has spent in MPI, and its last calls, noted one after
  * the other as they were made. Looking up call sites and adding up is done for many at once: between two
  * calls of a program the tables are no longer in the caches, and a call would wait for memory some ten times.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The line of a Python program that made a call, where the call comes from an extension module of CPython,
  * such as mpi4py's.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/python/python_code.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What CPython's memory says of a line that is being executed: which code, and where its text came from.
  *
  * Nothing of the interpreter is called or changed: no lock of its is taken, no reference, no object made.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What happened in this process, counted; spec/record.toml says what.
  * Written relaxed by any thread, read once for the record. */
 #ifndef HW_PROFILE_RECORD_COUNTERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/record/fields.h"
 
 #include <inttypes.h>

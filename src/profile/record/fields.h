@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The fields of the record. spec/record.toml is the only list; tools/gen_record.py writes record_table.h (a
  * struct for each JSON object) and record_table.c (the table that is walked here) from it. A module fills
  * such a struct and hands it on: names, order and what may be absent are the table's. Knows nothing of what

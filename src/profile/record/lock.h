@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The one lock of this folder: sums, tables, requests followed. Held for some ten nanoseconds, never across a
  * call of the MPI. A thread takes it once for many of its calls (threads.h). Internal to src/profile. */
 #ifndef HW_PROFILE_RECORD_LOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Bytes on the network, by which waits are told apart. */
 #ifndef HW_PROFILE_WAITS_BYTES_H
 #define HW_PROFILE_WAITS_BYTES_H

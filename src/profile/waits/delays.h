@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* For whom a thread waited, and what it did before it gave others what they waited for: what is needed to
  * follow a wait to the rank that was late, and to what that rank did meanwhile, over the records of all
  * ranks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* When a process was outside MPI, when it waited for a partner or for another's memory, and when all
  * processes were together: moments, from which is seen what one process did while another waited for it.
  * Sums (delays.h) do not tell that of ranks that are late in turns. Nothing is kept before hw_moments_begin.

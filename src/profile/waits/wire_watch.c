@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/waits/wire_watch.h"
 
 #include "base/agent.h"

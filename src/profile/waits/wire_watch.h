@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Looks at the wire while the program waits, from a thread of its own: did both directions move at once, or
  * one after the other? Looks before and after a wait cannot tell: 8 ms of sending and then 8 ms of receiving
  * are, from outside, a partner that was 8 ms late and 8 ms of both.

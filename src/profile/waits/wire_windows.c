@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/waits/wire_windows.h"
 
 #include "base/clock.h"

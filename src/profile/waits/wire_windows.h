@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* When bytes moved: while the program computed, or only while it waited.
  *
  * A window opens when something large is posted, and ends when everything large posted in it is complete. A

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Description: the exchange through `use mpi`.
 ! Prints "ok" and ends with 0, or says what is wrong and ends with 1.
 program exchange_mpi

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Description: attributes of MPI_COMM_WORLD and of a window, through `use mpi_f08`. Prints what it finds.
 program attributes_f08
     use mpi_f08

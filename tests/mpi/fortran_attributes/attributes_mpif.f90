@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Description: attributes of MPI_COMM_WORLD and of a window, through mpif.h. Prints what it finds.
 program attributes_mpif
     use, intrinsic :: iso_c_binding

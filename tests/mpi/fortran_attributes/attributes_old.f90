@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Description: attributes of MPI_COMM_WORLD through the functions that MPI-2.0 deprecated, whose values are
 ! INTEGERs; the word behind stays as it is. Prints what it finds.
 program attributes_old

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Description: what Fortran's functions of attributes and error handlers are told of MPI_COMM_WORLD, and of
 ! another communicator. Prints it.
 program callbacks_mpif

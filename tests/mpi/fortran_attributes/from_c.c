@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: an attribute of MPI_COMM_WORLD as C sees it (MPI-4.1 section 19.3.7). */
 #include <mpi.h>
 

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Description: a window of MPI_Win_create over memory of MPI_Alloc_mem, through `use mpi`.
 ! Prints "ok" and ends with 0, or says what is wrong and ends with 1.
 program created_mpi

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Description: a window of MPI_Win_create_dynamic with memory of MPI_Alloc_mem and of the program, through
 ! `use mpi_f08`. Prints "ok" and ends with 0, or says what is wrong and ends with 1.
 program dynamic_f08

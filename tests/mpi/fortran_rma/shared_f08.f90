@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Description: a window of MPI_Win_allocate_shared, through `use mpi_f08`: one process stores, another adds.
 ! Prints "ok" and ends with 0, or says what is wrong and ends with 1.
 program shared_f08

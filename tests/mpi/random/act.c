@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: acts out one process's part of a random plan; see plan.h and act.h. */
 #include "act.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: one process (or thread) acts out its part of a plan and hashes everything it received. */
 #ifndef RANDOM_ACT_H
 #define RANDOM_ACT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: nonblocking and persistent collectives of a random program, on int64_t so sums are exact. */
 #include "act.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: completes an array of requests through randomly drawn doors of MPI. */
 #include "act.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: runs randomly generated MPI programs and prints a digest of all each one received.
  *
  * random_program FIRST_SEED COUNT [--threads N] [--level single|funneled|serialized|multiple]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: draws plans of random MPI programs; see plan.h. */
 #include "plan.h"
 

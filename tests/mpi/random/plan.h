@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the plan of one randomly generated, legal MPI program.
  *
  * A plan is drawn from a seed by every rank alike, so all ranks hold the same one. It is deadlock-free by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Executes a round of a plan on a window. */
 #ifndef TESTS_MPI_RANDOM_RMA_ACT_H
 #define TESTS_MPI_RANDOM_RMA_ACT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* random_rma FIRST COUNT [--trace] [--dynamic | --shared]: prints `digest seed S rank R D` for each of COUNT
  * random programs; with --trace also the digest after each round; with --dynamic its windows are such, over
  * memory of MPI_Alloc_mem at some members and of malloc at others; with --shared those of MPI_Win_allocate

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: random one-sided programs. Every rank draws the same plan from the same seed, and executes its
  * part of it.
  *

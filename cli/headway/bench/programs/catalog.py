@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The table of real programs: where each comes from, how it is started, what its answer is.
 
 A program is added here and nowhere else; its input files go into inputs/.

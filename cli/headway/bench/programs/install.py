@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the programs need from the registries, and installing it when asked to.
 
 Nothing is installed unasked: without consent the missing packages are named, with the command.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page of real programs, written from their result and nothing else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs one program on the cluster: pairs of plain and Headway, and one profile."""
 
 from __future__ import annotations

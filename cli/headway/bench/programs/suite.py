@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The suite `programs` of `headway bench`: options in, a result, its table and its page out."""
 
 from __future__ import annotations

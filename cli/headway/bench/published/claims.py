@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Claims, and the figures that support them.
 
 `doc/results/claims.toml` states each claim once; the figures in its sentences are read from the

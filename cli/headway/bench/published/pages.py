@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The pages of doc/results and the table of README.md, written from the result files."""
 
 from __future__ import annotations

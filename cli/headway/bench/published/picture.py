@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The one committed picture, and the plots that ./dev docs draws.
 
 A picture names the digest of the result file it was drawn from, in a text chunk of its PNG: the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether what a result file measured is still the code of the tree.
 
 Each claim names the paths that it measures. A file is *older code* when one of them differs from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/epoch/access.h"
 
 bool hw_rma_access_change(struct hw_rma_window *window, int rank, uint32_t from, uint32_t to)

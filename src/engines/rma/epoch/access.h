@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who may access what: the state of a window's epochs. Any thread of a user process, inside a hook. */
 #ifndef HW_ENGINES_RMA_EPOCH_ACCESS_H
 #define HW_ENGINES_RMA_EPOCH_ACCESS_H

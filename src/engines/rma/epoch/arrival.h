@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* When operations on a ghost are complete: at their origin, or at the target. Any thread of a user process,
  * inside a hook; codes of MPI errors are already raised. */
 #ifndef HW_ENGINES_RMA_EPOCH_ARRIVAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Epochs as engines are asked for them (MPI-4.1 sections 12.5 and 12.7). */
 #include "engines/rma/epoch/calls.h"
 

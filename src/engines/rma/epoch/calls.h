@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the engine is asked about synchronisation (engines/engine.h). */
 #ifndef HW_ENGINES_RMA_EPOCH_CALLS_H
 #define HW_ENGINES_RMA_EPOCH_CALLS_H

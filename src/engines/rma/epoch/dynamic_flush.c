@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/epoch/dynamic_flush.h"
 
 #include "engines/rma/window/dynamic.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of operations that went to the targets of a dynamic window themselves (window/dynamic.h). Any
  * thread of a user process, inside a hook; codes of MPI errors are already raised. */
 #ifndef HW_ENGINES_RMA_EPOCH_DYNAMIC_FLUSH_H

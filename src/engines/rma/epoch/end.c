@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program left open in MPI_Finalize. */
 #include "engines/rma/epoch/access.h"
 #include "engines/rma/epoch/epoch.h"

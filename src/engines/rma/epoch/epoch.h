@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The program's epochs on a redirected window (MPI-4.1 sections 12.5.1 to 12.5.4, 12.7).
  *
  * Underneath, the shadow window is in one passive epoch from beginning to end, so that an operation is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Flushes (MPI-4.1 section 12.5.4). */
 #include "engines/rma/epoch/flush.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What ends an access epoch: operations are complete. Any thread of a user process, inside a hook; codes of
  * MPI errors are already raised. */
 #ifndef HW_ENGINES_RMA_EPOCH_FLUSH_H

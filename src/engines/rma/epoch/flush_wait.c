@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/epoch/flush_wait.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a user process waits in a flush where user processes of its node share cores: asleep (doc/adr/0018).
  *
  * One that polls in MPI_Win_flush for a ghost of another node takes the core from one that computes. There

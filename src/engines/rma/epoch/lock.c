@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks, which the targets' ghosts keep (MPI-4.1 section 12.5.3). */
 #include "engines/rma/epoch/lock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A target that no epoch has opened yet. Any thread of a user process, inside a hook. */
 #ifndef HW_ENGINES_RMA_EPOCH_LOCK_H
 #define HW_ENGINES_RMA_EPOCH_LOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/epoch/owed.h"
 
 #include "engines/rma/epoch/arrival.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A Put whose arrival is still to be confirmed (doc/adr/0017).
  *
  * Where the end of a flush says too little (hw_rma_needs_confirmation), MPI_Win_flush owes the confirmation,

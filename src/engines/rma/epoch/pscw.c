@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Post, start, complete and wait (MPI-4.1 section 12.5.2). */
 #include "engines/rma/epoch/access.h"
 #include "engines/rma/epoch/epoch.h"

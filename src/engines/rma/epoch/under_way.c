@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/epoch/under_way.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Large one-sided operations that a ghost of another node serves are under way from the call that makes them
  * until their window is flushed: pending operations of their origin, whose data leave or come only while it
  * makes progress. The ghost makes it for others; the progress thread makes it here.

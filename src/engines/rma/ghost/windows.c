@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/ghost/windows.h"
 
 #include "engines/rma/window/comms.h"

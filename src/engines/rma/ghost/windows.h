@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of ghosts that is about windows: they take part in making and in freeing them. What else there is
  * to do for a window is the MPI's progress. A ghost's only thread. */
 #ifndef HW_ENGINES_RMA_GHOST_WINDOWS_H

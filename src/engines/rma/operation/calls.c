@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided operations as engines are asked for them (MPI-4.1 section 12.3): on a window that ghosts serve
  * the target becomes its ghost. Get becomes Rget, Accumulate Raccumulate and so on where a flush may sleep
  * until they are complete (epoch/flush_wait.h). */

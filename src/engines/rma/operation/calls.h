@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the engine is asked about operations (engines/engine.h). */
 #ifndef HW_ENGINES_RMA_OPERATION_CALLS_H
 #define HW_ENGINES_RMA_OPERATION_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who serves an operation on a dynamic window (window/dynamic.h): its address says it. Any thread of a user
  * process, inside a hook. */
 #ifndef HW_ENGINES_RMA_OPERATION_DYNAMIC_CHOOSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/operation/layout.h"
 
 #include "real/constants.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the elements of a buffer lie, for any datatype: found by packing a buffer whose bytes say where they
  * are, after a datatype that spans much was taken apart. Any thread; local. */
 #ifndef HW_ENGINES_RMA_OPERATION_LAYOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/operation/near.h"
 
 #include "engines/rma/epoch/lock.h"

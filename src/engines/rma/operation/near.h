@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Put and Get on a target of the caller's own node: the memory is mapped here, so they are a copy, and no
  * ghost is asked. Legal beside accumulates through the ghost, because MPI promises neither atomicity nor
  * order between a Put or Get and any other operation that no synchronisation separates (MPI-4.1

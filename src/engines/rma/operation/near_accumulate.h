@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Accumulates and atomics on a target of the caller's own node, applied by the origin itself under the lock
  * of the target's ghost (apply_lock.h, doc/adr/0010). They are complete when the call returns.
  *

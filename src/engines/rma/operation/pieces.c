@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/operation/pieces.h"
 
 #include "engines/rma/operation/dynamic_choose.h"

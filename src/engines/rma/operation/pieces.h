@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Accumulates whose target lies in the segments of several ghosts (spread.h), or partly in memory that a
  * ghost serves (dynamic.h), made as one accumulate for each.
  *

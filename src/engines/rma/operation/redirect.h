@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The step every operation on a redirected window takes: its target becomes the target's ghost. */
 #ifndef HW_ENGINES_RMA_OPERATION_REDIRECT_H
 #define HW_ENGINES_RMA_OPERATION_REDIRECT_H

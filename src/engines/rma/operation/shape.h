@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What of an operation decides where it may go: its target's side. */
 #ifndef HW_ENGINES_RMA_OPERATION_SHAPE_H
 #define HW_ENGINES_RMA_OPERATION_SHAPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/operation/spread_choose.h"
 
 #include "engines/rma/window/spread.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* To which ghost an operation goes where the window is spread over several of a node (window/spread.h). Any
  * thread of a user process, inside a hook. */
 #ifndef HW_ENGINES_RMA_OPERATION_SPREAD_CHOOSE_H

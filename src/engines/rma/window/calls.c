@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows as engines are asked for them (MPI-4.1 section 12.2): one that ghosts serve shows the program what
  * it asked for. */
 #include "engines/rma/window/calls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the engine is asked about windows (engines/engine.h). */
 #ifndef HW_ENGINES_RMA_WINDOW_CALLS_H
 #define HW_ENGINES_RMA_WINDOW_CALLS_H

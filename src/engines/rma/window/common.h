@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The common shadow window: one for all windows whose memory lies in the ranges of their processes
  * (node_memory.h), made with the ghosts once, at the start. Each ghost exposes the ranges of its node in it,
  * so a target's place there is known from its process and its address, and making a window takes no ghost: an

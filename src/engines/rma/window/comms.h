@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The communicators that user processes and ghosts make together for a window. */
 #ifndef HW_ENGINES_RMA_WINDOW_COMMS_H
 #define HW_ENGINES_RMA_WINDOW_COMMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows of MPI_Win_create_dynamic (MPI-4.1 section 12.2.4) whose ghosts serve what they can. Attaching
  * memory is local, so nobody but the target knows what is attached. But the address of an operation says all
  * there is to say: memory of the node's file lies in the range of addresses that its process told

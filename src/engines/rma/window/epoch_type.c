@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/window/epoch_type.h"
 
 #include "base/log.h"

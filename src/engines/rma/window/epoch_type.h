@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The info key epoch_type (papers/002 section 7.1): the kinds of epochs a program promises to use on a
  * window. What only the others need is not made. Any thread. */
 #ifndef HW_ENGINES_RMA_WINDOW_EPOCH_TYPE_H

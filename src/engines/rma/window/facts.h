@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is the same for all windows of a user process. */
 #ifndef HW_ENGINES_RMA_WINDOW_FACTS_H
 #define HW_ENGINES_RMA_WINDOW_FACTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hints of the program in the form in which they travel to ghosts: "key\0value\0", and back. Those that would
  * be untrue for the shadow window (no_locks, same_size, same_disp_unit) are left out. Both sides. */
 #ifndef HW_ENGINES_RMA_WINDOW_HINTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The hints of a redirected window, as the program sees them (MPI-4.1 section 12.2.7). */
 #ifndef HW_ENGINES_RMA_WINDOW_INFO_H
 #define HW_ENGINES_RMA_WINDOW_INFO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Making and freeing redirected windows, on the side of the user processes. Any thread, inside a hook; codes
  * of MPI errors are already raised. */
 #ifndef HW_ENGINES_RMA_WINDOW_MAKE_H

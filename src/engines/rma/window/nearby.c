@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/window/nearby.h"
 
 #include "base/options.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory of targets on the caller's own node, as this process reaches it without the MPI
  * (operation/near.h, operation/near_accumulate.h). Not with HEADWAY_REDIRECT=on. User processes. */
 #ifndef HW_ENGINES_RMA_WINDOW_NEARBY_H

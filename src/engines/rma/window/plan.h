@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the members of a window agree on before it is made with the ghosts: who they are, whether all of them
  * want it served, and where the memory of each is (MPI-4.1 section 12.2). Any thread of a user process,
  * inside a hook.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What user processes tell the ghosts of windows (ghost/protocol.h): to take part in making and in freeing
  * them. A CREATE is followed by its members, hints and pieces, each with the tag DETAIL. Making and freeing
  * are collective, so whoever begins one holds the gate (ghost/gate.h). */

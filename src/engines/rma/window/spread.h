@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One target, several ghosts of its node (papers/004 section III.B, papers/002 section 3).
  *
  * Accumulates to one location go through one ghost, or they would not be atomic and ordered. Which one is the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/window/table.h"
 
 #include "profile/record/counters.h"

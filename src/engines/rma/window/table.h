@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The redirected windows of a user process. Any thread, inside a hook. */
 #ifndef HW_ENGINES_RMA_WINDOW_TABLE_H
 #define HW_ENGINES_RMA_WINDOW_TABLE_H

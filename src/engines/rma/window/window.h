@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A redirected window, as a user process knows it, and the step every operation takes. */
 #ifndef HW_ENGINES_RMA_WINDOW_WINDOW_H
 #define HW_ENGINES_RMA_WINDOW_WINDOW_H

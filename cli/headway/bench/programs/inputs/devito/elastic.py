@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Devito's own elastic-wave example, larger; prints the norms of what it computed.
 
 elastic.py CACHE: a folder for the kernels it compiles, which are good for one MPI only.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fourier transforms of a distributed array with mpi4py-fft, there and back, and their time."""
 
 import numpy
