@@ -16,6 +16,7 @@ from headway.bench.programs import install, page, runner, suite
 from headway.bench.programs.catalog import PROGRAMS, Answer, RealProgram
 from headway.errors import HeadwayError
 from headway.mpi.mpis import Mpi
+from headway.record.older import record_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -95,7 +96,7 @@ def test_pairs_profile_and_page(mpi: Mpi, tmp_path: Path) -> None:
     )
     assert row["profile"]["calls"] > 0 and row["profile"]["sites"]
     assert not list(tmp_path.glob("stand-in-*")), "left a working folder behind"
-    text = page.page_make(document_of([row]))
+    text = " ".join(page.page_make(document_of([row])).split())
     assert "Every answer is unchanged" in text and "Stand-in" in text
 
 
@@ -114,7 +115,7 @@ def launched(mode: str, seconds: float, checksum: str) -> dict:
         "seconds": seconds,
         "job_s": seconds + 1.0,
         "answers": {"checksum": [checksum]},
-        "records": [{"rank": 0, "size": 1, "wall_s": seconds}],
+        "records": [record_of({"rank": 0, "size": 1, "wall_s": seconds})],
         "wire_bytes": 0,
         "failure": "",
     }

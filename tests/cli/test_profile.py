@@ -173,7 +173,8 @@ def test_with_the_engine(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path
 
 def test_off_by_default(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
     assert headway("run", "--record", "kept", "-n", 2, sites).returncode == 0
-    assert all("profile" not in r and "mpi_s" not in r for r in load(tmp_path / "kept").records)
+    kept = records.read_json(tmp_path / "kept")
+    assert kept and all("profile" not in r and "mpi_s" not in r for r in kept)
 
 
 def test_program_without_debugging_information(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_numbers_have_points_in_every_language(
 def allreduces(folder: Path) -> dict[int, int]:
     """Calls of MPI_Allreduce by rank."""
     (site,) = (site for site in load(folder).sites if site.function == "Allreduce")
-    return {rank: one["calls"] for rank, one in site.ranks.items()}
+    return {rank: one.calls for rank, one in site.ranks.items()}
 
 
 @matrix.only(
