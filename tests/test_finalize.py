@@ -61,7 +61,11 @@ def run(cluster: Cluster, mpi: Mpi, way: str, mode: str, **more: str) -> tuple[l
     lambda mpi, mode: mode != "ghosts" or mpi.name != "ompi4",
     "Open MPI 4 cannot make windows between nodes, plain too",
 )
-@matrix.quick(lambda mpi, way, mode: has_answers(mpi) or (way, mode) == ("freed", "thread"))
+@matrix.only(
+    lambda mpi, way: way != "freed" or mpi.name != "mpich5",
+    "MPICH 5 leaves MPI_Finalize while others read a freed request's data, plain too",
+)
+@matrix.quick(lambda mpi, way, mode: has_answers(mpi) or (way, mode) == ("large", "thread"))
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("mode", MODES)
 def test_all_arrives_and_all_end(cluster: Cluster, mpi: Mpi, way: str, mode: str) -> None:
