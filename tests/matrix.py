@@ -81,6 +81,13 @@ def one_of_a(kind: str) -> Rule:
     return Rule(is_first, f"one MPI of a {kind} stands for it", QUICK)
 
 
+def has_turn(kind: str, mpi: Mpi, names: list[str], turn: int) -> bool:
+    """The MPIs of each family, vendor or launcher take turns, by the number of the case."""
+    (group,) = (group for group in GROUPS[kind] if mpi.name in group)
+    present = [name for name in group if name in names]
+    return mpi.name == present[turn % len(present)]
+
+
 def on(*names: str) -> Callable[[Mpi], bool]:
     """The MPIs of these names."""
     return lambda mpi: mpi.name in names

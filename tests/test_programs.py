@@ -218,8 +218,10 @@ def has_turn(mpi: Mpi, program: Program) -> bool:
     return mpi.name == QUICK_MPIS[DIRECTED.index(program) % 2]
 
 
-def is_short(mpi: Mpi, program: Program, setting: str) -> bool:
-    return setting == "tcp-events" or (setting == "shm-tick" and has_turn(mpi, program))
+def is_short(mpi: Mpi, program: Program, setting: str, names: list[str]) -> bool:
+    if setting == "tcp-events":
+        return matrix.has_turn("vendor", mpi, names, DIRECTED.index(program))
+    return setting == "shm-tick" and has_turn(mpi, program)
 
 
 def levels_told(result: support.Result) -> list[str]:
@@ -228,7 +230,7 @@ def levels_told(result: support.Result) -> list[str]:
 
 
 @is_possible
-@matrix.quick(is_short, "another trigger or transport")
+@matrix.quick(is_short, "another trigger, transport or MPI of the vendor")
 @matrix.check(lambda program, setting: program.id in SHORT and setting == "tcp-events")
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("program", DIRECTED, ids=lambda program: program.id)
