@@ -392,6 +392,10 @@ class Generator:
         return wrap(head) + "\n{\n    int rc;\n" + wrap(f"    return {call};") + "\n}\n"
 
     def outermost_call(self, name: str, p: Prototype, function: Function) -> str:
+        call = self.real_or_hook(name, p, function)
+        return f"HW_PASSING({call})" if function.is_passing else call
+
+    def real_or_hook(self, name: str, p: Prototype, function: Function) -> str:
         """The real call or its hook; after a test where the hook may have nothing to do."""
         arguments = p.arguments()
         call = f"hw_real.{name}({arguments})"
@@ -408,8 +412,7 @@ class Generator:
         if function.only_known:
             return f"HW_UNLIKELY(hw_request_is_any_known()) ? {hook} : {call}"
         if function.only_asked:
-            call = f"HW_UNLIKELY(hw_engines_is_asked_{function.asked}()) ? {hook} : {call}"
-            return f"HW_PASSING({call})" if function.is_passing else call
+            return f"HW_UNLIKELY(hw_engines_is_asked_{function.asked}()) ? {hook} : {call}"
         if function.sized:
             return f"HW_UNLIKELY(!hw_track_is_small({function.sized})) ? {hook} : {call}"
         return hook

@@ -4,14 +4,18 @@
 #define MS UINT64_C(1000000) /* in nanoseconds */
 #define US UINT64_C(1000)
 
-/* The kernel's clock of arrivals has ticks of 4 ms: one alone says little. */
-#define ENOUGH_NS (8 * MS)
+/* Fewer sightings may be chance, unless what was waited is long. */
+enum { ENOUGH_SIGHTINGS = 3 };
+#define ENOUGH_NS (1 * MS)
+#define LONG_NS (8 * MS)
+/* A shorter wait is not worth a wake-up. */
+#define SHORT_NS (100 * US)
 /* And this part of the time: an agent takes some hundredths of a program that is often inside MPI. */
 enum { ENOUGH_PARTS = 8 };
 /* A share that was seen long ago says nothing of now. */
-#define MEMORY_NS (1000 * MS)
+#define MEMORY_NS (200 * MS)
 
-/* What standing back costs is about ENOUGH_NS each time: the longer the evidence has held, the more seldom.
+/* What standing back costs is some milliseconds each time: the longer the evidence has held, the more seldom.
  */
 #define FIRST_TERM_NS (1000 * MS)
 #define LAST_TERM_NS (8000 * MS)
@@ -21,24 +25,39 @@ enum { MAX_STRIDE = 64 };
 
 void hw_policy_awaited_begin(struct hw_policy_awaited *awaited, uint64_t now_ns)
 {
-    *awaited = (struct hw_policy_awaited){.since_ns = now_ns, .term_ns = FIRST_TERM_NS};
+    *awaited = (struct hw_policy_awaited){.since_ns = now_ns, .looked_ns = now_ns, .term_ns = FIRST_TERM_NS};
 }
 
 /* Keeps the share and halves the time that it was seen in. */
 static void forget(struct hw_policy_awaited *awaited, uint64_t now_ns)
 {
     awaited->term_ns = FIRST_TERM_NS;
+    awaited->sightings /= 2;
+    awaited->seen_ns /= 2;
     awaited->waited_ns /= 2;
     awaited->since_ns += (now_ns - awaited->since_ns) / 2;
 }
 
-bool hw_policy_awaited_seen(struct hw_policy_awaited *awaited, uint64_t age_ns, uint64_t now_ns)
+static bool is_enough(const struct hw_policy_awaited *awaited, uint64_t elapsed_ns)
+{
+    bool is_chance = awaited->sightings < ENOUGH_SIGHTINGS && awaited->seen_ns < LONG_NS;
+    return !is_chance && awaited->seen_ns >= ENOUGH_NS && awaited->waited_ns >= elapsed_ns / ENOUGH_PARTS;
+}
+
+bool hw_policy_awaited_seen(struct hw_policy_awaited *awaited, bool has_unread, uint64_t gap_ns,
+                            uint64_t now_ns)
 {
     if (awaited->is_awaited)
         return false;
-    uint64_t elapsed_ns = now_ns - awaited->since_ns;
-    awaited->waited_ns += age_ns < elapsed_ns ? age_ns : elapsed_ns; /* older data waited before this began */
-    if (awaited->waited_ns >= ENOUGH_NS && awaited->waited_ns >= elapsed_ns / ENOUGH_PARTS) {
+    uint64_t elapsed_ns = now_ns - awaited->since_ns, since_ns = now_ns - awaited->looked_ns;
+    gap_ns = gap_ns < elapsed_ns ? gap_ns : elapsed_ns; /* what was before says nothing */
+    awaited->looked_ns = now_ns;
+    if (has_unread && gap_ns >= SHORT_NS) {
+        awaited->sightings++;
+        awaited->seen_ns += gap_ns / 2;
+        awaited->waited_ns += (since_ns > gap_ns ? since_ns : gap_ns) / 2;
+    }
+    if (is_enough(awaited, elapsed_ns)) {
         awaited->is_awaited = true;
         awaited->since_ns = now_ns;
         return true;
@@ -53,8 +72,9 @@ bool hw_policy_awaited_is_over(struct hw_policy_awaited *awaited, uint64_t now_n
     if (!awaited->is_awaited || now_ns - awaited->since_ns < awaited->term_ns)
         return false;
     awaited->is_awaited = false;
-    awaited->since_ns = now_ns;
-    awaited->waited_ns = 0;
+    awaited->since_ns = awaited->looked_ns = now_ns;
+    awaited->seen_ns = awaited->waited_ns = 0;
+    awaited->sightings = 0;
     if (awaited->term_ns < LAST_TERM_NS)
         awaited->term_ns *= 2;
     return true;

@@ -2,9 +2,10 @@
 /* Whether somebody waits for this process while it computes: what makes it worth an agent that serves the
  * windows that it exposes (papers/001 section 5: a thread that nobody needs costs the program).
  *
- * Evidence is data that have lain unread for a while when the program comes back to MPI: whoever sent them
- * has waited for so long. With an agent there is no evidence, since it reads them; so after a term the agent
- * stands back and evidence is gathered anew. Pure: the caller has the clock, and serialises. */
+ * Evidence is data that lie unread when the program comes back to MPI: they came while it computed, so
+ * whoever sent them has waited for half of that time in the mean. With an agent there is no evidence, since
+ * it reads them; so after a term the agent stands back and evidence is gathered anew. Pure: the caller has
+ * the clock, and serialises. */
 #ifndef HW_POLICY_AWAITED_H
 #define HW_POLICY_AWAITED_H
 
@@ -13,17 +14,22 @@
 
 struct hw_policy_awaited {
     bool is_awaited;    /* an agent is worth its price */
+    uint32_t sightings; /* of unread data, since then */
     uint64_t since_ns;  /* when the present state began */
-    uint64_t waited_ns; /* seen since then: for so long somebody waited */
+    uint64_t looked_ns; /* the last look */
+    uint64_t seen_ns;   /* waited as seen */
+    uint64_t waited_ns; /* and what that stands for */
     uint64_t term_ns;   /* how long to serve before evidence is gathered anew */
 };
 
 /* Evidence is gathered from now on. */
 void hw_policy_awaited_begin(struct hw_policy_awaited *awaited, uint64_t now_ns);
 
-/* Data have lain unread for age_ns (0: there are none, or they have just come). True if is_awaited has become
- * true. */
-bool hw_policy_awaited_seen(struct hw_policy_awaited *awaited, uint64_t age_ns, uint64_t now_ns);
+/* A look when the program came to MPI, gap_ns after it had come by before: whether data lay unread. Stands
+ * for all the time since the last look: a look falls into a gap the likelier the longer it is. True if
+ * is_awaited has become true. */
+bool hw_policy_awaited_seen(struct hw_policy_awaited *awaited, bool has_unread, uint64_t gap_ns,
+                            uint64_t now_ns);
 
 /* True if the term is over: is_awaited has become false. */
 bool hw_policy_awaited_is_over(struct hw_policy_awaited *awaited, uint64_t now_ns);

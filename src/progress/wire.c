@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress/wire.h"
 
-#include "base/clock.h"
-
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -135,27 +133,13 @@ uint64_t hw_wire_queued(const struct hw_wire *listed)
     return queued_bytes;
 }
 
-static uint64_t since_arrival_ns(int fd)
+bool hw_wire_has_unread(const struct hw_wire *listed)
 {
-    struct tcp_info info;
-    socklen_t length = sizeof info;
-    memset(&info, 0, sizeof info);
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
-        return 0;
-    return info.tcpi_last_data_recv * HW_NS_PER_MS;
-}
-
-uint64_t hw_wire_unread_ns(const struct hw_wire *listed)
-{
-    uint64_t longest_ns = 0;
-    for (int i = 0; i < listed->count && !listed->is_too_many; i++) {
-        int bytes = 0, fd = listed->sockets[i].fd;
-        if (ioctl(fd, SIOCINQ, &bytes) != 0 || bytes <= 0)
-            continue;
-        uint64_t age_ns = since_arrival_ns(fd);
-        longest_ns = age_ns > longest_ns ? age_ns : longest_ns;
-    }
-    return longest_ns;
+    int bytes = 0;
+    for (int i = 0; i < listed->count && !listed->is_too_many && bytes <= 0; i++)
+        if (ioctl(listed->sockets[i].fd, SIOCINQ, &bytes) != 0)
+            bytes = 0;
+    return bytes > 0;
 }
 
 bool hw_wire_read(struct hw_profile_wire *sums, bool is_first)

@@ -29,10 +29,8 @@ bool hw_wire_look(struct hw_wire *listed, struct hw_profile_wire *sums, bool is_
  * without anybody's help. About half a microsecond a connection. */
 uint64_t hw_wire_queued(const struct hw_wire *listed);
 
-/* For how long data have lain in one of these connections that the process has not read; 0 where there are
- * none, or they have just come. The kernel counts in its own ticks, some milliseconds. About half a
- * microsecond a connection. */
-uint64_t hw_wire_unread_ns(const struct hw_wire *listed);
+/* Whether one of these connections has data that the process has not read; a third of a microsecond each. */
+bool hw_wire_has_unread(const struct hw_wire *listed);
 
 /* The same as hw_wire_look with a list of the program's threads, which serialise. */
 bool hw_wire_read(struct hw_profile_wire *sums, bool is_first);

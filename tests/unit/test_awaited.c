@@ -13,16 +13,16 @@
 enum { US = 1000, MS = 1000 * US };
 #define S (UINT64_C(1000) * MS)
 
-/* A program that computes for `compute_ns` and then finds data that came in its first half. Returns after how
- * many rounds it is known that others wait; 0: never in 10,000. */
-static int rounds_until_awaited(uint64_t compute_ns, uint64_t age_ns)
+/* A program that computes for compute_ns and finds unread data each `every`th time. Returns after how many
+ * rounds it is known that others wait; 0: never in 10,000. */
+static int rounds_until_awaited(uint64_t compute_ns, int every)
 {
     struct hw_policy_awaited awaited;
     uint64_t now_ns = 5 * S;
     hw_policy_awaited_begin(&awaited, now_ns);
     for (int i = 1; i <= 10000; i++) {
         now_ns += compute_ns;
-        if (hw_policy_awaited_seen(&awaited, age_ns, now_ns))
+        if (hw_policy_awaited_seen(&awaited, i % every == 0, compute_ns, now_ns))
             return i;
     }
     return 0;
@@ -31,16 +31,16 @@ static int rounds_until_awaited(uint64_t compute_ns, uint64_t age_ns)
 static void a_computing_target_is_found_at_once(void **state)
 {
     (void)state;
-    assert_int_equal(rounds_until_awaited(20 * MS, 10 * MS), 1);
-    assert_int_equal(rounds_until_awaited(10 * MS, 4 * MS), 2);
-    assert_int_equal(rounds_until_awaited(3 * MS, 2 * MS), 4);
+    assert_int_equal(rounds_until_awaited(20 * MS, 1), 1);
+    assert_int_equal(rounds_until_awaited(3 * MS, 1), 3);
+    assert_int_equal(rounds_until_awaited(500 * US, 1), 4);
 }
 
 static void a_program_that_comes_by_often_is_not(void **state)
 {
     (void)state;
-    assert_int_equal(rounds_until_awaited(1 * MS, 0), 0);
-    assert_int_equal(rounds_until_awaited(40 * MS, 4 * MS), 0); /* a tenth of the time */
+    assert_int_equal(rounds_until_awaited(50 * US, 1), 0);
+    assert_int_equal(rounds_until_awaited(3 * MS, 10), 0); /* a twentieth of the time */
 }
 
 static void what_was_seen_long_ago_does_not_add_up(void **state)
@@ -49,10 +49,23 @@ static void what_was_seen_long_ago_does_not_add_up(void **state)
     struct hw_policy_awaited awaited;
     uint64_t now_ns = 5 * S;
     hw_policy_awaited_begin(&awaited, now_ns);
-    assert_false(hw_policy_awaited_seen(&awaited, 4 * MS, now_ns += 20 * MS));
+    assert_false(hw_policy_awaited_seen(&awaited, true, 12 * MS, now_ns += 20 * MS));
     for (int i = 0; i < 100; i++)
-        assert_false(hw_policy_awaited_seen(&awaited, 0, now_ns += 100 * MS));
-    assert_false(hw_policy_awaited_seen(&awaited, 6 * MS, now_ns += 20 * MS));
+        assert_false(hw_policy_awaited_seen(&awaited, false, 50 * MS, now_ns += 50 * MS));
+    assert_false(hw_policy_awaited_seen(&awaited, true, 12 * MS, now_ns += 12 * MS));
+}
+
+/* Looks are seldom where windows are short: each stands for the windows between it and the one before. */
+static void a_look_stands_for_the_time_since_the_last(void **state)
+{
+    (void)state;
+    struct hw_policy_awaited awaited;
+    uint64_t now_ns = 5 * S;
+    hw_policy_awaited_begin(&awaited, now_ns);
+    int looks = 1;
+    while (!hw_policy_awaited_seen(&awaited, looks % 3 == 0, 500 * US, now_ns += 10 * MS) && looks < 100)
+        looks++;
+    assert_in_range(looks, 9, 40);
 }
 
 static void data_that_were_there_before_count_from_the_beginning(void **state)
@@ -60,8 +73,8 @@ static void data_that_were_there_before_count_from_the_beginning(void **state)
     (void)state;
     struct hw_policy_awaited awaited;
     hw_policy_awaited_begin(&awaited, 5 * S);
-    assert_false(hw_policy_awaited_seen(&awaited, 10 * S, 5 * S + 1 * MS));
-    assert_int_equal(awaited.waited_ns, 1 * MS);
+    assert_false(hw_policy_awaited_seen(&awaited, true, 10 * S, 5 * S + 1 * MS));
+    assert_int_equal(awaited.waited_ns, 500 * US);
 }
 
 static void evidence_is_gathered_anew_after_a_term(void **state)
@@ -70,14 +83,14 @@ static void evidence_is_gathered_anew_after_a_term(void **state)
     struct hw_policy_awaited awaited;
     uint64_t now_ns = 5 * S, first_ns, second_ns;
     hw_policy_awaited_begin(&awaited, now_ns);
-    assert_true(hw_policy_awaited_seen(&awaited, 20 * MS, now_ns += 20 * MS));
+    assert_true(hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS));
     assert_true(awaited.is_awaited);
     for (first_ns = 0; !hw_policy_awaited_is_over(&awaited, now_ns + first_ns);)
         first_ns += 10 * MS;
     assert_false(awaited.is_awaited);
     assert_in_range(first_ns, 500 * MS, 2 * S);
     now_ns += first_ns;
-    assert_true(hw_policy_awaited_seen(&awaited, 10 * MS, now_ns += 10 * MS));
+    assert_true(hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS));
     for (second_ns = 0; !hw_policy_awaited_is_over(&awaited, now_ns + second_ns);)
         second_ns += 10 * MS;
     assert_true(second_ns > first_ns); /* what held twice holds for longer */
@@ -98,6 +111,7 @@ int main(void)
         cmocka_unit_test(a_computing_target_is_found_at_once),
         cmocka_unit_test(a_program_that_comes_by_often_is_not),
         cmocka_unit_test(what_was_seen_long_ago_does_not_add_up),
+        cmocka_unit_test(a_look_stands_for_the_time_since_the_last),
         cmocka_unit_test(data_that_were_there_before_count_from_the_beginning),
         cmocka_unit_test(evidence_is_gathered_anew_after_a_term),
         cmocka_unit_test(the_clock_is_read_seldom_where_calls_come_often),

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Between two looks at the sockets: their cost, so many times. */
-enum { LOOK_PARTS = 200 };
+enum { LOOK_PARTS = 200, LOOKS_PER_LISTING = 16 };
 #define MIN_LOOK_NS (200 * HW_NS_PER_US)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -21,6 +21,7 @@ static struct hw_policy_awaited policy; /* this and what follows under lock */
 static struct hw_wire wire;
 static bool is_exposed;
 static uint64_t clock_read_ns, next_look_ns;
+static uint32_t look_count;
 
 static atomic_bool is_awaited; /* seq_cst with the thread's sleep (thread.c) */
 static _Atomic uint32_t stride = 1, pass_count;
@@ -43,21 +44,23 @@ void hw_awaited_expose(bool now_exposed)
     pthread_mutex_unlock(&lock);
 }
 
-static bool look(uint64_t now_ns)
+/* Connections are often made late, so they are listed anew now and then. */
+static bool has_unread(void)
 {
     struct hw_profile_wire sums;
-    bool has_wire = hw_wire_look(&wire, &sums, true);
-    uint64_t age_ns = has_wire ? hw_wire_unread_ns(&wire) : 0;
-    uint64_t since_ns = policy.since_ns;
-    bool result = hw_policy_awaited_seen(&policy, age_ns, now_ns);
-    if (result)
-        hw_log_debug(
-            "others waited for %llu of %llu us while this process computed: the thread serves its windows",
-            (unsigned long long)(policy.waited_ns / HW_NS_PER_US),
-            (unsigned long long)((now_ns - since_ns) / HW_NS_PER_US));
+    if (wire.count == 0 || look_count++ % LOOKS_PER_LISTING == 0)
+        hw_wire_look(&wire, &sums, true);
+    return hw_wire_has_unread(&wire);
+}
+
+static bool look(uint64_t gap_ns, uint64_t now_ns)
+{
+    bool is_found = hw_policy_awaited_seen(&policy, has_unread(), gap_ns, now_ns);
     uint64_t pause_ns = (hw_clock_now_ns() - now_ns) * LOOK_PARTS;
     next_look_ns = now_ns + (pause_ns < MIN_LOOK_NS ? MIN_LOOK_NS : pause_ns);
-    return result;
+    if (is_found)
+        hw_log_debug("others waited for this process while it computed: the thread serves its windows");
+    return is_found;
 }
 
 bool hw_awaited_pass(void)
@@ -69,11 +72,11 @@ bool hw_awaited_pass(void)
         return false;
     if (pthread_mutex_trylock(&lock) != 0)
         return false;
-    uint64_t now_ns = hw_clock_now_ns();
     hw_atomic_store_relaxed(&pass_count, 0);
-    hw_atomic_store_relaxed(&stride, hw_policy_awaited_stride(now_ns - clock_read_ns, count));
+    uint64_t now_ns = hw_clock_now_ns(), gap_ns = now_ns - clock_read_ns;
     clock_read_ns = now_ns;
-    bool is_found = is_exposed && now_ns >= next_look_ns && look(now_ns);
+    hw_atomic_store_relaxed(&stride, hw_policy_awaited_stride(gap_ns, count));
+    bool is_found = is_exposed && now_ns >= next_look_ns && look(gap_ns / count, now_ns);
     if (is_found) {
         hw_atomic_store_seq_cst(&is_awaited, true);
         want_passes();
