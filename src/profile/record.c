@@ -11,11 +11,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,20 +38,32 @@ void hw_record_begin(const char *path)
         snprintf(directory, sizeof directory, "%s", path);
 }
 
-/* Where the record is written before it gets its name; false if that is too long. */
-static bool name_scratch(char path[PATH_MAX])
+/* Makes the file in which the record is written before it gets its name. Returns its descriptor, or -1 with
+ * errno set. Others may write to the directory: what they put there is neither opened nor guessed. */
+static int make_scratch(char path[PATH_MAX])
 {
-    return snprintf(path, PATH_MAX, "%s/.headway.%ld.tmp", directory, (long)getpid()) < PATH_MAX;
+    int fd = -1;
+    do {
+        uint64_t number = 0;
+        if (getrandom(&number, sizeof number, 0) != sizeof number)
+            return -1;
+        if (snprintf(path, PATH_MAX, "%s/.headway.%016" PRIx64 ".tmp", directory, number) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        fd = open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EEXIST);
+    return fd;
 }
 
 void hw_record_check(bool is_speaker, bool are_alike)
 {
     char scratch[PATH_MAX];
-    if (directory[0] == '\0' || !name_scratch(scratch))
+    if (directory[0] == '\0')
         return;
-    int file = open(scratch, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-    if (file >= 0) {
-        close(file);
+    int fd = make_scratch(scratch);
+    if (fd >= 0) {
+        close(fd);
         unlink(scratch);
         return;
     }
@@ -140,13 +154,18 @@ enum hw_status hw_record_write(const struct hw_record_facts *facts)
         return HW_OK;
     char path[PATH_MAX], scratch[PATH_MAX];
     int length = name_record(path, sizeof path, facts);
-    if (length < 0 || (size_t)length >= sizeof path || !name_scratch(scratch)) {
+    if (length < 0 || (size_t)length >= sizeof path) {
         hw_log_warn("HEADWAY_RECORD is too long a path; no record is written");
         return HW_NOMEM;
     }
-    FILE *file = fopen(scratch, "we");
-    if (!file)
+    int fd = make_scratch(scratch);
+    if (fd < 0)
         goto err_open;
+    FILE *file = fdopen(fd, "w");
+    if (!file) {
+        close(fd);
+        goto err_write;
+    }
     write_in_c_locale(file, facts);
     if (fclose(file) != 0 || rename(scratch, path) != 0)
         goto err_write;

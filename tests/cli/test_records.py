@@ -73,6 +73,20 @@ def test_spawned_processes_leave_records_of_their_own(
 
 
 @matrix.one_of_a("family")
+def test_links_of_others_are_not_followed(mpi: Mpi, tmp_path: Path) -> None:
+    """Where others may write to the directory they cannot have the job write their choice."""
+    kept, victim = tmp_path / "kept", tmp_path / "victim"
+    kept.mkdir()
+    victim.write_text("as it was")
+    (kept / "headway.0.json").symlink_to(victim)
+    made = support.run_mpi(mpi, [build(mpi, "hello.c")], ranks=2, options={}, records=kept)
+    assert made.status == 0, made.explain()
+    assert victim.read_text() == "as it was"
+    assert not (kept / "headway.0.json").is_symlink()
+    assert {path.name for path in kept.iterdir()} == {"headway.0.json", "headway.1.json"}
+
+
+@matrix.one_of_a("family")
 def test_directory_is_that_of_the_beginning(mpi: Mpi, tmp_path: Path) -> None:
     """Set by hand it may be relative, and the program go elsewhere."""
     (tmp_path / "kept").mkdir()
