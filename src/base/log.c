@@ -21,6 +21,8 @@ enum { RANK_UNKNOWN = -1, RANK_NOT_ASKED = -2 };
 /* Within this time the other processes of a node have met the same fate. */
 enum { SIBLINGS_US = 500 * 1000 };
 
+enum { NAME_TRIES = 20, NAME_TRY_US = 1000 };
+
 static _Atomic(int) log_level = HW_LOG_WARN;
 static _Atomic(int) log_rank = RANK_NOT_ASKED;
 
@@ -119,6 +121,27 @@ static bool is_printed(enum hw_log_level level)
 
 void hw_log_error(const char *format, ...) { LOG_BODY(is_printed(HW_LOG_ERROR), format); }
 
+/* Who holds the name may be a stranger's process, which must not silence ours. One that was seen between its
+ * bind and its listen is asked again. */
+static bool is_held_by_own_user(const struct sockaddr_un *address, socklen_t size)
+{
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t peer_size = sizeof peer;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), rc = -1;
+    for (int tries = 0; fd >= 0 && rc != 0 && tries < NAME_TRIES; tries++) {
+        rc = connect(fd, (const struct sockaddr *)address, size);
+        if (rc != 0 && errno != ECONNREFUSED)
+            break;
+        if (rc != 0)
+            usleep(NAME_TRY_US);
+    }
+    bool is_own =
+        rc == 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) == 0 && peer.uid == geteuid();
+    if (fd >= 0)
+        close(fd);
+    return is_own;
+}
+
 /* Takes a name made of the launcher's process and the line, in the abstract namespace: nothing is left
  * behind. False if a sibling that is still there has it. */
 static bool is_first_to_say(const struct line *line)
@@ -129,9 +152,17 @@ static bool is_first_to_say(const struct line *line)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int length =
         snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "headway.%d.%" PRIx64, getppid(), hash);
-    int name = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* held until the process ends */
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-    return name < 0 || bind(name, (struct sockaddr *)&address, size) == 0 || errno != EADDRINUSE;
+    int name = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); /* held until the process ends */
+    if (name < 0)
+        return true;
+    if (bind(name, (struct sockaddr *)&address, size) == 0) {
+        listen(name, SOMAXCONN);
+        return true;
+    }
+    bool is_taken = errno == EADDRINUSE;
+    close(name);
+    return !is_taken || !is_held_by_own_user(&address, size);
 }
 
 void hw_log_fatal(const char *format, ...)
