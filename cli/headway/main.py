@@ -36,7 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"headway {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     run.add_parser(commands)
     profile.add_parser(commands)
     report_command.add_parser(commands)
@@ -58,6 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGHUP, end_on_signal)
     try:
         arguments = build_parser().parse_args(argv)
+        if arguments.command is None:
+            raise HeadwayError(
+                "no command", "begin with headway run -n 2 PROGRAM; see headway --help"
+            )
         status: int = arguments.call(arguments)
         sys.stdout.flush()
         return status
@@ -65,6 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.say(str(error))
         return error.status
     except KeyboardInterrupt:
+        console.say("interrupted")
         return 130
     except BrokenPipeError:
         sys.stderr.close()

@@ -273,7 +273,11 @@ def test_python_program(headway: Headway, tmp_path: Path, mpi: Mpi) -> None:
 def test_refuses_what_is_not_mpi(headway: Headway, tmp_path: Path) -> None:
     assert "does not link an MPI" in one_line(headway("run", "-n", 2, "/bin/true"))
     assert "no program" in one_line(headway("run", "-n", 2, "./missing"))
-    assert "no program" in one_line(headway("run", "-n", 2))
+    for command in ("run", "profile", "tune"):
+        said = f"no program to {command}; headway {command} -n 2 PROGRAM"
+        assert said in one_line(headway(command, "-n", 2))
+        assert "is a folder" in one_line(headway(command, "-n", 2, tmp_path))
+    assert "headway run -n 2 PROGRAM" in one_line(headway())
     plain = tmp_path / "plain.txt"
     plain.write_text("hello")
     assert "not executable" in one_line(headway("run", "./plain.txt"))

@@ -63,6 +63,8 @@ def strip_dashes(words: list[str]) -> list[str]:
 def find_executable(name: str) -> Path:
     found = shutil.which(name)
     if found is None:
+        if Path(name).is_dir():
+            raise HeadwayError(f"{name} is a folder", "name the program in it")
         if Path(name).exists():
             raise HeadwayError(f"{name} is not executable", "is it a program? chmod +x it")
         raise HeadwayError(f"there is no program {name!r}", "check the path")

@@ -142,7 +142,8 @@ def find_launcher(target: program.Target) -> Mpi:
 def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
     words = program.strip_dashes(arguments.words)
     if not words:
-        raise HeadwayError("no program to run", "headway run -n 2 PROGRAM")
+        own = getattr(arguments, "command", "run")
+        raise HeadwayError(f"no program to {own}", f"headway {own} -n 2 PROGRAM")
     kind = launchers.kind_of(words[0])
     if kind and arguments.ranks is not None:
         raise HeadwayError(
