@@ -227,8 +227,19 @@ def test_prints_tables(headway: Headway, tmp_path: Path) -> None:
     save(tmp_path / "a", record(0), record(1))
     done = headway("report", "a")
     assert done.returncode == 0, done.stderr
-    for words in ("Time in MPI", "Overlap", "Why it waited", "no progress 100.0 %", "50 %"):
+    for words in ("Time in MPI", "was pending", "Why it waited", "no progress 100.0 %", "50 %"):
         assert words in done.stdout, words
+
+
+def test_hidden_is_what_moved_meanwhile(tmp_path: Path) -> None:
+    """A program may compute all the time and have all bytes move in its wait."""
+    none, half = record(0), record(0)
+    half["profile"]["sites"][1].update(moved_computing=50 << 20)
+    for one, share in ((none, 0.0), (half, 0.5)):
+        run = runs.load(save(tmp_path / str(share), one))
+        (wait,) = (s for s in run.sites if s.is_wait)
+        assert wait.hidden_share == share
+        assert {s.hidden_share for s in run.sites if not s.is_wait} == {None}
 
 
 def test_names_are_no_markup(headway: Headway, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ HEADINGS = (
     "requests",
     "computed",
     "waited",
-    "overlap",
+    "computed %",
 )
 
 
@@ -39,7 +39,7 @@ class Communicator:
         return sum(one[counter] for one in self.ranks.values())
 
     @property
-    def overlap(self) -> float | None:
+    def computed_share(self) -> float | None:
         """Of the time its requests were pending, the part the program computed."""
         computed, blocked = self.total("computed_ns"), self.total("blocked_ns")
         return computed / (computed + blocked) if computed + blocked else None
@@ -77,5 +77,5 @@ def row(one: Communicator, run: Recorded) -> list[str]:
         f"{100 * seconds / run.wall:.1f} %" if run.wall else "-",
         str(int(count)) if count else "-",
         *per_request,
-        "-" if one.overlap is None else f"{100 * one.overlap:.0f} %",
+        "-" if one.computed_share is None else f"{100 * one.computed_share:.0f} %",
     ]

@@ -17,6 +17,7 @@ from headway.report.text import (
     conclusion,
     imbalance_lines,
     percent,
+    share_text,
     time_text,
     wait_rows,
 )
@@ -234,13 +235,14 @@ def waits(run: Run) -> Table | None:
                 named(site),
                 bar(parts, longest),
                 cause(reasons, site.function),
+                share_text(site.hidden_share),
                 f"{run.waited(site) / run.size:.3f}",
             ]
         )
     if not rows:
         return None
-    columns = ["waited at", "", "cause", "seconds a rank"]
-    return Table("Why it waited", columns, rows, 1, key(*REASON_NAMES))
+    columns = ["waited at", "", "cause", "hidden", "seconds a rank"]
+    return Table("Why it waited", columns, rows, 2, key(*REASON_NAMES))
 
 
 def one_sided_waits(run: Run) -> Table | None:

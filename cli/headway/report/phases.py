@@ -9,7 +9,16 @@ from headway.record import table
 from headway.records import NS, figure
 from headway.report.runs import Run
 
-HEADINGS = ("times", "seconds", "of run", "least..most", "in MPI", "waited", "meanwhile", "overlap")
+HEADINGS = (
+    "times",
+    "seconds",
+    "of run",
+    "least..most",
+    "in MPI",
+    "waited",
+    "meanwhile",
+    "meanwhile %",
+)
 
 
 @dataclass
@@ -24,7 +33,7 @@ class Phase:
         return sum(figure(one, name) for one in self.ranks) / len(self.ranks) * NS
 
     @property
-    def overlap(self) -> float | None:
+    def meanwhile_share(self) -> float | None:
         """Of the time something was pending, the part in which the program did not wait."""
         waited, meanwhile = self.mean("blocked_ns"), self.mean("overlapped_ns")
         return meanwhile / (waited + meanwhile) if waited + meanwhile > 0 else None
@@ -43,7 +52,7 @@ def phases_of(run: Run) -> list[Phase]:
 def row(phase: Phase, run: Run) -> list[str]:
     """Its figures under HEADINGS, a rank's mean."""
     each = [one.wall_ns * NS for one in phase.ranks]
-    wall, overlap = phase.mean("wall_ns"), phase.overlap
+    wall, share = phase.mean("wall_ns"), phase.meanwhile_share
     count = sum(one.count for one in phase.ranks) / len(phase.ranks)
     return [
         f"{count:.0f}",
@@ -53,5 +62,5 @@ def row(phase: Phase, run: Run) -> list[str]:
         f"{phase.mean('mpi_ns'):.3f}" if run.is_profiled else "-",
         f"{phase.mean('blocked_ns'):.3f}",
         f"{phase.mean('overlapped_ns'):.3f}",
-        "-" if overlap is None else f"{100 * overlap:.0f} %",
+        "-" if share is None else f"{100 * share:.0f} %",
     ]

@@ -113,10 +113,19 @@ class Site:
         return records.size_text(1 << (self.size_class - 1)) if self.size_class else "-"
 
     @property
-    def overlap(self) -> float | None:
+    def computed_share(self) -> float | None:
         """Of the time its requests were pending, the part the program computed."""
         computed, blocked = self.total("computed_ns"), self.total("blocked_ns")
         return computed / (computed + blocked) if computed + blocked else None
+
+    @property
+    def hidden_share(self) -> float | None:
+        """Of a wait: the part of the transfer that the wire carried while the program computed.
+
+        In bytes of the waits that were looked at; None if there are none.
+        """
+        hidden, waiting = self.total("moved_computing"), self.total("moved_waiting")
+        return hidden / (hidden + waiting) if hidden + waiting else None
 
     def spread(self, size: int) -> tuple[float, float]:
         """Least and most time of any rank; a rank that never came here has none."""

@@ -153,11 +153,11 @@ def calls_table(run: Run, rows: int) -> Table:
 
 
 def posts_table(posts: Sequence[Site]) -> Table:
-    title = "Overlap: what the program did while a request was pending, a request's mean"
+    title = "What the program did while a request was pending, a request's mean"
     table = Table(title=title, title_justify="left")
     table.add_column("posted at", overflow="fold")
     table.add_column("MPI_", overflow="fold")
-    for heading in ("size", "requests", "posting", "computed", "waited", "overlap"):
+    for heading in ("size", "requests", "posting", "computed", "waited", "computed %"):
         table.add_column(heading, justify="right", overflow="fold")
     for site in posts:
         count = site.total("completed")
@@ -169,7 +169,7 @@ def posts_table(posts: Sequence[Site]) -> Table:
             time_text(site.total("call_ns") / max(site.calls, 1)),
             time_text(site.total("computed_ns") / count),
             time_text(site.total("blocked_ns") / count),
-            "-" if site.overlap is None else f"{100 * site.overlap:.0f} %",
+            share_text(site.computed_share),
         )
     return table
 
@@ -178,7 +178,7 @@ def waits_table(run: Run, waits: Sequence[Site]) -> Table:
     table = Table(title="Why it waited", title_justify="left")
     table.add_column("waited at", overflow="fold")
     table.add_column("MPI_", overflow="fold")
-    for heading in ("size", "seconds", "of run"):
+    for heading in ("size", "seconds", "of run", "hidden"):
         table.add_column(heading, justify="right", overflow="fold")
     table.add_column("cause", overflow="fold")
     for site in waits:
@@ -189,6 +189,7 @@ def waits_table(run: Run, waits: Sequence[Site]) -> Table:
             site.size,
             f"{mean:.3f}",
             percent(mean, run.wall),
+            share_text(site.hidden_share),
             cause(run.reasons(site), site.function),
         )
     return table
@@ -405,6 +406,10 @@ def causes_table(runs: Sequence[Run], rows: int) -> Table | None:
     for spot, cells in compared:
         table.add_row(Text(spot), *map(Text, cells))
     return table
+
+
+def share_text(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.0f} %"
 
 
 def percent(part: float, whole: float) -> str:
