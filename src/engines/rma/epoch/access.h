@@ -26,6 +26,12 @@ static inline uint32_t hw_rma_access_of(const struct hw_rma_window *window, int 
     return hw_atomic_load_relaxed(&window->targets[rank].access);
 }
 
+/* Whether the process has locked a target, or all. */
+static inline bool hw_rma_is_passive(const struct hw_rma_window *window)
+{
+    return hw_atomic_load_relaxed(&window->is_lock_all) || hw_atomic_load_relaxed(&window->lock_count) > 0;
+}
+
 /* Changes a target's access if it is what it should be. */
 bool hw_rma_access_change(struct hw_rma_window *window, int rank, uint32_t from, uint32_t to);
 

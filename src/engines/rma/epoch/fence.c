@@ -7,7 +7,7 @@
 
 int hw_rma_fence(struct hw_rma_window *window, int assertion)
 {
-    if (window->is_lock_all || window->lock_count > 0)
+    if (hw_rma_is_passive(window))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     if (!hw_rma_epoch_is_allowed(window, HW_RMA_EPOCH_FENCE))
         return hw_rma_epoch_refuse(window, "MPI_Win_fence");

@@ -98,17 +98,18 @@ int hw_rma_flush_everything(struct hw_rma_window *window)
     return rc;
 }
 
-static bool is_passive(const struct hw_rma_window *window, int rank)
+static bool is_locked(const struct hw_rma_window *window, int rank)
 {
     uint32_t access = hw_rma_access_of(window, rank);
-    return window->is_lock_all || (access != HW_RMA_ACCESS_NONE && access <= HW_RMA_ACCESS_NOCHECK);
+    return hw_atomic_load_relaxed(&window->is_lock_all) ||
+           (access != HW_RMA_ACCESS_NONE && access <= HW_RMA_ACCESS_NOCHECK);
 }
 
 int hw_rma_flush(struct hw_rma_window *window, int rank)
 {
     if (!hw_rma_is_target(window, rank))
         return rank == HW_PROC_NULL ? MPI_SUCCESS : hw_rma_raise(window, MPI_ERR_RANK);
-    if (!is_passive(window, rank))
+    if (!is_locked(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     bool may_owe = hw_rma_owed_allows(window, &window->targets[rank]);
     return hw_rma_flush_target(window, rank, may_owe ? HW_RMA_UNCONFIRMED : HW_RMA_AT_TARGET);
@@ -118,7 +119,7 @@ int hw_rma_flush_local(struct hw_rma_window *window, int rank)
 {
     if (!hw_rma_is_target(window, rank))
         return rank == HW_PROC_NULL ? MPI_SUCCESS : hw_rma_raise(window, MPI_ERR_RANK);
-    if (!is_passive(window, rank))
+    if (!is_locked(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     struct hw_rma_target *target = &window->targets[rank];
     int rc = MPI_SUCCESS;
@@ -132,14 +133,14 @@ int hw_rma_flush_local(struct hw_rma_window *window, int rank)
 
 int hw_rma_flush_all(struct hw_rma_window *window)
 {
-    if (!window->is_lock_all && window->lock_count == 0)
+    if (!hw_rma_is_passive(window))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     return hw_rma_flush_everything(window);
 }
 
 int hw_rma_flush_local_all(struct hw_rma_window *window)
 {
-    if (!window->is_lock_all && window->lock_count == 0)
+    if (!hw_rma_is_passive(window))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = MPI_SUCCESS;
     if (window->is_multithreaded || hw_atomic_load_relaxed(&window->has_unready))

@@ -23,10 +23,7 @@ static int release(const struct hw_rma_window *window, int rank)
 
 int hw_rma_open_target(struct hw_rma_window *window, int rank)
 {
-    pthread_mutex_lock(&window->mutex);
-    bool is_lock_all = window->is_lock_all;
-    pthread_mutex_unlock(&window->mutex);
-    if (!is_lock_all)
+    if (!hw_atomic_load_relaxed(&window->is_lock_all))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = acquire(window, rank, HW_GHOST_LOCK_SHARED);
     if (rc != MPI_SUCCESS)
@@ -35,6 +32,30 @@ int hw_rma_open_target(struct hw_rma_window *window, int rank)
     if (!hw_rma_access_change(window, rank, HW_RMA_ACCESS_NONE, HW_RMA_ACCESS_LOCK_ALL))
         rc = release(window, rank);
     return hw_rma_raise_if(window, rc);
+}
+
+/* Counted before it is asked for, so that no lock of all begins meanwhile. */
+static bool begin_lock(struct hw_rma_window *window, int rank)
+{
+    pthread_mutex_lock(&window->mutex);
+    bool is_right =
+        hw_rma_access_of(window, rank) == HW_RMA_ACCESS_NONE && !hw_atomic_load_relaxed(&window->is_lock_all);
+    if (is_right)
+        hw_atomic_add_relaxed(&window->lock_count, 1);
+    pthread_mutex_unlock(&window->mutex);
+    return is_right;
+}
+
+static bool end_lock(struct hw_rma_window *window, int rank, uint32_t access)
+{
+    pthread_mutex_lock(&window->mutex);
+    bool is_right = hw_rma_access_of(window, rank) == access;
+    if (is_right) {
+        hw_atomic_store_relaxed(&window->targets[rank].access, HW_RMA_ACCESS_NONE);
+        hw_atomic_sub_relaxed(&window->lock_count, 1);
+    }
+    pthread_mutex_unlock(&window->mutex);
+    return is_right;
 }
 
 int hw_rma_lock(struct hw_rma_window *window, int lock_type, int rank, int assertion)
@@ -51,20 +72,21 @@ int hw_rma_lock(struct hw_rma_window *window, int lock_type, int rank, int asser
     uint32_t access = is_shared ? HW_RMA_ACCESS_SHARED : HW_RMA_ACCESS_EXCLUSIVE;
     if (assertion & MPI_MODE_NOCHECK)
         access = HW_RMA_ACCESS_NOCHECK;
-    pthread_mutex_lock(&window->mutex);
-    bool is_right = hw_rma_access_of(window, rank) == HW_RMA_ACCESS_NONE && !window->is_lock_all;
-    if (is_right)
-        window->lock_count++;
-    pthread_mutex_unlock(&window->mutex);
-    if (!is_right)
+    if (!begin_lock(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = MPI_SUCCESS;
     if (access != HW_RMA_ACCESS_NOCHECK)
-        rc = hw_rma_raise_if(
-            window, acquire(window, rank, is_shared ? HW_GHOST_LOCK_SHARED : HW_GHOST_LOCK_EXCLUSIVE));
-    if (rc == MPI_SUCCESS && rank == window->rank)
+        rc = acquire(window, rank, is_shared ? HW_GHOST_LOCK_SHARED : HW_GHOST_LOCK_EXCLUSIVE);
+    if (rc != MPI_SUCCESS) {
+        end_lock(window, rank, HW_RMA_ACCESS_NONE);
+        return hw_rma_raise(window, rc);
+    }
+    if (rank == window->rank)
         rc = hw_rma_synchronise(window);
-    hw_rma_access_change(window, rank, HW_RMA_ACCESS_NONE, access);
+    if (rc == MPI_SUCCESS)
+        hw_rma_access_change(window, rank, HW_RMA_ACCESS_NONE, access);
+    else if (end_lock(window, rank, HW_RMA_ACCESS_NONE) && access != HW_RMA_ACCESS_NOCHECK)
+        release(window, rank);
     return rc;
 }
 
@@ -80,13 +102,20 @@ int hw_rma_unlock(struct hw_rma_window *window, int rank)
         rc = hw_rma_synchronise(window);
     if (rc != MPI_SUCCESS)
         return rc;
-    pthread_mutex_lock(&window->mutex);
-    hw_atomic_store_relaxed(&window->targets[rank].access, HW_RMA_ACCESS_NONE);
-    window->lock_count--;
-    pthread_mutex_unlock(&window->mutex);
+    if (!end_lock(window, rank, access))
+        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     if (access == HW_RMA_ACCESS_NOCHECK)
         return MPI_SUCCESS;
     return hw_rma_raise_if(window, release(window, rank));
+}
+
+static void end_lock_all(struct hw_rma_window *window)
+{
+    pthread_mutex_lock(&window->mutex);
+    hw_atomic_store_relaxed(&window->is_lock_all, false);
+    window->is_nocheck_all = false;
+    hw_rma_access_publish(window);
+    pthread_mutex_unlock(&window->mutex);
 }
 
 int hw_rma_lock_all(struct hw_rma_window *window, int assertion)
@@ -94,9 +123,9 @@ int hw_rma_lock_all(struct hw_rma_window *window, int assertion)
     if (!hw_rma_epoch_is_allowed(window, HW_RMA_EPOCH_LOCK_ALL))
         return hw_rma_epoch_refuse(window, "MPI_Win_lock_all");
     pthread_mutex_lock(&window->mutex);
-    bool is_right = !window->is_lock_all && window->lock_count == 0;
+    bool is_right = !hw_rma_is_passive(window);
     if (is_right) {
-        window->is_lock_all = true;
+        hw_atomic_store_relaxed(&window->is_lock_all, true);
         window->is_nocheck_all = (assertion & MPI_MODE_NOCHECK) != 0;
         window->is_fence = false;
         hw_rma_access_publish(window);
@@ -106,22 +135,31 @@ int hw_rma_lock_all(struct hw_rma_window *window, int assertion)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     /* The program may load and store its own memory from here on; the others' locks can wait. */
     int rc = assertion & MPI_MODE_NOCHECK ? MPI_SUCCESS : hw_rma_open_target(window, window->rank);
-    return rc == MPI_SUCCESS ? hw_rma_synchronise(window) : rc;
+    if (rc == MPI_SUCCESS)
+        rc = hw_rma_synchronise(window);
+    if (rc == MPI_SUCCESS)
+        return rc;
+    end_lock_all(window);
+    if (hw_rma_access_change(window, window->rank, HW_RMA_ACCESS_LOCK_ALL, HW_RMA_ACCESS_NONE))
+        release(window, window->rank);
+    return rc;
 }
 
 int hw_rma_unlock_all(struct hw_rma_window *window)
 {
-    if (!window->is_lock_all)
+    if (!hw_atomic_load_relaxed(&window->is_lock_all))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = hw_rma_flush_everything(window);
     if (rc == MPI_SUCCESS)
         rc = hw_rma_synchronise(window);
-    for (int rank = 0; rank < window->size && rc == MPI_SUCCESS; rank++)
-        if (hw_rma_access_change(window, rank, HW_RMA_ACCESS_LOCK_ALL, HW_RMA_ACCESS_NONE))
-            rc = hw_rma_raise_if(window, release(window, rank));
-    pthread_mutex_lock(&window->mutex);
-    window->is_lock_all = window->is_nocheck_all = false;
-    hw_rma_access_publish(window);
-    pthread_mutex_unlock(&window->mutex);
+    /* Whatever failed: no epoch remains, so no target may remain open. */
+    for (int rank = 0; rank < window->size; rank++) {
+        if (!hw_rma_access_change(window, rank, HW_RMA_ACCESS_LOCK_ALL, HW_RMA_ACCESS_NONE))
+            continue;
+        int released = release(window, rank);
+        if (rc == MPI_SUCCESS)
+            rc = hw_rma_raise_if(window, released);
+    }
+    end_lock_all(window);
     return rc;
 }

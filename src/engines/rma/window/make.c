@@ -529,7 +529,7 @@ static void forget_under_way(const struct hw_rma_window *window)
 
 int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
 {
-    if (window->is_lock_all || window->lock_count > 0 || window->start_count >= 0 || window->post_count >= 0)
+    if (hw_rma_window_has_epoch(window))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     hw_inside_pay();
     int rc = end_epochs(window);

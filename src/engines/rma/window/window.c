@@ -24,6 +24,16 @@ int hw_rma_window_group(const struct hw_rma_window *window, MPI_Group *group)
     return hw_bottom.Group_range_incl(window->group, 1, whole, group);
 }
 
+bool hw_rma_window_has_epoch(struct hw_rma_window *window)
+{
+    pthread_mutex_lock(&window->mutex);
+    bool has_epoch = hw_atomic_load_relaxed(&window->is_lock_all) ||
+                     hw_atomic_load_relaxed(&window->lock_count) > 0 || window->start_count >= 0 ||
+                     window->post_count >= 0;
+    pthread_mutex_unlock(&window->mutex);
+    return has_epoch;
+}
+
 /* Others have none in the common window. */
 static void find_memory_of_common(const struct hw_rma_window *window, MPI_Win *win, int *rank)
 {

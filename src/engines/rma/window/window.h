@@ -36,7 +36,8 @@ struct hw_rma_part {
     MPI_Datatype type;
 };
 
-/* Written by the threads of this process: access under the window's mutex, is_dirty relaxed. */
+/* Written by the threads of this process: access under the window's mutex, the other atomic ones relaxed. All
+ * are read relaxed, by any thread. */
 struct hw_rma_target {
     MPI_Aint offset; /* of its memory in that of its node */
     MPI_Aint size;   /* as it gave it, like the next */
@@ -100,12 +101,16 @@ struct hw_rma_window {
     _Atomic uint32_t under_way;   /* the sum over its targets */
     _Atomic uint64_t op_count;
 
-    pthread_mutex_t mutex; /* guards what follows and changes of target->access; held over no waiting */
-    bool is_fence, is_lock_all, is_nocheck_all;
-    int lock_count;
+    /* Changed under the mutex, as is access of a target, so that a check and its change are one. Read
+     * relaxed, without it: threads of a program order the calls of which one needs what the other began. */
+    _Atomic uint32_t is_lock_all;
+    _Atomic uint32_t lock_count; /* targets locked one by one, or about to be */
+
+    pthread_mutex_t mutex; /* guards what follows, and the changes above; held over no waiting */
+    bool is_fence, is_nocheck_all;
     int start_count, *start_ranks; /* access epoch; -1: none */
     int post_count;                /* exposure epoch; -1: none */
-    MPI_Request *post_requests;
+    MPI_Request *post_requests;    /* what they point to is of the thread that begins or ends the epoch */
 };
 
 /* Whether there may be operations on a target since its last flush. */
@@ -114,6 +119,9 @@ static inline bool hw_rma_is_dirty(const struct hw_rma_window *window, const str
     return window->is_multithreaded ||
            hw_atomic_load_relaxed(&target->dirty) == hw_atomic_load_relaxed(&window->generation);
 }
+
+/* Whether a lock, a lock of all, or an epoch of MPI_Win_start or MPI_Win_post is open. */
+bool hw_rma_window_has_epoch(struct hw_rma_window *window);
 
 /* Raises `code` at the window's error handler and returns what the program gets. */
 int hw_rma_raise(const struct hw_rma_window *window, int code);
