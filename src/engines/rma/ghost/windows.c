@@ -70,7 +70,8 @@ static void make_windows(struct ghost_window *window, const int *members, MPI_In
 {
     bool is_there = window->piece_count > 0 || window->is_dynamic;
     void *base = NULL;
-    if (hw_rma_comms_make(members, window->member_count, !is_there, &window->comms) != HW_OK)
+    if (!hw_rma_comms_prepare(members, window->member_count, &window->comms) ||
+        hw_rma_comms_make(&window->comms, !is_there) != HW_OK)
         hw_ghost_give_up("cannot make the communicators of a window");
     window->shared = HW_WIN_NULL;
     if (!is_there && hw_bottom.Win_allocate_shared(HW_RMA_ALIGNMENT, 1, HW_INFO_NULL, window->comms.node,

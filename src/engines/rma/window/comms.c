@@ -43,46 +43,60 @@ static bool make_comm(const int *ranks, int count, int tag, MPI_Comm *comm)
     return is_made;
 }
 
-enum hw_status hw_rma_comms_make(const int *members, int member_count, bool wants_node,
-                                 struct hw_rma_comms *comms)
+bool hw_rma_comms_prepare(const int *members, int member_count, struct hw_rma_comms *comms)
 {
     *comms = (struct hw_rma_comms){.window = hw_world.ghosts_first, .node = hw_world.node, .is_world = true};
     if (members == NULL)
-        return HW_OK;
-    enum hw_status status = HW_MPI;
-    int ghost_count, count = 0, own_node = hw_world_own_node();
-    int *ghosts = hw_rma_ghosts_of(members, member_count, &ghost_count);
-    int *ranks = calloc((size_t)member_count + (size_t)ghost_count, sizeof *ranks);
-    if (ghosts == NULL || ranks == NULL)
-        goto out;
-    memcpy(ranks, ghosts, (size_t)ghost_count * sizeof *ranks);
-    memcpy(ranks + ghost_count, members, (size_t)member_count * sizeof *ranks);
-    if (!make_comm(ranks, member_count + ghost_count, HW_RMA_TAG_GROUP, &comms->window))
-        goto out;
-    comms->node = HW_COMM_NULL;
-    for (int i = 0; i < member_count; i++)
-        if (hw_world.processes[members[i]].node == own_node)
-            ranks[count++] = members[i];
-    for (int i = 0; i < ghost_count; i++)
-        if (hw_world.processes[ghosts[i]].node == own_node)
-            ranks[count++] = ghosts[i];
-    if (wants_node && !make_comm(ranks, count, HW_RMA_TAG_NODE_GROUP, &comms->node)) {
-        hw_bottom.Comm_free(&comms->window);
-        goto out;
+        return true;
+    *comms =
+        (struct hw_rma_comms){.window = HW_COMM_NULL, .node = HW_COMM_NULL, .member_count = member_count};
+    int *ghosts = hw_rma_ghosts_of(members, member_count, &comms->ghost_count);
+    size_t ghost_count = (size_t)comms->ghost_count;
+    comms->ranks = calloc(2 * ((size_t)member_count + ghost_count), sizeof *comms->ranks);
+    if (ghosts && comms->ranks) {
+        memcpy(comms->ranks, ghosts, ghost_count * sizeof *ghosts);
+        memcpy(comms->ranks + ghost_count, members, (size_t)member_count * sizeof *members);
     }
-    comms->is_world = false;
-    status = HW_OK;
-out:
-    free(ranks);
+    bool is_prepared = ghosts && comms->ranks;
     free(ghosts);
-    return status;
+    return is_prepared;
+}
+
+/* Those of this node, of some; returns how many. */
+static int pick_near(const int *ranks, int count, int *near)
+{
+    int near_count = 0, own_node = hw_world_own_node();
+    for (int i = 0; i < count; i++)
+        if (hw_world.processes[ranks[i]].node == own_node)
+            near[near_count++] = ranks[i];
+    return near_count;
+}
+
+enum hw_status hw_rma_comms_make(struct hw_rma_comms *comms, bool wants_node)
+{
+    if (comms->is_world)
+        return HW_OK;
+    int count = comms->ghost_count + comms->member_count;
+    int *near = comms->ranks + count;
+    bool is_made = make_comm(comms->ranks, count, HW_RMA_TAG_GROUP, &comms->window);
+    if (is_made && wants_node) {
+        int near_count = pick_near(comms->ranks + comms->ghost_count, comms->member_count, near);
+        near_count += pick_near(comms->ranks, comms->ghost_count, near + near_count);
+        is_made = make_comm(near, near_count, HW_RMA_TAG_NODE_GROUP, &comms->node);
+    }
+    free(comms->ranks);
+    comms->ranks = NULL;
+    return is_made ? HW_OK : HW_MPI;
 }
 
 void hw_rma_comms_free(struct hw_rma_comms *comms)
 {
+    free(comms->ranks);
+    comms->ranks = NULL;
     if (comms->is_world)
         return;
-    hw_bottom.Comm_free(&comms->window);
+    if (comms->window != HW_COMM_NULL)
+        hw_bottom.Comm_free(&comms->window);
     if (comms->node != HW_COMM_NULL)
         hw_bottom.Comm_free(&comms->node);
 }

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* The communicators a window is made on. Both sides call this with the same members (ranks in hw_world.all,
+/* The communicators a window is made on. Both sides make them of the same members (ranks in hw_world.all,
  * in the order of the program's communicator). The window's has the ghosts of their nodes first, in the order
  * of hw_rma_ghosts_of, then the members: Open MPI keeps the locks of a node's accumulates in the first of its
  * processes, whose progress they then need. The node's has the members of this node, then all its ghosts. */
@@ -16,11 +16,17 @@ struct hw_rma_comms {
     MPI_Comm window;
     MPI_Comm node; /* null: not asked for */
     bool is_world; /* hw_world.ghosts_first and hw_world.node themselves */
+    int *ranks;    /* until they are made: ghosts, then members, and room for as many again */
+    int ghost_count, member_count;
 };
 
-/* HW_MPI if the MPI refuses. */
-enum hw_status hw_rma_comms_make(const int *members, int member_count, bool wants_node,
-                                 struct hw_rma_comms *comms);
+/* MEMBERS may be NULL: all. By this process alone; what comes after needs no memory. False: there is none. */
+bool hw_rma_comms_prepare(const int *members, int member_count, struct hw_rma_comms *comms);
+
+/* Together with the others. HW_MPI if the MPI refuses. */
+enum hw_status hw_rma_comms_make(struct hw_rma_comms *comms, bool wants_node);
+
+/* Prepared, made or neither. */
 void hw_rma_comms_free(struct hw_rma_comms *comms);
 
 /* The ghosts of the members' nodes, as ranks in hw_world.all; the caller frees it. NULL: no memory. */

@@ -17,12 +17,12 @@ void hw_rma_dynamic_offer(struct hw_rma_offer *offer)
     offer->landing = hw_rma_needs_confirmation ? (int64_t)(uintptr_t)&landing : 0;
 }
 
-int hw_rma_dynamic_open(struct hw_rma_window *window, const struct hw_rma_plan *plan, MPI_Info hints)
+bool hw_rma_dynamic_make(struct hw_rma_window *window, const struct hw_rma_plan *plan)
 {
     size_t parts = (size_t)plan->size;
     struct hw_rma_dynamic *dynamic = calloc(1, sizeof *dynamic + parts * sizeof dynamic->parts[0]);
     if (dynamic == NULL)
-        return MPI_ERR_NO_MEM;
+        return false;
     window->dynamic = dynamic;
     for (int i = 0; i < plan->size; i++) {
         const struct hw_rma_offer *offer = &plan->offers[i];
@@ -30,6 +30,12 @@ int hw_rma_dynamic_open(struct hw_rma_window *window, const struct hw_rma_plan *
         dynamic->parts[i].bytes = (MPI_Aint)offer->range_bytes;
         dynamic->parts[i].landing = (MPI_Aint)offer->landing;
     }
+    return true;
+}
+
+int hw_rma_dynamic_open(struct hw_rma_window *window, const struct hw_rma_plan *plan, MPI_Info hints)
+{
+    struct hw_rma_dynamic *dynamic = window->dynamic;
     MPI_Comm comm = window->is_common ? plan->comm : window->comms.window;
     int rc = hw_real.Win_create_dynamic(hints, comm, &window->handle);
     if (rc == MPI_SUCCESS && hw_rma_needs_confirmation) {

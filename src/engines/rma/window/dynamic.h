@@ -33,7 +33,10 @@ struct hw_rma_dynamic {
 /* The part of this process in the exchange. */
 void hw_rma_dynamic_offer(struct hw_rma_offer *offer);
 
-/* The MPI's window: window->handle and window->dynamic. With a shadow window of its own it is over the
+/* window->dynamic, by this process alone. False: no memory. */
+bool hw_rma_dynamic_make(struct hw_rma_window *window, const struct hw_rma_plan *plan);
+
+/* The MPI's window, window->handle, after hw_rma_dynamic_make. With a shadow window of its own it is over the
  * communicator of that, since an MPI may take the operations of one window for another's where processes of
  * a window have not been in the same others; collective, with the ghosts. Else over the program's. */
 int hw_rma_dynamic_open(struct hw_rma_window *window, const struct hw_rma_plan *plan, MPI_Info hints);

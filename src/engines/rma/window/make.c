@@ -71,42 +71,36 @@ static struct hw_ghost_piece piece_of(const struct hw_rma_offer *offer)
     return hw_ghost_piece_of(offer->place, offer->size, offer->page_bytes);
 }
 
-/* Of the members on a node, in their order; the caller frees it. NULL: no memory. */
-static struct hw_ghost_piece *find_pieces(const struct hw_rma_plan *plan, int node, int *count)
+/* Of the members on a node, in their order; returns their number. */
+static int find_pieces(const struct hw_rma_plan *plan, int node, struct hw_ghost_piece *pieces)
 {
-    struct hw_ghost_piece *pieces = calloc((size_t)plan->size, sizeof *pieces);
-    *count = 0;
-    for (int i = 0; pieces && i < plan->size; i++)
+    int count = 0;
+    for (int i = 0; i < plan->size; i++)
         if (hw_world.processes[plan->members[i]].node == node)
-            pieces[(*count)++] = piece_of(&plan->offers[i]);
-    return pieces;
+            pieces[count++] = piece_of(&plan->offers[i]);
+    return count;
 }
 
+/* PIECES: room for one of each member; not used where the memory is not in pieces. */
 static int tell_ghost(int ghost, struct hw_ghost_command *command, const struct hw_rma_plan *plan,
-                      const char *hints)
+                      const char *hints, struct hw_ghost_piece *pieces)
 {
-    struct hw_ghost_piece *pieces = NULL;
-    int rc = MPI_SUCCESS;
-    if (plan->is_in_pieces) {
-        pieces = find_pieces(plan, hw_world.processes[ghost].node, &command->words[HW_RMA_WORD_PIECES]);
-        if (pieces == NULL)
-            return MPI_ERR_NO_MEM;
-    }
-    rc = hw_ghost_tell(ghost, command);
+    if (plan->is_in_pieces)
+        command->words[HW_RMA_WORD_PIECES] = find_pieces(plan, hw_world.processes[ghost].node, pieces);
+    int rc = hw_ghost_tell(ghost, command);
     if (rc == MPI_SUCCESS && command->words[HW_RMA_WORD_MEMBERS])
         rc = hw_bottom.Send(plan->members, plan->size, HW_INT, ghost, HW_RMA_TAG_DETAIL, hw_world.all);
     if (rc == MPI_SUCCESS && command->words[HW_RMA_WORD_HINT_BYTES])
         rc = hw_bottom.Send(hints, command->words[HW_RMA_WORD_HINT_BYTES], HW_CHAR, ghost, HW_RMA_TAG_DETAIL,
                             hw_world.all);
-    if (rc == MPI_SUCCESS && pieces)
+    if (rc == MPI_SUCCESS && plan->is_in_pieces)
         rc = hw_bottom.Send(pieces, (int)((size_t)command->words[HW_RMA_WORD_PIECES] * sizeof *pieces),
                             HW_BYTE, ghost, HW_RMA_TAG_DETAIL, hw_world.all);
-    free(pieces);
     return rc;
 }
 
 static int tell_ghosts(const struct hw_rma_window *window, const struct hw_rma_plan *plan, const char *hints,
-                       int hint_bytes)
+                       int hint_bytes, struct hw_ghost_piece *pieces)
 {
     struct hw_ghost_command command = {.tag = HW_RMA_TAG_CREATE,
                                        .id = window->id,
@@ -115,7 +109,7 @@ static int tell_ghosts(const struct hw_rma_window *window, const struct hw_rma_p
                                                  [HW_RMA_WORD_HINT_BYTES] = hint_bytes}};
     int rc = MPI_SUCCESS;
     for (int i = 0; i < window->ghost_count && rc == MPI_SUCCESS; i++)
-        rc = tell_ghost(window->ghosts[i], &command, plan, hints);
+        rc = tell_ghost(window->ghosts[i], &command, plan, hints, pieces);
     return rc;
 }
 
@@ -181,8 +175,7 @@ static int make_shadow(struct hw_rma_window *window, struct hw_rma_plan *plan, M
 {
     int rc = MPI_SUCCESS;
     bool is_there = plan->is_in_pieces || plan->is_dynamic;
-    if (hw_rma_comms_make(plan->is_whole ? NULL : plan->members, plan->size, !is_there, &window->comms) !=
-        HW_OK)
+    if (hw_rma_comms_make(&window->comms, !is_there) != HW_OK)
         return MPI_ERR_OTHER;
     if (!is_there)
         rc = hw_bottom.Win_allocate_shared(share_of(plan, plan->own.size), (int)plan->own.disp_unit,
@@ -226,7 +219,7 @@ static int make_with_hints(struct hw_rma_window *window, struct hw_rma_plan *pla
     MPI_Info hints = hw_rma_hints_unpack(text, hint_bytes);
     int rc = enter_gate(window, plan->comm);
     if (rc == MPI_SUCCESS && window->rank == 0 && !plan->is_common)
-        rc = tell_ghosts(window, plan, text, hint_bytes);
+        rc = tell_ghosts(window, plan, text, hint_bytes, plan->pieces);
     if (rc == MPI_SUCCESS)
         rc = make_windows(window, plan, hints);
     leave_gate(window, plan->comm);
@@ -267,6 +260,43 @@ static void choose_users(struct hw_rma_window *window, const struct hw_rma_plan 
     window->users = HW_COMM_NULL;
 }
 
+/* What of a window needs memory and nobody else, and room for what is told of it. */
+static bool fill_window(struct hw_rma_window *window, struct hw_rma_plan *plan)
+{
+    const int *members = plan->is_common ? hw_world.user_ranks : plan->members;
+    int member_count = plan->is_common ? hw_world.user_count : plan->size;
+    window->ghosts = hw_rma_ghosts_of(members, member_count, &window->ghost_count);
+    if (window->ghosts == NULL || !place_targets(window, plan) ||
+        !hw_rma_comms_prepare(plan->is_whole || plan->is_common ? NULL : plan->members, plan->size,
+                              &window->comms))
+        return false;
+    if (plan->is_dynamic)
+        return hw_rma_dynamic_make(window, plan);
+    if (!plan->is_in_pieces)
+        return true;
+    window->pieces = calloc((size_t)plan->size, sizeof *window->pieces);
+    plan->pieces = calloc((size_t)plan->size, sizeof *plan->pieces);
+    if (window->pieces == NULL || plan->pieces == NULL)
+        return false;
+    window->piece_count = find_pieces(plan, hw_world_own_node(), window->pieces);
+    return true;
+}
+
+/* A window that no MPI has heard of. */
+static void forget_window(struct hw_rma_window *window)
+{
+    hw_rma_spread_free(window);
+    hw_rma_comms_free(&window->comms);
+    pthread_mutex_destroy(&window->mutex);
+    free(window->dynamic);
+    free(window->pieces);
+    free(window->ghosts);
+    free(window->has_puts);
+    free(window->targets);
+    free(window);
+}
+
+/* By this process alone. NULL: no memory. */
 static struct hw_rma_window *begin_window(struct hw_rma_plan *plan)
 {
     struct hw_rma_window *window = calloc(1, sizeof *window);
@@ -277,41 +307,34 @@ static struct hw_rma_window *begin_window(struct hw_rma_plan *plan)
     window->size = plan->size;
     window->flavor = plan->flavor;
     window->shared = window->win = window->handle = HW_WIN_NULL;
+    window->users = HW_COMM_NULL;
+    window->group = HW_GROUP_NULL;
+    window->hints = HW_INFO_NULL;
     window->is_common = plan->is_common;
-    window->comms.is_world = plan->is_whole || plan->is_common;
+    window->comms.is_world = true; /* nothing of its own yet */
     window->start_count = window->post_count = -1;
     window->generation = 1;
     pthread_mutex_init(&window->mutex, NULL);
-    window->ghosts = plan->is_common
-                         ? hw_rma_ghosts_of(hw_world.user_ranks, hw_world.user_count, &window->ghost_count)
-                         : hw_rma_ghosts_of(plan->members, plan->size, &window->ghost_count);
-    if (window->ghosts == NULL || !place_targets(window, plan))
-        goto err_memory;
-    if (plan->is_in_pieces)
-        window->pieces = find_pieces(plan, hw_world_own_node(), &window->piece_count);
-    if (plan->is_in_pieces && window->pieces == NULL)
-        goto err_memory;
-    window->hints = HW_INFO_NULL;
     for (int i = 0; i < plan->size; i++) {
         window->epoch_types |= plan->offers[i].epoch_types;
         window->is_multithreaded = window->is_multithreaded || plan->offers[i].is_multithreaded;
     }
+    if (fill_window(window, plan))
+        return window;
+    forget_window(window);
+    return NULL;
+}
+
+/* Together with the other members. Returns an MPI error code. */
+static int make_window(struct hw_rma_window *window, struct hw_rma_plan *plan, MPI_Info info)
+{
     choose_users(window, plan);
-    /* Not MPI_Comm_dup: it would run the program's attribute callbacks. */
-    if (window->owns_users && hw_bottom.Comm_split(plan->comm, 0, plan->rank, &window->users) != MPI_SUCCESS)
-        goto err_memory;
     window->group = plan->group;
     plan->group = HW_GROUP_NULL;
-    return window;
-
-err_memory:
-    hw_rma_spread_free(window);
-    free(window->pieces);
-    free(window->ghosts);
-    free(window->has_puts);
-    free(window->targets);
-    free(window);
-    return NULL;
+    /* Not MPI_Comm_dup: it would run the program's attribute callbacks. */
+    int rc =
+        window->owns_users ? hw_bottom.Comm_split(plan->comm, 0, plan->rank, &window->users) : MPI_SUCCESS;
+    return rc == MPI_SUCCESS ? make_with_hints(window, plan, info) : rc;
 }
 
 /* What is the same for all windows, after `status` was judged: HW_DECLINED, or *rc is what the program gets.
@@ -327,10 +350,19 @@ static enum hw_status make(struct hw_rma_plan *plan, enum hw_status status, MPI_
         status = hw_rma_plan_agree(plan);
     if (status == HW_DECLINED)
         return status;
-    *rc = MPI_ERR_NO_MEM;
-    struct hw_rma_window *window = status == HW_OK ? begin_window(plan) : NULL;
-    if (window)
-        *rc = make_with_hints(window, plan, info);
+    *rc = MPI_ERR_OTHER;
+    struct hw_rma_window *window = NULL;
+    if (status == HW_OK) {
+        window = begin_window(plan);
+        bool have_all = hw_rma_plan_all_have_memory(plan, window != NULL);
+        if (window == NULL)
+            return HW_DECLINED;
+        if (!have_all) {
+            forget_window(window);
+            return HW_DECLINED;
+        }
+        *rc = make_window(window, plan, info);
+    }
     if (*rc == MPI_SUCCESS && !hw_rma_window_enter(window))
         *rc = MPI_ERR_NO_MEM;
     if (*rc != MPI_SUCCESS) {

@@ -14,7 +14,7 @@
 
 /* More pieces in one process would come near the mappings that the kernel allows it (65530): in a ghost, or
  * where the shadow window is the common one in its user processes. */
-enum { PIECES_MAX = 16384 };
+enum { PIECES_MAX = 16384, TRANSLATED_AT_ONCE = 64 };
 
 static atomic_int live_in_pieces; /* windows of this process */
 static atomic_int live_declined;  /* likewise; ghosts are no members of them */
@@ -24,6 +24,7 @@ void hw_rma_plan_end(struct hw_rma_plan *plan)
     if (plan->group != HW_GROUP_NULL)
         hw_bottom.Group_free(&plan->group);
     free(plan->members);
+    free(plan->pieces);
     free(plan->offers);
 }
 
@@ -33,51 +34,59 @@ static enum hw_status decline(const char *reason)
     return HW_DECLINED;
 }
 
-/* Who takes part, as ranks in hw_world.all. */
+/* As ranks in hw_world.all, of some members from `first` on. False: one is not of it. */
+static bool translate(struct hw_rma_plan *plan, MPI_Group all, int first, int count)
+{
+    int own[TRANSLATED_AT_ONCE], found[TRANSLATED_AT_ONCE];
+    for (int i = 0; i < count; i++)
+        own[i] = first + i;
+    if (hw_bottom.Group_translate_ranks(plan->group, count, own, all, found) != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (found[i] == HW_UNDEFINED)
+            return false;
+        if (first + i == 0)
+            plan->first_node = hw_world.processes[found[i]].node;
+        plan->is_one_node = plan->is_one_node && hw_world.processes[found[i]].node == plan->first_node;
+        if (plan->members)
+            plan->members[first + i] = found[i];
+    }
+    return true;
+}
+
+/* Who takes part. What is judged from it needs no memory: a member without judges as the others do. */
 static enum hw_status find_members(struct hw_rma_plan *plan)
 {
     MPI_Group all;
     int result = MPI_UNEQUAL;
-    int *own = calloc((size_t)plan->size, sizeof *own);
+    bool is_known = true;
+    if (hw_bottom.Comm_group(hw_world.all, &all) != MPI_SUCCESS)
+        return HW_DECLINED;
     plan->members = calloc((size_t)plan->size, sizeof *plan->members);
-    enum hw_status status = HW_NOMEM;
-    if (own && plan->members && hw_bottom.Comm_group(hw_world.all, &all) == MPI_SUCCESS) {
-        for (int i = 0; i < plan->size; i++)
-            own[i] = i;
-        hw_bottom.Group_translate_ranks(plan->group, plan->size, own, all, plan->members);
-        hw_bottom.Group_free(&all);
-        status = HW_OK;
-        for (int i = 0; i < plan->size; i++)
-            if (plan->members[i] == HW_UNDEFINED)
-                status = HW_DECLINED;
+    plan->is_one_node = true;
+    for (int first = 0; first < plan->size && is_known; first += TRANSLATED_AT_ONCE) {
+        int rest = plan->size - first;
+        is_known = translate(plan, all, first, rest < TRANSLATED_AT_ONCE ? rest : TRANSLATED_AT_ONCE);
     }
-    free(own);
-    if (status == HW_OK && plan->size == hw_world.user_count) {
+    hw_bottom.Group_free(&all);
+    if (is_known && plan->size == hw_world.user_count) {
         MPI_Group users;
         hw_bottom.Comm_group(hw_world.users, &users);
         hw_bottom.Group_compare(plan->group, users, &result);
         hw_bottom.Group_free(&users);
     }
     plan->is_whole = result == MPI_IDENT;
-    return status;
-}
-
-static bool is_one_node(const struct hw_rma_plan *plan)
-{
-    for (int i = 1; i < plan->size; i++)
-        if (hw_world.processes[plan->members[i]].node != hw_world.processes[plan->members[0]].node)
-            return false;
-    return true;
+    return is_known ? HW_OK : HW_DECLINED;
 }
 
 static enum hw_status judge_gain(const struct hw_rma_plan *plan)
 {
     bool is_mpis_memory = plan->flavor == MPI_WIN_FLAVOR_ALLOCATE || plan->flavor == MPI_WIN_FLAVOR_SHARED;
-    if (is_mpis_memory && is_one_node(plan) && hw_real_is_node_rma_direct())
+    if (is_mpis_memory && plan->is_one_node && hw_real_is_node_rma_direct())
         return decline("a window within one node, where this MPI loads and stores directly");
     if (plan->flavor != MPI_WIN_FLAVOR_ALLOCATE && plan->size == 1)
         return decline("a window of one process alone");
-    if (!is_mpis_memory && is_one_node(plan) && !hw_real_is_accumulate_one_request())
+    if (!is_mpis_memory && plan->is_one_node && !hw_real_is_accumulate_one_request())
         return decline("a window within one node, where accumulates of Open MPI are slower through a ghost");
     return HW_OK;
 }
@@ -95,12 +104,9 @@ enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan)
         return HW_DECLINED;
     hw_bottom.Group_rank(plan->group, &plan->rank);
     hw_bottom.Group_size(plan->group, &plan->size);
-    enum hw_status status = find_members(plan);
-    if (status == HW_DECLINED)
+    if (find_members(plan) != HW_OK)
         return decline("a window with processes that were started or connected later");
-    if (status != HW_OK)
-        return status;
-    if (plan->flavor == MPI_WIN_FLAVOR_SHARED && !is_one_node(plan))
+    if (plan->flavor == MPI_WIN_FLAVOR_SHARED && !plan->is_one_node)
         return HW_DECLINED; /* an error, which the real call raises */
     return hw_options.redirect == HW_OPTION_REDIRECT_AUTO ? judge_gain(plan) : HW_OK;
 }
@@ -143,9 +149,17 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
     }
     if (plan->is_dynamic && !has_range)
         return decline("a window of MPI_Win_create_dynamic where memory cannot be told from its addresses");
-    if (!plan->is_common && hw_rma_common_is_there() && hw_real_confuses_windows() && !is_one_node(plan))
+    if (!plan->is_common && hw_rma_common_is_there() && hw_real_confuses_windows() && !plan->is_one_node)
         return decline(reasons[HW_RMA_BESIDE]);
     return HW_OK;
+}
+
+bool hw_rma_plan_all_have_memory(const struct hw_rma_plan *plan, bool has_own)
+{
+    bool have_all = hw_world_have_all(plan->comm, has_own);
+    if (!have_all)
+        decline("a window of which a process has no memory left to keep account");
+    return have_all;
 }
 
 enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan)
@@ -153,10 +167,10 @@ enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan)
     static atomic_uint serial;
     plan->own.id = ((uint64_t)hw_world.rank << 32) | hw_atomic_add_relaxed(&serial, 1);
     plan->offers = calloc((size_t)plan->size, sizeof *plan->offers);
-    if (plan->offers == NULL)
-        return HW_NOMEM;
+    if (!hw_rma_plan_all_have_memory(plan, plan->members && plan->offers))
+        return HW_DECLINED;
     if (plan->own.consent == HW_RMA_WILLING && hw_atomic_load_relaxed(&live_declined) > 0 &&
-        !hw_rma_common_is_there() && hw_real_confuses_windows() && !is_one_node(plan))
+        !hw_rma_common_is_there() && hw_real_confuses_windows() && !plan->is_one_node)
         plan->own.consent = HW_RMA_BESIDE;
     if (hw_bottom.Allgather(&plan->own, sizeof plan->own, HW_BYTE, plan->offers, sizeof plan->own, HW_BYTE,
                             plan->comm) != MPI_SUCCESS)

@@ -41,8 +41,9 @@ struct hw_rma_plan {
     MPI_Comm comm; /* the program's */
     MPI_Group group;
     int rank, size;
-    int *members; /* ranks in hw_world.all */
-    bool is_whole;
+    int *members;   /* ranks in hw_world.all */
+    int first_node; /* of the first */
+    bool is_whole, is_one_node;
     int flavor;        /* MPI_WIN_FLAVOR_* */
     void *base;        /* of this process's memory */
     void *taken;       /* from the arena, for this window */
@@ -50,15 +51,20 @@ struct hw_rma_plan {
     bool is_dynamic;   /* ... all of its range */
     bool is_common;    /* the shadow window is the common one */
     struct hw_rma_offer own, *offers;
+    struct hw_ghost_piece *pieces; /* room for one of each member, where they are in pieces */
 };
 
 /* From what all members know alike: HW_OK, or HW_DECLINED after the reason was recorded. Fills in who takes
- * part. */
+ * part; a member without memory for that says so when they agree. */
 enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan);
 
 /* Everybody's part, in `offers`; this is also where the members wait for each other, before any ghost is
- * asked. Alike at all of them. */
+ * asked. Alike at all of them. Declines where a member is out of memory. */
 enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan);
+
+/* Whether all members have the memory for the window; where one has not, none may go on, or the others would
+ * wait for it. Records why the window is declined. */
+bool hw_rma_plan_all_have_memory(const struct hw_rma_plan *plan, bool has_own);
 
 /* One more (1) or less (-1) window that is the MPI's own. */
 void hw_rma_count_declined(int change);

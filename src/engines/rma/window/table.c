@@ -54,9 +54,11 @@ bool hw_rma_window_enter(struct hw_rma_window *window)
     pthread_mutex_lock(&list_mutex);
     struct hw_rma_windows *table = hw_rma_windows;
     if (table->used > table->mask / 2) {
-        table = grow(table);
-        if (table)
-            __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
+        struct hw_rma_windows *larger = grow(table);
+        if (larger)
+            __atomic_store_n(&hw_rma_windows, larger, __ATOMIC_RELEASE);
+        /* Without memory it may fill up, but for one place at which a search ends. */
+        table = larger || table->used >= table->mask ? larger : table;
     }
     if (table) {
         fill_slot(table, (uintptr_t)window->handle, window);
