@@ -43,8 +43,8 @@ MUTATIONS = [
     ),
     Mutation(
         "the-gate-never-opens",
-        "    uint32_t gate = atomic_fetch_and(&hw_gate, FENCED);\n    if (",
-        "    uint32_t gate = atomic_load(&hw_gate);\n    if (",
+        "    uint32_t gate = hw_atomic_and_seq_cst(&hw_gate, FENCED);\n    if (",
+        "    uint32_t gate = hw_atomic_load_seq_cst(&hw_gate);\n    if (",
         (),
         unit="test_gate",
     ),

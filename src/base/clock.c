@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/clock.h"
 
+#include "base/atomic.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>

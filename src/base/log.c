@@ -196,5 +196,5 @@ void hw_log_debug(const char *format, ...) { LOG_BODY(is_printed(HW_LOG_DEBUG), 
 
 void hw_log_once(atomic_flag *flag, enum hw_log_level level, const char *format, ...)
 {
-    LOG_BODY(is_printed(level) && !atomic_flag_test_and_set_explicit(flag, memory_order_relaxed), format);
+    LOG_BODY(is_printed(level) && !hw_atomic_flag_set_relaxed(flag), format);
 }

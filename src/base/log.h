@@ -11,7 +11,7 @@
 #ifndef HW_BASE_LOG_H
 #define HW_BASE_LOG_H
 
-#include <stdatomic.h>
+#include "base/atomic.h"
 
 /* In the order of the values of HEADWAY_LOG in spec/options.toml. */
 enum hw_log_level { HW_LOG_QUIET, HW_LOG_ERROR, HW_LOG_WARN, HW_LOG_INFO, HW_LOG_DEBUG };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/atomic.h"
 #include "engines/engine.h"
 
 #include "base/clock.h"

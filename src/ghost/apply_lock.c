@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ghost/apply_lock.h"
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "shm/futex.h"
 #include "world/world.h"
@@ -138,7 +139,7 @@ static void wait_until_due(struct hw_ghost_apply_lock *lock)
     hw_atomic_store_seq_cst(&lock->is_ghost_asleep, 1);
     for (;;) {
         uint32_t news = hw_atomic_load_seq_cst(&lock->news);
-        uint32_t word = atomic_fetch_or(&lock->word, HW_GHOST_APPLY_DUE) | HW_GHOST_APPLY_DUE;
+        uint32_t word = hw_atomic_or_seq_cst(&lock->word, HW_GHOST_APPLY_DUE) | HW_GHOST_APPLY_DUE;
         uint32_t holder = holder_of(word);
         if (holder == HW_GHOST_APPLY_GHOST)
             break;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ghost/bell.h"
 
+#include "base/atomic.h"
 #include "real/constants.h"
 #include "world/world.h"
 

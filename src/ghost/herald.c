@@ -2,6 +2,7 @@
 #include "ghost/herald.h"
 
 #include "base/agent.h"
+#include "base/atomic.h"
 #include "world/world.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,8 +148,9 @@ _Noreturn static void wait_for_end(pid_t ghost, int pidfd)
     dup2(pidfd, STDIN_FILENO); /* where it stays open */
     close_all_but_launcher();
     bool is_dead = pthread_mutex_lock(&life->mutex) == EOWNERDEAD;
-    int number =
-        is_dead && !atomic_load(&life->has_ended) && !is_job_ending() ? signal_of(ghost, STDIN_FILENO) : 0;
+    int number = is_dead && !hw_atomic_load_seq_cst(&life->has_ended) && !is_job_ending()
+                     ? signal_of(ghost, STDIN_FILENO)
+                     : 0;
     if (number)
         announce(ghost, number);
     _exit(0);
@@ -158,7 +159,7 @@ _Noreturn static void wait_for_end(pid_t ghost, int pidfd)
 static void on_end(int number)
 {
     if (life)
-        atomic_store(&life->has_ended, true);
+        hw_atomic_store_seq_cst(&life->has_ended, true);
     _exit(EXIT_ENDED - SIGTERM + number);
 }
 
@@ -199,7 +200,7 @@ void hw_ghost_herald_stop(void)
 {
     if (herald <= 0)
         return;
-    atomic_store(&life->has_ended, true);
+    hw_atomic_store_seq_cst(&life->has_ended, true);
     pthread_mutex_unlock(&life->mutex);
     waitpid(herald, NULL, 0);
 }

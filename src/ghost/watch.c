@@ -2,13 +2,13 @@
 #include "ghost/watch.h"
 
 #include "base/agent.h"
+#include "base/atomic.h"
 #include "progress/inside.h"
 #include "real/constants.h"
 #include "world/world.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>

@@ -5,6 +5,7 @@
  * (hw_request_callbacks). An attribute of ours, the mark, on all that has one of the program's tells how long
  * it lives on. */
 #include "mpi/freeing.h"
+#include "base/atomic.h"
 #include "hooks.h"
 #include "mpi/track.h"
 #include "mpi/world_callbacks.h"
@@ -47,7 +48,7 @@ static int copy_type(MPI_Datatype type, int keyval, void *extra, void *value, vo
 static int release(const void *value)
 {
     if (value == &freed)
-        atomic_fetch_sub(&hw_request_callbacks, 1);
+        hw_atomic_sub_seq_cst(&hw_request_callbacks, 1);
     return MPI_SUCCESS;
 }
 
@@ -80,8 +81,8 @@ static bool has_keyval_of(enum kind kind)
 
 static bool has_to_know(enum kind kind)
 {
-    return HW_REAL_FREES_LATE && hw_engine_is_on() &&
-           atomic_load_explicit(&may_run_code[kind], memory_order_relaxed) && has_keyval_of(kind);
+    return HW_REAL_FREES_LATE && hw_engine_is_on() && hw_atomic_load_relaxed(&may_run_code[kind]) &&
+           has_keyval_of(kind);
 }
 
 /* Handles of either kind are numbers, or addresses, from here on. */
@@ -118,7 +119,7 @@ static bool hold(enum kind kind, uintptr_t object)
 {
     if (!has_to_know(kind) || !has_mark(kind, object))
         return false;
-    atomic_fetch_add(&hw_request_callbacks, 1);
+    hw_atomic_add_seq_cst(&hw_request_callbacks, 1);
     set_mark(kind, object, &freed);
     return true;
 }
@@ -177,7 +178,7 @@ int hw_comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
                           void *extra_state)
 {
     if (comm_delete_attr_fn != NULL)
-        atomic_store(&may_run_code[COMM], true);
+        hw_atomic_store_seq_cst(&may_run_code[COMM], true);
     return hw_world_create_keyval(hw_real.Comm_create_keyval, comm_copy_attr_fn, comm_delete_attr_fn,
                                   comm_keyval, extra_state);
 }
@@ -186,7 +187,7 @@ int hw_keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn,
                      void *extra_state)
 {
     if (delete_fn != NULL)
-        atomic_store(&may_run_code[COMM], true);
+        hw_atomic_store_seq_cst(&may_run_code[COMM], true);
     return hw_world_create_keyval(hw_real.Keyval_create, copy_fn, delete_fn, keyval, extra_state);
 }
 
@@ -195,6 +196,6 @@ int hw_type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
                           void *extra_state)
 {
     if (type_delete_attr_fn != NULL)
-        atomic_store(&may_run_code[DATATYPE], true);
+        hw_atomic_store_seq_cst(&may_run_code[DATATYPE], true);
     return hw_real.Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
 }

@@ -2,6 +2,7 @@
 /* The library's side of include/headway.h: what programs that know of Headway may tell it. */
 #include "mpi/interface.h"
 
+#include "base/atomic.h"
 #include "engines/engine.h"
 #include "headway.h"
 #include "objects/request.h"
@@ -83,10 +84,10 @@ static double seconds(uint64_t ns) { return (double)ns * 1e-9; }
 /* As the report of a run does, for this process. */
 static double recovered_s(void)
 {
-    double on_s = seconds(atomic_load(&hw_counters.judged_on_ns));
-    double low_s = seconds(atomic_load(&hw_counters.judged_off_low_ns)) - on_s;
-    double high_s = seconds(atomic_load(&hw_counters.judged_off_high_ns)) - on_s;
-    return low_s <= 0 && high_s >= 0 ? 0 : seconds(atomic_load(&hw_counters.judged_off_ns)) - on_s;
+    double on_s = seconds(hw_atomic_load_seq_cst(&hw_counters.judged_on_ns));
+    double low_s = seconds(hw_atomic_load_seq_cst(&hw_counters.judged_off_low_ns)) - on_s;
+    double high_s = seconds(hw_atomic_load_seq_cst(&hw_counters.judged_off_high_ns)) - on_s;
+    return low_s <= 0 && high_s >= 0 ? 0 : seconds(hw_atomic_load_seq_cst(&hw_counters.judged_off_ns)) - on_s;
 }
 
 static int query(struct headway_state *state, size_t size)
@@ -104,10 +105,10 @@ static int query(struct headway_state *state, size_t size)
     now.is_active = is_on && !now.is_paused;
     snprintf(now.engine, sizeof now.engine, "%s", facts.engine);
     now.progress_cpu_s = seconds(facts.thread_cpu_ns);
-    now.pending = atomic_load(&hw_request_pending);
+    now.pending = hw_atomic_load_seq_cst(&hw_request_pending);
     now.tracked = hw_counters_tracked();
-    now.waited_s = seconds(atomic_load(&hw_counters.blocked_ns));
-    now.overlapped_s = seconds(atomic_load(&hw_counters.overlapped_ns));
+    now.waited_s = seconds(hw_atomic_load_seq_cst(&hw_counters.blocked_ns));
+    now.overlapped_s = seconds(hw_atomic_load_seq_cst(&hw_counters.overlapped_ns));
     now.recovered_s = recovered_s();
     memcpy(state, &now, size < sizeof now ? size : sizeof now);
     return HEADWAY_OK;

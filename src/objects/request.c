@@ -3,6 +3,7 @@
  * real call. */
 #include "objects/request.h"
 
+#include "base/atomic.h"
 #include "real/quirks.h"
 
 #include <pthread.h>
@@ -51,13 +52,13 @@ static void set_state(struct slot *slot, uint8_t state)
     unsigned outstanding = (unsigned)counts_as_outstanding(state) - counts_as_outstanding(slot->state);
     slot->state = state;
     if (known)
-        atomic_fetch_add_explicit(&hw_request_known, known, memory_order_relaxed);
+        hw_atomic_add_relaxed(&hw_request_known, known);
     if (pending)
-        atomic_fetch_add(&hw_request_pending, pending);
+        hw_atomic_add_seq_cst(&hw_request_pending, pending);
     if (outstanding)
-        atomic_fetch_add(&hw_request_outstanding, outstanding);
+        hw_atomic_add_seq_cst(&hw_request_outstanding, outstanding);
     if (outstanding && slot->kind == HW_REQUEST_CALLBACK)
-        atomic_fetch_add(&hw_request_callbacks, outstanding);
+        hw_atomic_add_seq_cst(&hw_request_callbacks, outstanding);
 }
 
 static struct slot *find(MPI_Request handle)
@@ -114,7 +115,7 @@ static struct slot *insert(MPI_Request handle)
     struct slot *slot = find(handle);
     if (slot)
         return slot;
-    unsigned known = atomic_load_explicit(&hw_request_known, memory_order_relaxed);
+    unsigned known = hw_atomic_load_relaxed(&hw_request_known);
     if ((!slots || 2 * (known + 1) > slot_mask + 1) && !grow())
         return NULL;
     uint32_t i = hash(handle);
@@ -138,7 +139,7 @@ static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes
     }
     pthread_mutex_unlock(&table_lock);
     if (slot == NULL && kind == HW_REQUEST_CALLBACK)
-        atomic_fetch_add(&hw_request_callbacks, 1); /* nobody will tell when it is complete */
+        hw_atomic_add_seq_cst(&hw_request_callbacks, 1); /* nobody will tell when it is complete */
     return slot != NULL;
 }
 
@@ -291,22 +292,22 @@ void hw_request_forget(int count, const MPI_Request *requests)
 
 void hw_request_nameless_post(void)
 {
-    atomic_fetch_add(&hw_request_outstanding, 1);
-    atomic_fetch_add(&hw_request_pending, 1);
+    hw_atomic_add_seq_cst(&hw_request_outstanding, 1);
+    hw_atomic_add_seq_cst(&hw_request_pending, 1);
 }
 
-void hw_request_nameless_take(unsigned count) { atomic_fetch_sub(&hw_request_pending, count); }
+void hw_request_nameless_take(unsigned count) { hw_atomic_sub_seq_cst(&hw_request_pending, count); }
 
-void hw_request_nameless_end(unsigned count) { atomic_fetch_sub(&hw_request_outstanding, count); }
+void hw_request_nameless_end(unsigned count) { hw_atomic_sub_seq_cst(&hw_request_outstanding, count); }
 
-void hw_request_allow_asking(enum hw_request_asking how) { atomic_store(&asking, how); }
+void hw_request_allow_asking(enum hw_request_asking how) { hw_atomic_store_seq_cst(&asking, how); }
 
 /* Where MPI_Request_get_status would do harm: MPICH and Intel MPI lose the status of a complete persistent
  * request once it has seen it, and where it raises errors, the error handler of a window is nobody's care
  * (mpi/errors.h). */
 static bool must_ask_plainly(const struct slot *slot)
 {
-    return atomic_load(&asking) == HW_REQUEST_ASK_NOT || slot->is_persistent ||
+    return hw_atomic_load_seq_cst(&asking) == HW_REQUEST_ASK_NOT || slot->is_persistent ||
            (HW_REAL_ASKING_RAISES && slot->kind == HW_REQUEST_RMA);
 }
 
@@ -386,7 +387,7 @@ static int ask_about_all(bool *has_polled)
 
 int hw_request_poll(bool *has_polled)
 {
-    int how = atomic_load(&asking);
+    int how = hw_atomic_load_seq_cst(&asking);
     *has_polled = false;
     /* Where the MPI can be asked without raising errors, handlers are no reason not to ask. */
     if (how == HW_REQUEST_ASK_NOT && !hw_real_request_is_complete)
@@ -406,8 +407,8 @@ void hw_request_fork_child(void)
 {
     for (uint32_t i = 0; slots && i <= slot_mask; i++)
         slots[i].state = STATE_EMPTY;
-    atomic_store(&hw_request_known, 0);
-    atomic_store(&hw_request_pending, 0);
-    atomic_store(&hw_request_outstanding, 0);
-    atomic_store(&hw_request_callbacks, 0);
+    hw_atomic_store_seq_cst(&hw_request_known, 0);
+    hw_atomic_store_seq_cst(&hw_request_pending, 0);
+    hw_atomic_store_seq_cst(&hw_request_outstanding, 0);
+    hw_atomic_store_seq_cst(&hw_request_callbacks, 0);
 }

@@ -19,11 +19,11 @@
 #ifndef HW_OBJECTS_REQUEST_H
 #define HW_OBJECTS_REQUEST_H
 
+#include "base/atomic.h"
 #include "base/visibility.h"
 #include "real/constants.h"
 #include "real/real.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,10 +49,7 @@ extern HW_HIDDEN atomic_uint hw_request_outstanding;
  * to end (Python's interpreter lock), or an MPI cannot have it (HW_REAL_IS_DUPLICATION_SAFE). */
 extern HW_HIDDEN atomic_uint hw_request_callbacks;
 
-static inline bool hw_request_is_any_known(void)
-{
-    return atomic_load_explicit(&hw_request_known, memory_order_relaxed) != 0;
-}
+static inline bool hw_request_is_any_known(void) { return hw_atomic_load_relaxed(&hw_request_known) != 0; }
 
 /* Enters a request that has just been posted. `bytes` is an estimate (a receive may get less).
  * Returns false if there was no memory for it: it then stays untracked. */

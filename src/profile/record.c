@@ -2,6 +2,7 @@
 /* Writes the record. A half-written file never carries the final name: it is renamed into place. */
 #include "profile/record.h"
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/visibility.h"
@@ -79,8 +80,8 @@ void hw_record_declined(const char *reason)
 {
     for (int i = 0; i < MAX_REASON_COUNT; i++) {
         const char *seen = NULL;
-        if (atomic_compare_exchange_strong(&reasons[i].text, &seen, reason) || seen == reason) {
-            atomic_fetch_add_explicit(&reasons[i].count, 1, memory_order_relaxed);
+        if (hw_atomic_compare_exchange_seq_cst(&reasons[i].text, &seen, reason) || seen == reason) {
+            hw_atomic_add_relaxed(&reasons[i].count, 1);
             return;
         }
     }
@@ -91,8 +92,9 @@ static double seconds(uint64_t ns) { return (double)ns / (double)HW_NS_PER_S; }
 static void write_reasons(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
-    for (int i = 0; i < MAX_REASON_COUNT && atomic_load(&reasons[i].text); i++)
-        hw_record_add_count(list, atomic_load(&reasons[i].text), atomic_load(&reasons[i].count));
+    for (int i = 0; i < MAX_REASON_COUNT && hw_atomic_load_seq_cst(&reasons[i].text); i++)
+        hw_record_add_count(list, hw_atomic_load_seq_cst(&reasons[i].text),
+                            hw_atomic_load_seq_cst(&reasons[i].count));
 }
 
 static void write_body(FILE *file, const struct hw_record_facts *facts)
@@ -110,10 +112,10 @@ static void write_body(FILE *file, const struct hw_record_facts *facts)
         .wall_s = seconds(hw_clock_now_ns() - began_ns),
         .process_cpu_s = seconds(hw_clock_read(CLOCK_PROCESS_CPUTIME_ID)),
         .thread_cpu_s = seconds(facts->thread_cpu_ns),
-        .mpi_wait_s = seconds(atomic_load(&hw_counters.blocked_ns)),
+        .mpi_wait_s = seconds(hw_atomic_load_seq_cst(&hw_counters.blocked_ns)),
         .declined = {write_reasons, NULL},
     };
-#define COPY_COUNTER(name, meaning) process.name = atomic_load(&hw_counters.name);
+#define COPY_COUNTER(name, meaning) process.name = hw_atomic_load_seq_cst(&hw_counters.name);
     HW_RECORD_PROCESS_COUNTERS(COPY_COUNTER)
 #undef COPY_COUNTER
     hw_profile_describe(&process);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress/gate.h"
 
+#include "base/atomic.h"
 #include "progress/inside.h"
 #include "shm/futex.h"
 
@@ -19,7 +20,7 @@ static int membarrier(int command) { return (int)syscall(SYS_membarrier, command
 void hw_gate_prepare(void)
 {
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0)
-        atomic_fetch_or(&hw_gate, FENCED);
+        hw_atomic_or_seq_cst(&hw_gate, FENCED);
 }
 
 static bool is_closed(uint32_t gate) { return (gate & ~(uint32_t)FENCED) != OPEN; }
@@ -40,14 +41,13 @@ void hw_gate_wait(void)
     bool is_waiting = false;
     for (int spins = 0;; spins++) {
         /* An exchange that changes nothing: an ordering of the mark before it, which a load is not. */
-        uint32_t gate = atomic_fetch_add(&hw_gate, 0);
+        uint32_t gate = hw_atomic_add_seq_cst(&hw_gate, 0);
         bool was_waiting = is_waiting;
         is_waiting = is_closed(gate);
         if (!was_waiting && !is_waiting)
             return;
         if (was_waiting != is_waiting)
-            atomic_store_explicit(&hw_inside.depth, is_waiting ? HW_INSIDE_WAITS : HW_INSIDE_YES,
-                                  memory_order_release);
+            hw_atomic_store_release(&hw_inside.depth, is_waiting ? HW_INSIDE_WAITS : HW_INSIDE_YES);
         if (!is_waiting) /* marked anew, so to be looked at anew */
             continue;
         if (spins < SPINS) {
@@ -55,7 +55,7 @@ void hw_gate_wait(void)
             continue;
         }
         uint32_t awaited = (gate & FENCED) | AWAITED;
-        if (gate == awaited || atomic_compare_exchange_strong(&hw_gate, &gate, awaited))
+        if (gate == awaited || hw_atomic_compare_exchange_seq_cst(&hw_gate, &gate, awaited))
             hw_futex_wait(&hw_gate, awaited, UINT64_MAX);
     }
 }
@@ -64,22 +64,22 @@ bool hw_gate_close(void)
 {
     if (hw_inside_any_in_mpi())
         return false;
-    uint32_t open = atomic_load_explicit(&hw_gate, memory_order_relaxed);
-    atomic_store(&hw_gate, open | CLOSED);
+    uint32_t open = hw_atomic_load_relaxed(&hw_gate);
+    hw_atomic_store_seq_cst(&hw_gate, open | CLOSED);
     bool is_ordered = (open & FENCED) || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
     if (is_ordered && !hw_inside_any_in_mpi())
         return true;
     hw_gate_open();
     if (!is_ordered) /* forbidden since: from now on entries have their fences */
-        atomic_fetch_or(&hw_gate, FENCED);
+        hw_atomic_or_seq_cst(&hw_gate, FENCED);
     return false;
 }
 
 void hw_gate_open(void)
 {
-    uint32_t gate = atomic_fetch_and(&hw_gate, FENCED);
+    uint32_t gate = hw_atomic_and_seq_cst(&hw_gate, FENCED);
     if ((gate & AWAITED) != 0)
         hw_futex_wake(&hw_gate, INT32_MAX);
 }
 
-void hw_gate_fork_child(void) { atomic_fetch_and(&hw_gate, FENCED); }
+void hw_gate_fork_child(void) { hw_atomic_and_seq_cst(&hw_gate, FENCED); }

@@ -16,9 +16,9 @@
 #ifndef HW_PROGRESS_GATE_H
 #define HW_PROGRESS_GATE_H
 
+#include "base/atomic.h"
 #include "base/visibility.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,8 +35,8 @@ void hw_gate_wait(void);
 /* The mark is set: returns once it is the program's turn. Threads of the program, in an entry. */
 static inline void hw_gate_pass(void)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(atomic_load_explicit(&hw_gate, memory_order_acquire) != 0, 0))
+    hw_atomic_compiler_fence();
+    if (__builtin_expect(hw_atomic_load_acquire(&hw_gate) != 0, 0))
         hw_gate_wait();
 }
 

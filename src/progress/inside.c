@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress/inside.h"
 
+#include "base/atomic.h"
 #include "profile/calls/calls.h"
 #include "progress/wire.h"
 #include "real/detect.h"
@@ -52,7 +53,7 @@ static void unregister(void *argument)
     pthread_mutex_unlock(&registry_mutex);
     inside->is_ending = true;
     /* Another destructor of this thread may still call MPI: it registers again. */
-    atomic_store_explicit(&inside->depth, HW_INSIDE_UNREGISTERED, memory_order_relaxed);
+    hw_atomic_store_relaxed(&inside->depth, HW_INSIDE_UNREGISTERED);
 }
 
 static void before_fork(void)
@@ -76,7 +77,8 @@ static void after_fork_in_child(void)
     hw_inside_is_owing = false; /* that is the parent's to pay */
     if (hw_inside_depth(&hw_inside) == HW_INSIDE_OWES)
         hw_inside_leave(&hw_inside);
-    if (has_key && (hw_inside.depth == HW_INSIDE_NO || pthread_getspecific(exit_key) == &hw_inside)) {
+    if (has_key && (hw_atomic_load_seq_cst(&hw_inside.depth) == HW_INSIDE_NO ||
+                    pthread_getspecific(exit_key) == &hw_inside)) {
         hw_inside.next = NULL;
         registry = &hw_inside;
     }
@@ -139,7 +141,7 @@ bool hw_inside_register(struct hw_inside *inside)
     if (has_key)
         enter_registry(inside);
     int outside = hw_profile_thread_begin() ? HW_INSIDE_PROFILED : HW_INSIDE_NO;
-    atomic_store_explicit(&inside->depth, outside, memory_order_relaxed);
+    hw_atomic_store_relaxed(&inside->depth, outside);
     return true;
 }
 
@@ -150,7 +152,7 @@ static bool any_up_to(int deepest)
     pthread_mutex_lock(&registry_mutex);
     bool is_inside = ending_count > 0;
     for (const struct hw_inside *inside = registry; inside != NULL && !is_inside; inside = inside->next) {
-        int depth = atomic_load_explicit(&inside->depth, memory_order_acquire);
+        int depth = hw_atomic_load_acquire(&inside->depth);
         is_inside = depth >= HW_INSIDE_YES && depth <= deepest;
     }
     pthread_mutex_unlock(&registry_mutex);
@@ -161,7 +163,4 @@ bool hw_inside_any(void) { return any_up_to(HW_INSIDE_WAITS); }
 
 bool hw_inside_any_in_mpi(void) { return any_up_to(HW_INSIDE_YES); }
 
-void hw_inside_mark_own_thread(void)
-{
-    atomic_store_explicit(&hw_inside.depth, HW_INSIDE_YES, memory_order_relaxed);
-}
+void hw_inside_mark_own_thread(void) { hw_atomic_store_relaxed(&hw_inside.depth, HW_INSIDE_YES); }

@@ -39,24 +39,24 @@ extern HW_HIDDEN _Thread_local struct hw_inside hw_inside __attribute__((tls_mod
 
 static inline int hw_inside_depth(const struct hw_inside *inside)
 {
-    return atomic_load_explicit(&inside->depth, memory_order_relaxed);
+    return hw_atomic_load_relaxed(&inside->depth);
 }
 
 /* Returns once it is the program's turn. */
 static inline void hw_inside_enter(struct hw_inside *inside)
 {
-    atomic_store_explicit(&inside->depth, HW_INSIDE_YES, memory_order_relaxed);
+    hw_atomic_store_relaxed(&inside->depth, HW_INSIDE_YES);
     hw_gate_pass();
 }
 static inline void hw_inside_leave(struct hw_inside *inside)
 {
-    atomic_store_explicit(&inside->depth, HW_INSIDE_NO, memory_order_release);
+    hw_atomic_store_release(&inside->depth, HW_INSIDE_NO);
 }
 
 /* The same at the end of the profiled way. */
 static inline void hw_inside_leave_profiled(struct hw_inside *inside)
 {
-    atomic_store_explicit(&inside->depth, HW_INSIDE_PROFILED, memory_order_release);
+    hw_atomic_store_release(&inside->depth, HW_INSIDE_PROFILED);
 }
 
 /* From a call of MPI, made by the only thread that makes any, not profiled: PAY is to be called at the
@@ -75,8 +75,7 @@ static inline bool hw_inside_is_outside(const struct hw_inside *inside)
 }
 static inline void hw_inside_leave_owing(struct hw_inside *inside)
 {
-    atomic_store_explicit(&inside->depth, hw_inside_is_owing ? HW_INSIDE_OWES : HW_INSIDE_NO,
-                          memory_order_release);
+    hw_atomic_store_release(&inside->depth, hw_inside_is_owing ? HW_INSIDE_OWES : HW_INSIDE_NO);
 }
 
 /* Called by an entry whose depth is not HW_INSIDE_NO. Registers a thread seen for the first time, whose depth

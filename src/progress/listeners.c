@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress/listeners.h"
 
+#include "base/atomic.h"
+
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -20,10 +21,10 @@ enum hw_status hw_listeners_add(int descriptor)
     pthread_once(&once, watch_forks);
     enum hw_status status = HW_NOMEM;
     pthread_mutex_lock(&lock);
-    int count = atomic_load(&listener_count);
+    int count = hw_atomic_load_seq_cst(&listener_count);
     if (count < HW_LISTENER_COUNT) {
         descriptors[count] = descriptor;
-        atomic_store(&listener_count, count + 1);
+        hw_atomic_store_seq_cst(&listener_count, count + 1);
         status = HW_OK;
     }
     pthread_mutex_unlock(&lock);
@@ -34,27 +35,27 @@ bool hw_listeners_remove(int descriptor)
 {
     bool is_found = false;
     pthread_mutex_lock(&lock);
-    int count = atomic_load(&listener_count);
+    int count = hw_atomic_load_seq_cst(&listener_count);
     for (int i = 0; i < count && !is_found; i++) {
         if (descriptors[i] != descriptor)
             continue;
         is_found = true;
         descriptors[i] = descriptors[count - 1];
-        atomic_store(&listener_count, count - 1);
+        hw_atomic_store_seq_cst(&listener_count, count - 1);
     }
     pthread_mutex_unlock(&lock);
     return is_found;
 }
 
-bool hw_listeners_is_any(void) { return atomic_load(&listener_count) > 0; }
+bool hw_listeners_is_any(void) { return hw_atomic_load_seq_cst(&listener_count) > 0; }
 
 void hw_listeners_tell(void)
 {
-    if (atomic_load_explicit(&listener_count, memory_order_relaxed) == 0)
+    if (hw_atomic_load_relaxed(&listener_count) == 0)
         return;
     const uint64_t one = 1;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < atomic_load(&listener_count); i++)
+    for (int i = 0; i < hw_atomic_load_seq_cst(&listener_count); i++)
         /* Full, or no eventfd after all: whoever listens has a timer besides. */
         if (write(descriptors[i], &one, sizeof one) < 0)
             continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress/waiter.h"
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/options.h"
 #include "profile/record/counters.h"
@@ -78,13 +79,12 @@ void hw_waiter_end(struct hw_waiter *waiter)
 
 void hw_waiter_nap(struct hw_waiter *waiter, uint64_t nap_ns)
 {
-    hw_futex_wait(&waiter->interrupts, atomic_load_explicit(&waiter->interrupts, memory_order_acquire),
-                  nap_ns);
+    hw_futex_wait(&waiter->interrupts, hw_atomic_load_acquire(&waiter->interrupts), nap_ns);
 }
 
 static bool is_interrupted(struct hw_waiter *waiter)
 {
-    unsigned interrupts = atomic_load_explicit(&waiter->interrupts, memory_order_acquire);
+    unsigned interrupts = hw_atomic_load_acquire(&waiter->interrupts);
     bool result = interrupts != waiter->interrupts_seen;
     waiter->interrupts_seen = interrupts;
     return result;
@@ -151,7 +151,7 @@ bool hw_waiter_is_data_waiting(struct hw_waiter *waiter)
 
 void hw_waiter_interrupt(struct hw_waiter *waiter)
 {
-    atomic_fetch_add_explicit(&waiter->interrupts, 1, memory_order_release);
+    hw_atomic_add_release(&waiter->interrupts, 1);
     hw_futex_wake(&waiter->interrupts, 1); /* it naps, or it waits on the sockets: both are told */
     if (has_events(waiter))
         hw_events_interrupt(&waiter->events);

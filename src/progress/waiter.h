@@ -11,11 +11,11 @@
 #ifndef HW_PROGRESS_WAITER_H
 #define HW_PROGRESS_WAITER_H
 
+#include "base/atomic.h"
 #include "base/status.h"
 #include "progress/events.h"
 #include "progress/pacing.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 

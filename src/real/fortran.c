@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/fortran.h"
 
+#include "base/atomic.h"
 #include "real/detect.h"
 #include "real/real.h"
 
@@ -40,10 +41,10 @@ static void *look_up(const char *name)
 
 void *hw_real_fortran_find(struct hw_real_fortran *function)
 {
-    void *found = __atomic_load_n(&function->found, __ATOMIC_RELAXED);
+    void *found = hw_atomic_load_relaxed(&function->found);
     if (found == NULL) {
         found = look_up(function->name);
-        __atomic_store_n(&function->found, found, __ATOMIC_RELAXED);
+        hw_atomic_store_relaxed(&function->found, found);
     }
     return found;
 }

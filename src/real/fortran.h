@@ -7,7 +7,7 @@
 /* A function that no mpi.h declares: its symbol, and where it is once somebody asked. */
 struct hw_real_fortran {
     const char *name;
-    void *found;
+    void *_Atomic found; /* relaxed: all find the same */
 };
 
 /* The next of that name in the chain after us; else the MPI's own, whoever opened it for himself (a plugin

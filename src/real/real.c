@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/real.h"
 
+#include "base/atomic.h"
 #include "base/log.h"
 #include "real/constants.h"
 #include "real/detect.h"
@@ -8,7 +9,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ _Static_assert(sizeof(struct hw_real_table) == HW_REAL_FUNCTION_COUNT * sizeof(v
 /* A leaf entry of another thread may read the member at this moment: never a torn pointer. */
 static void set_member(struct hw_real_table *table, size_t index, void *function)
 {
-    __atomic_store_n((void **)table + index, function, __ATOMIC_RELAXED);
+    hw_atomic_foreign_store_relaxed((void **)table + index, function);
 }
 
 /* The next definition after ours. With libmpi opened RTLD_LOCAL (Python extensions) it is not in the chain.
@@ -161,17 +161,17 @@ static enum hw_status load_locked(void)
     *(void **)&hw_real_request_is_complete = dlsym(library.handle, "PMPIX_Request_is_complete");
     hw_real_detect_exports(&library, check_export, NULL);
     check_reachable();
-    atomic_store_explicit(&state, STATE_LOADED, memory_order_release);
+    hw_atomic_store_release(&state, STATE_LOADED);
     return HW_OK;
 }
 
 enum hw_status hw_real_load(void)
 {
-    if (atomic_load_explicit(&state, memory_order_acquire) == STATE_LOADED)
+    if (hw_atomic_load_acquire(&state) == STATE_LOADED)
         return HW_OK;
     pthread_mutex_lock(&load_mutex);
     enum hw_status status = HW_OK;
-    if (atomic_load_explicit(&state, memory_order_relaxed) != STATE_LOADED)
+    if (hw_atomic_load_relaxed(&state) != STATE_LOADED)
         status = load_locked();
     pthread_mutex_unlock(&load_mutex);
     return status;
@@ -180,7 +180,7 @@ enum hw_status hw_real_load(void)
 bool hw_real_is_there(void)
 {
     struct hw_real_library found;
-    if (atomic_load_explicit(&state, memory_order_acquire) == STATE_LOADED)
+    if (hw_atomic_load_acquire(&state) == STATE_LOADED)
         return true;
     if (hw_real_detect(&found) != HW_OK)
         return false;
@@ -194,7 +194,7 @@ void hw_real_load_or_exit(void)
         _exit(EXIT_BAD_CONFIGURATION);
 }
 
-void hw_real_pretend_loaded(void) { atomic_store_explicit(&state, STATE_LOADED, memory_order_release); }
+void hw_real_pretend_loaded(void) { hw_atomic_store_release(&state, STATE_LOADED); }
 
 bool hw_real_has(size_t offset)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/slots.h"
 
+#include "base/atomic.h"
 #include "real/symbols.h"
 
 #include <dlfcn.h>
@@ -103,7 +104,7 @@ static bool fill(const struct link_map *map, struct hw_real_slot *slots, size_t 
     for (size_t i = 0; i < count; i++) {
         if (is_ours)
             slots[i].former = *slots[i].place;
-        __atomic_store_n(slots[i].place, is_ours ? slots[i].ours : slots[i].former, __ATOMIC_RELEASE);
+        hw_atomic_foreign_store_release(slots[i].place, is_ours ? slots[i].ours : slots[i].former);
     }
     if (bytes)
         mprotect(start, bytes, PROT_READ);

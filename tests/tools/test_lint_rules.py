@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The house rules that tools/lint_rules.py checks: circles of imports."""
+"""The house rules of tools/lint_rules.py: circles of imports, names of atomic operations."""
 
 from __future__ import annotations
 
@@ -60,3 +60,35 @@ def test_the_command_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert len(module.modules()) > 50 and module.circles() == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "atomic_store(&word, 1);",
+        "if (atomic_load_explicit(&word, memory_order_relaxed))",
+        "hw_atomic_add_relaxed(&word, atomic_exchange(&other, 0));",
+        "x = __atomic_load_n(&word, __ATOMIC_ACQUIRE);",
+        "__sync_synchronize();",
+        "order = memory_order_seq_cst;",
+    ],
+)
+def test_bare_atomics_are_found(rules: ModuleType, line: str) -> None:
+    text = f"/* atomic_load(\n */\n{line}\n"
+    found = rules.bare_atomics(Path("src/progress/gate.c"), text)
+    assert found and all(one.startswith("src/progress/gate.c:3: ") for one in found)
+    assert rules.bare_atomics(Path("src/base/atomic.h"), text) == []
+    assert rules.bare_atomics(Path("tests/mpi/halo.c"), text) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "static atomic_bool is_open; /* atomic_load( is for others */",
+        "static atomic_flag said = ATOMIC_FLAG_INIT;",
+        "atomic_init(&word, 0);",
+        "hw_atomic_store_release(&word, hw_atomic_load_seq_cst(&other));",
+    ],
+)
+def test_named_atomics_are_allowed(rules: ModuleType, line: str) -> None:
+    assert rules.bare_atomics(Path("src/progress/gate.c"), line) == []

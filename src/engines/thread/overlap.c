@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/thread/overlap.h"
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -148,7 +149,7 @@ static void begin_probe(void)
 {
     window.is_probe = true;
     window.has_begun = false;
-    atomic_store_explicit(&watch_ns, hw_policy_probe_ns(window.class), memory_order_relaxed);
+    hw_atomic_store_relaxed(&watch_ns, hw_policy_probe_ns(window.class));
 }
 
 static bool decide(uint64_t now_ns)
@@ -175,13 +176,13 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     window.has_wire = false;
     window.stretch_ns = window.best_ns = window.best_bytes = 0;
     window.looked_ns = window.first_moved_ns = window.last_moved_ns = 0;
-    atomic_store_explicit(&is_first_look, window.is_on, memory_order_relaxed);
+    hw_atomic_store_relaxed(&is_first_look, window.is_on);
     bool is_looked_at =
         window.class->window_count <= WIRE_WINDOWS || window.class->window_count % WIRE_WINDOWS == 0;
-    atomic_store_explicit(&wants_wire, is_looked_at, memory_order_relaxed);
-    atomic_store_explicit(&gap_ns, gap_for(window.class), memory_order_relaxed);
-    atomic_store_explicit(&has_rounds, false, memory_order_relaxed);
-    atomic_store_explicit(&waits_at_once, window.class->idle_run == HW_POLICY_IDLE_RUN, memory_order_relaxed);
+    hw_atomic_store_relaxed(&wants_wire, is_looked_at);
+    hw_atomic_store_relaxed(&gap_ns, gap_for(window.class));
+    hw_atomic_store_relaxed(&has_rounds, false);
+    hw_atomic_store_relaxed(&waits_at_once, window.class->idle_run == HW_POLICY_IDLE_RUN);
     window.has_gone = window.is_series_over = false;
     window.has_only_receives = window.is_for_others = true;
     window.series_count = 0;
@@ -190,7 +191,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     HW_COUNT(overlap_windows);
     if (!window.is_on)
         HW_COUNT(overlap_windows_off);
-    atomic_store_explicit(&is_on, window.is_on, memory_order_relaxed);
+    hw_atomic_store_relaxed(&is_on, window.is_on);
     hw_inside_want(HW_INSIDE_TIMES, true);
 }
 
@@ -240,7 +241,7 @@ static void count_window(struct hw_policy_class *class, const struct hw_policy_w
     class->judged.kernel_ns += kernel_ns;
     class->judged.waited_ns += waited_ns;
     class->judged.free_ns += closed->duration_ns > waited_ns ? closed->duration_ns - waited_ns : 0;
-    class->judged.gap_ns = atomic_load_explicit(&gap_ns, memory_order_relaxed);
+    class->judged.gap_ns = hw_atomic_load_relaxed(&gap_ns);
     HW_COUNT(judged_windows);
     tell_gain(class);
 }
@@ -320,8 +321,8 @@ static void close_window(uint64_t now_ns)
         log_window(window.class, &closed);
     window.class->bytes = window.bytes;
     window.class = NULL;
-    atomic_store_explicit(&watch_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&is_on, false, memory_order_relaxed);
+    hw_atomic_store_relaxed(&watch_ns, 0);
+    hw_atomic_store_relaxed(&is_on, false);
     hw_inside_want(HW_INSIDE_TIMES, false);
 }
 
@@ -330,7 +331,7 @@ static enum hw_policy_post continue_series(uint64_t now_ns)
 {
     if (window.series_count && now_ns - hw_overlap_last_post_ns() > SERIES_GAP_NS)
         end_series();
-    atomic_store_explicit(&last_post_ns, now_ns, memory_order_relaxed);
+    hw_atomic_store_relaxed(&last_post_ns, now_ns);
     if (window.is_series_over)
         return HW_POLICY_POST_TELL;
     window.series_count++;
@@ -349,7 +350,7 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
     window.bytes += bytes;
     window.sent_bytes += is_receive ? 0 : bytes;
     if (kind == HW_REQUEST_COLLECTIVE)
-        atomic_store_explicit(&has_rounds, true, memory_order_relaxed);
+        hw_atomic_store_relaxed(&has_rounds, true);
     window.has_only_receives &= is_receive;
     window.is_for_others &= kind == HW_REQUEST_COLLECTIVE || (kind == HW_REQUEST_P2P && !is_receive);
     enum hw_policy_post result = continue_series(now_ns);
@@ -377,7 +378,7 @@ void hw_overlap_returned(uint64_t blocked_ns)
 {
     pthread_mutex_lock(&lock);
     window.blocked_ns += blocked_ns;
-    if (window.class && atomic_load(&hw_request_outstanding) == 0)
+    if (window.class && hw_atomic_load_seq_cst(&hw_request_outstanding) == 0)
         close_window(hw_clock_now_ns());
     pthread_mutex_unlock(&lock);
 }
@@ -403,7 +404,7 @@ void hw_overlap_interfere(bool wants_pause, bool wants_listening)
         window.is_interfered = true;
     if (window.class && is_listened) {
         window.is_on = true;
-        atomic_store_explicit(&is_on, true, memory_order_relaxed);
+        hw_atomic_store_relaxed(&is_on, true);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -449,13 +450,12 @@ void hw_overlap_looked_first(const struct hw_overlap_wire *wire, uint64_t now_ns
 
 bool hw_overlap_is_first_look(void)
 {
-    return atomic_load_explicit(&is_first_look, memory_order_relaxed) &&
-           atomic_exchange(&is_first_look, false);
+    return hw_atomic_load_relaxed(&is_first_look) && hw_atomic_exchange_seq_cst(&is_first_look, false);
 }
 
-bool hw_overlap_wants_wire(void) { return atomic_load_explicit(&wants_wire, memory_order_relaxed); }
+bool hw_overlap_wants_wire(void) { return hw_atomic_load_relaxed(&wants_wire); }
 
-uint64_t hw_overlap_watch_ns(void) { return atomic_load_explicit(&watch_ns, memory_order_relaxed); }
+uint64_t hw_overlap_watch_ns(void) { return hw_atomic_load_relaxed(&watch_ns); }
 
 /* Data come in bursts: a moment without any is not the end. */
 bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_ns)
@@ -473,18 +473,18 @@ bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_
         (wire->queued_bytes >= MOVED_BYTES || now_ns - window.watched_ns < hw_policy_probe_ns(window.class));
     if (is_watching && !result) {
         window.has_begun = true;
-        atomic_store_explicit(&watch_ns, 0, memory_order_relaxed);
+        hw_atomic_store_relaxed(&watch_ns, 0);
     }
     pthread_mutex_unlock(&lock);
     return result;
 }
 
-uint64_t hw_overlap_gap_ns(void) { return atomic_load_explicit(&gap_ns, memory_order_relaxed); }
+uint64_t hw_overlap_gap_ns(void) { return hw_atomic_load_relaxed(&gap_ns); }
 
-bool hw_overlap_has_rounds(void) { return atomic_load_explicit(&has_rounds, memory_order_relaxed); }
+bool hw_overlap_has_rounds(void) { return hw_atomic_load_relaxed(&has_rounds); }
 
-uint64_t hw_overlap_last_post_ns(void) { return atomic_load_explicit(&last_post_ns, memory_order_relaxed); }
+uint64_t hw_overlap_last_post_ns(void) { return hw_atomic_load_relaxed(&last_post_ns); }
 
-bool hw_overlap_waits_at_once(void) { return atomic_load_explicit(&waits_at_once, memory_order_relaxed); }
+bool hw_overlap_waits_at_once(void) { return hw_atomic_load_relaxed(&waits_at_once); }
 
-bool hw_overlap_is_on(void) { return atomic_load_explicit(&is_on, memory_order_relaxed); }
+bool hw_overlap_is_on(void) { return hw_atomic_load_relaxed(&is_on); }

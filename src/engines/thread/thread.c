@@ -5,6 +5,7 @@
 #include "engines/thread/thread.h"
 #include "base/agent.h"
 #include "base/arithmetic.h"
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -18,7 +19,6 @@
 #include "progress/poll.h"
 #include "progress/waiter.h"
 #include "progress/wire.h"
-#include "real/constants.h"
 #include "real/real.h"
 #include "shm/futex.h"
 #include "world/comm.h"
@@ -56,8 +56,7 @@ static bool is_open;
 static pthread_mutex_t creation_lock = PTHREAD_MUTEX_INITIALIZER;
 enum { NOT_CREATED, RUNNING, FAILED };
 static _Atomic int life; /* of the thread; written under creation_lock, or when no hook can run */
-static atomic_bool is_stopping;
-static atomic_bool is_retired;
+static atomic_bool is_stopping, is_retired, has_new_window;
 static atomic_bool is_polling; /* with is_paused, seq_cst: either sees the other */
 
 /* How the thread sleeps when it does not wait for the transport; seq_cst with the tracker's counters, so that
@@ -73,7 +72,6 @@ static _Atomic uint32_t sleep_state;
 static struct hw_alarm wake_up;
 static atomic_int exposure_count;
 static _Atomic uint64_t window_freed_ns; /* when the last exposed one was */
-static atomic_bool has_new_window;
 static atomic_uint post_count; /* operations posted; tells the thread whether the program is still posting */
 static atomic_bool is_series_complete;     /* the last post was the last of its series, as far as is known */
 static atomic_bool is_paused, is_listened; /* by the program; is_paused with is_polling, seq_cst */
@@ -86,17 +84,17 @@ static struct hw_wire wire; /* the thread's own */
 /* An exposed window needs the thread where others wait, and when their message arrives: never a timer. */
 static bool has_exposure(void)
 {
-    return atomic_load(&exposure_count) > 0 && hw_awaited_is() &&
-           atomic_load_explicit(&has_sockets, memory_order_relaxed);
+    return hw_atomic_load_seq_cst(&exposure_count) > 0 && hw_awaited_is() &&
+           hw_atomic_load_relaxed(&has_sockets);
 }
 
 static bool has_work(void)
 {
-    if (atomic_load(&is_retired) || atomic_load(&is_paused) || atomic_load(&hw_request_callbacks) != 0)
+    if (hw_atomic_load_seq_cst(&is_retired) || hw_atomic_load_seq_cst(&is_paused) ||
+        hw_atomic_load_seq_cst(&hw_request_callbacks) != 0)
         return false;
-    if (atomic_load(&is_listened))
-        return true;
-    return (atomic_load(&hw_request_pending) != 0 && hw_overlap_is_on()) || has_exposure();
+    return hw_atomic_load_seq_cst(&is_listened) ||
+           (hw_atomic_load_seq_cst(&hw_request_pending) != 0 && hw_overlap_is_on()) || has_exposure();
 }
 
 static void prepare_thread(void)
@@ -127,8 +125,8 @@ static int drain(bool *is_cut)
 {
     int completed = 0, polls = 0, bulk_polls = 0;
     bool has_data = false, has_bursts = hw_burst_is_wanted();
-    atomic_store(&is_polling, true);
-    hw_arithmetic_set(atomic_load_explicit(&arithmetic, memory_order_relaxed));
+    hw_atomic_store_seq_cst(&is_polling, true);
+    hw_arithmetic_set(hw_atomic_load_relaxed(&arithmetic));
     for (; has_work(); polls++) {
         if (bulk_polls == MAX_POLLS_PER_LOOK) {
             if (waiter.uses_events)
@@ -150,9 +148,9 @@ static int drain(bool *is_cut)
         if (polls > 0 && !has_data && !(may_burst && hw_burst_goes_on(polls, took_ns)))
             break;
     }
-    atomic_fetch_or_explicit(&exceptions, hw_arithmetic_exceptions(), memory_order_relaxed);
+    hw_atomic_or_relaxed(&exceptions, hw_arithmetic_exceptions());
     hw_gate_open();
-    atomic_store(&is_polling, false);
+    hw_atomic_store_seq_cst(&is_polling, false);
     HW_COUNT_ADD(completed_early, completed);
     if (polls > 0 || completed > 0)
         hw_listeners_tell();
@@ -164,13 +162,13 @@ static void rest(uint32_t state, uint64_t timeout_ns)
 {
     if (state == PARKED && hw_alarm_is_there(&wake_up))
         state = PARKED_ON_ALARM;
-    atomic_store(&sleep_state, state);
-    bool is_to_go_on = atomic_load(&is_stopping) || (state >= PARKED && has_work());
+    hw_atomic_store_seq_cst(&sleep_state, state);
+    bool is_to_go_on = hw_atomic_load_seq_cst(&is_stopping) || (state >= PARKED && has_work());
     if (!is_to_go_on && state == PARKED_ON_ALARM)
         hw_alarm_sleep(&wake_up, timeout_ns);
     else if (!is_to_go_on)
         hw_futex_wait(&sleep_state, state, timeout_ns);
-    atomic_store(&sleep_state, AWAKE);
+    hw_atomic_store_seq_cst(&sleep_state, AWAKE);
 }
 
 /* Lets the program finish a series of posts. A poll in the middle of it would answer the partner's receive
@@ -180,8 +178,8 @@ static void rest(uint32_t state, uint64_t timeout_ns)
 static void settle(void)
 {
     static unsigned seen; /* progress thread only */
-    unsigned posted = atomic_load(&post_count);
-    if (atomic_exchange(&is_series_complete, false))
+    unsigned posted = hw_atomic_load_seq_cst(&post_count);
+    if (hw_atomic_exchange_seq_cst(&is_series_complete, false))
         seen = posted;
     for (int naps = 0; posted != seen && naps < MAX_SETTLE_NAPS; naps++) {
         uint64_t since_ns = hw_clock_now_ns() - hw_overlap_last_post_ns();
@@ -189,9 +187,9 @@ static void settle(void)
             break;
         seen = posted;
         hw_waiter_nap(&waiter, SETTLE_NS - since_ns);
-        posted = atomic_load(&post_count);
+        posted = hw_atomic_load_seq_cst(&post_count);
     }
-    seen = atomic_load(&post_count);
+    seen = hw_atomic_load_seq_cst(&post_count);
 }
 
 /* Windows that come and go in quick succession: parking after each would cost the program a wake-up for the
@@ -200,7 +198,7 @@ static void settle(void)
 static uint64_t window_series_nap_ns(void)
 {
     static uint64_t nap_ns = IDLE_NAP_NS; /* progress thread only */
-    uint64_t freed_ns = atomic_load(&window_freed_ns);
+    uint64_t freed_ns = hw_atomic_load_seq_cst(&window_freed_ns);
     if (freed_ns == 0 || hw_clock_now_ns() - freed_ns > WINDOW_SERIES_NS) {
         nap_ns = IDLE_NAP_NS;
         return 0;
@@ -216,13 +214,13 @@ static uint64_t window_series_nap_ns(void)
  * more. */
 static uint64_t idle_nap_ns(int *idle_looks)
 {
-    bool is_barred = atomic_load(&hw_request_callbacks) != 0;
+    bool is_barred = hw_atomic_load_seq_cst(&hw_request_callbacks) != 0;
     uint64_t series_nap_ns = window_series_nap_ns();
-    if (atomic_load(&is_paused) || atomic_load(&is_retired))
+    if (hw_atomic_load_seq_cst(&is_paused) || hw_atomic_load_seq_cst(&is_retired))
         return 0;
     if (series_nap_ns > 0)
         return series_nap_ns;
-    if (atomic_load(&hw_request_outstanding) == 0 ||
+    if (hw_atomic_load_seq_cst(&hw_request_outstanding) == 0 ||
         (++*idle_looks > IDLE_LOOKS_BEFORE_PARKING && !is_barred))
         return 0;
     return is_barred ? MAX_INSIDE_NAP_NS : IDLE_NAP_NS;
@@ -261,7 +259,7 @@ static void look_again(void)
 static void watch(void)
 {
     uint64_t watch_ns;
-    while ((watch_ns = hw_overlap_watch_ns()) > 0 && has_work() && !atomic_load(&is_stopping)) {
+    while ((watch_ns = hw_overlap_watch_ns()) > 0 && has_work() && !hw_atomic_load_seq_cst(&is_stopping)) {
         hw_waiter_nap(&waiter, watch_ns);
         struct hw_overlap_wire seen = read_wire(false);
         seen.queued_bytes = hw_wire_queued(&wire);
@@ -276,12 +274,12 @@ static void work(void)
     uint64_t inside_nap_ns = FIRST_INSIDE_NAP_NS;
     int idle_looks = 0;
     hw_waiter_begin(&waiter);
-    atomic_store_explicit(&has_sockets, waiter.uses_events, memory_order_relaxed);
+    hw_atomic_store_relaxed(&has_sockets, waiter.uses_events);
     enum hw_reason reason =
         HW_REASON_INTERRUPT; /* look at once: what arrived before this had nobody to see it */
-    while (!atomic_load_explicit(&is_stopping, memory_order_relaxed)) {
+    while (!hw_atomic_load_relaxed(&is_stopping)) {
         settle();
-        if (atomic_exchange(&has_new_window, false)) {
+        if (hw_atomic_exchange_seq_cst(&has_new_window, false)) {
             hw_waiter_begin(&waiter);
             reason = HW_REASON_INTERRUPT;
         }
@@ -337,8 +335,9 @@ static void work(void)
 static uint64_t parking_ns(void)
 {
     static uint64_t retry_ns = FIRST_SOCKET_RETRY_NS; /* progress thread only */
-    bool lacks_sockets = waiter.has_events && atomic_load(&exposure_count) > 0 && hw_awaited_is() &&
-                         !atomic_load(&has_sockets) && !atomic_load(&is_retired);
+    bool lacks_sockets = waiter.has_events && hw_atomic_load_seq_cst(&exposure_count) > 0 &&
+                         hw_awaited_is() && !hw_atomic_load_seq_cst(&has_sockets) &&
+                         !hw_atomic_load_seq_cst(&is_retired);
     if (!lacks_sockets) {
         retry_ns = FIRST_SOCKET_RETRY_NS;
         return UINT64_MAX;
@@ -353,7 +352,7 @@ static void *run(void *unused)
 {
     (void)unused;
     prepare_thread();
-    while (!atomic_load(&is_stopping)) {
+    while (!hw_atomic_load_seq_cst(&is_stopping)) {
         rest(PARKED, parking_ns());
         work();
     }
@@ -363,8 +362,9 @@ static void *run(void *unused)
 /* Takes the thread's sleep away if it is at least as deep as `state`. True if the caller is to end it now. */
 static bool is_to_wake(uint32_t state, uint32_t *found)
 {
-    *found = atomic_load(&sleep_state);
-    return (*found >= state || *found == ARMED) && atomic_compare_exchange_strong(&sleep_state, found, AWAKE);
+    *found = hw_atomic_load_seq_cst(&sleep_state);
+    return (*found >= state || *found == ARMED) &&
+           hw_atomic_compare_exchange_seq_cst(&sleep_state, found, AWAKE);
 }
 
 static void end_sleep(uint32_t state)
@@ -394,9 +394,9 @@ static void wake(uint32_t state)
 static void wake_soon(uint32_t state)
 {
     uint32_t parked = PARKED_ON_ALARM;
-    if (atomic_load(&sleep_state) == ARMED)
+    if (hw_atomic_load_seq_cst(&sleep_state) == ARMED)
         return;
-    if (!atomic_compare_exchange_strong(&sleep_state, &parked, ARMED)) {
+    if (!hw_atomic_compare_exchange_seq_cst(&sleep_state, &parked, ARMED)) {
         wake(state);
         return;
     }
@@ -408,7 +408,7 @@ static void wake_soon(uint32_t state)
  * of a transfer under way is out of date. */
 static void begin_anew(void)
 {
-    atomic_store(&has_new_window, true);
+    hw_atomic_store_seq_cst(&has_new_window, true);
     hw_inside_leave(&hw_inside);
     hw_waiter_interrupt(&waiter);
     hw_inside_enter(&hw_inside);
@@ -418,35 +418,35 @@ static void begin_anew(void)
  * its short cut for one, which a program that never needs us must not pay. Returns true if it runs. */
 static bool is_created(void)
 {
-    if (__builtin_expect(atomic_load_explicit(&life, memory_order_acquire) != NOT_CREATED, 1))
-        return atomic_load_explicit(&life, memory_order_relaxed) == RUNNING;
+    if (__builtin_expect(hw_atomic_load_acquire(&life) != NOT_CREATED, 1))
+        return hw_atomic_load_relaxed(&life) == RUNNING;
     pthread_mutex_lock(&creation_lock);
-    if (atomic_load(&life) == NOT_CREATED) {
+    if (hw_atomic_load_seq_cst(&life) == NOT_CREATED) {
         /* The creator may have been bound to one core meanwhile. */
         int error = hw_agent_create(&thread, run, STACK_BYTES, &allowed_cores);
         if (error)
             hw_log_warn("no progress thread: %s; going on without", strerror(error));
         else
             hw_overlap_start(thread, &allowed_cores);
-        atomic_store(&life, error ? FAILED : RUNNING);
+        hw_atomic_store_seq_cst(&life, error ? FAILED : RUNNING);
     }
     pthread_mutex_unlock(&creation_lock);
-    return atomic_load(&life) == RUNNING;
+    return hw_atomic_load_seq_cst(&life) == RUNNING;
 }
 
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     bool is_new;
-    if (atomic_load_explicit(&is_retired, memory_order_relaxed) || !is_created())
+    if (hw_atomic_load_relaxed(&is_retired) || !is_created())
         return;
-    atomic_store_explicit(&arithmetic, hw_arithmetic_get(), memory_order_relaxed);
+    hw_atomic_store_relaxed(&arithmetic, hw_arithmetic_get());
     enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);
-    atomic_fetch_add_explicit(&post_count, 1, memory_order_release); /* after its time */
-    if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || atomic_load(&is_paused))
+    hw_atomic_add_release(&post_count, 1); /* after its time */
+    if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || hw_atomic_load_seq_cst(&is_paused))
         return;
-    bool is_asleep = atomic_load(&sleep_state) != AWAKE;
+    bool is_asleep = hw_atomic_load_seq_cst(&sleep_state) != AWAKE;
     if (post == HW_POLICY_POST_COMPLETE)
-        atomic_store(&is_series_complete, true);
+        hw_atomic_store_seq_cst(&is_series_complete, true);
     if (is_asleep && post == HW_POLICY_POST_COMPLETE)
         wake(NAPPING);
     else if (is_asleep)
@@ -457,23 +457,23 @@ void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive
 
 void hw_thread_returned(uint64_t blocked_ns, int still_pending)
 {
-    if (atomic_load_explicit(&exceptions, memory_order_relaxed) != 0)
-        hw_arithmetic_add_exceptions(atomic_exchange(&exceptions, 0));
+    if (hw_atomic_load_relaxed(&exceptions) != 0)
+        hw_arithmetic_add_exceptions(hw_atomic_exchange_seq_cst(&exceptions, 0));
     HW_COUNT(doors);
     HW_COUNT_ADD(blocked_ns, blocked_ns);
     hw_overlap_returned(blocked_ns);
-    if (still_pending && hw_overlap_is_on() && !atomic_load(&is_paused))
+    if (still_pending && hw_overlap_is_on() && !hw_atomic_load_seq_cst(&is_paused))
         wake(PARKED); /* one that naps looks again by itself: a program that tests in a loop must not pay each
                          time */
 }
 
 static void wait_for_poll(void)
 {
-    while (atomic_load(&is_polling))
+    while (hw_atomic_load_seq_cst(&is_polling))
         sched_yield();
 }
 
-void hw_thread_retire(void) { atomic_store(&is_retired, true); }
+void hw_thread_retire(void) { hw_atomic_store_seq_cst(&is_retired, true); }
 
 /* The program changed its mind about what the thread may do; outside MPI, so nothing has to be hidden. */
 static void take_up(void)
@@ -485,8 +485,8 @@ static void take_up(void)
 
 void hw_thread_pause(bool wants_pause)
 {
-    atomic_store(&is_paused, wants_pause);
-    hw_overlap_interfere(wants_pause, atomic_load(&is_listened));
+    hw_atomic_store_seq_cst(&is_paused, wants_pause);
+    hw_overlap_interfere(wants_pause, hw_atomic_load_seq_cst(&is_listened));
     if (wants_pause)
         wait_for_poll();
     else
@@ -495,26 +495,26 @@ void hw_thread_pause(bool wants_pause)
 
 void hw_thread_listen(bool wants_listening)
 {
-    if (wants_listening && (!is_open || atomic_load(&is_retired) || !is_created()))
+    if (wants_listening && (!is_open || hw_atomic_load_seq_cst(&is_retired) || !is_created()))
         return;
-    atomic_store(&is_listened, wants_listening);
-    hw_overlap_interfere(atomic_load(&is_paused), wants_listening);
+    hw_atomic_store_seq_cst(&is_listened, wants_listening);
+    hw_overlap_interfere(hw_atomic_load_seq_cst(&is_paused), wants_listening);
     take_up();
 }
 
 static void serve_exposure(void)
 {
-    if (hw_awaited_is() && !atomic_load_explicit(&is_retired, memory_order_relaxed) && is_created())
+    if (hw_awaited_is() && !hw_atomic_load_relaxed(&is_retired) && is_created())
         wake(PARKED); /* the thread finds out whether there are sockets to watch */
 }
 
 void hw_thread_exposed(int change)
 {
-    atomic_store_explicit(&arithmetic, hw_arithmetic_get(), memory_order_relaxed);
-    int count = atomic_fetch_add(&exposure_count, change) + change;
+    hw_atomic_store_relaxed(&arithmetic, hw_arithmetic_get());
+    int count = hw_atomic_add_seq_cst(&exposure_count, change) + change;
     hw_awaited_expose(count > 0);
     if (count == 0)
-        atomic_store(&window_freed_ns, hw_clock_now_ns());
+        hw_atomic_store_seq_cst(&window_freed_ns, hw_clock_now_ns());
     if (change > 0)
         serve_exposure();
 }
@@ -534,12 +534,12 @@ enum hw_status hw_thread_start(bool has_world)
     hw_alarm_open(&wake_up);
     if (sched_getaffinity(0, sizeof allowed_cores, &allowed_cores) != 0)
         memset(&allowed_cores, 0xff, sizeof allowed_cores);
-    atomic_store(&is_stopping, false);
-    atomic_store(&is_retired, false);
-    atomic_store(&is_paused, false);
-    atomic_store(&is_listened, false);
+    hw_atomic_store_seq_cst(&is_stopping, false);
+    hw_atomic_store_seq_cst(&is_retired, false);
+    hw_atomic_store_seq_cst(&is_paused, false);
+    hw_atomic_store_seq_cst(&is_listened, false);
     hw_overlap_interfere(false, false);
-    atomic_store(&life, NOT_CREATED);
+    hw_atomic_store_seq_cst(&life, NOT_CREATED);
     is_open = true;
     return HW_OK;
 }
@@ -549,16 +549,16 @@ static uint64_t stopped_cpu_ns; /* what the thread had used when it was stopped 
 static uint64_t cpu_ns(void)
 {
     clockid_t clock;
-    bool is_running = atomic_load(&life) == RUNNING;
+    bool is_running = hw_atomic_load_seq_cst(&life) == RUNNING;
     return is_running && pthread_getcpuclockid(thread, &clock) == 0 ? hw_clock_read(clock) : stopped_cpu_ns;
 }
 
 static void ask_to_stop(void)
 {
     stopped_cpu_ns = cpu_ns();
-    atomic_store(&life, NOT_CREATED);
-    atomic_store(&is_stopping, true);
-    atomic_store(&sleep_state, AWAKE);
+    hw_atomic_store_seq_cst(&life, NOT_CREATED);
+    hw_atomic_store_seq_cst(&is_stopping, true);
+    hw_atomic_store_seq_cst(&sleep_state, AWAKE);
     hw_futex_wake(&sleep_state, 1);
     hw_alarm_set(&wake_up, 0);
     hw_waiter_interrupt(&waiter);
@@ -566,7 +566,7 @@ static void ask_to_stop(void)
 
 void hw_thread_abandon(void)
 {
-    if (atomic_load(&life) != RUNNING)
+    if (hw_atomic_load_seq_cst(&life) != RUNNING)
         return;
     ask_to_stop();
     struct timespec deadline;
@@ -582,7 +582,7 @@ void hw_thread_stop(void)
     if (!is_open)
         return;
     is_open = false;
-    if (atomic_load(&life) == RUNNING) {
+    if (hw_atomic_load_seq_cst(&life) == RUNNING) {
         ask_to_stop();
         pthread_join(thread, NULL);
     }
@@ -595,6 +595,6 @@ bool hw_thread_is_started(void) { return is_open; }
 
 void hw_thread_describe(struct hw_record_facts *facts)
 {
-    facts->trigger = atomic_load_explicit(&has_sockets, memory_order_relaxed) ? "events" : "tick";
+    facts->trigger = hw_atomic_load_relaxed(&has_sockets) ? "events" : "tick";
     facts->thread_cpu_ns = cpu_ns();
 }

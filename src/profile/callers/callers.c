@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/callers/callers.h"
+#include "base/atomic.h"
 #include "base/visibility.h"
 #include "profile/python/python.h"
 
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/auxv.h>
@@ -90,7 +90,7 @@ static struct known *probe(const void *site)
 {
     uint32_t i = (uint32_t)((uint64_t)(uintptr_t)site * UINT64_C(0x9E3779B97F4A7C15) >> 32) % SITE_COUNT;
     for (;; i = (i + 1) % SITE_COUNT) {
-        const void *found = atomic_load_explicit(&table[i].site, memory_order_acquire);
+        const void *found = hw_atomic_load_acquire(&table[i].site);
         if (!found || found == site)
             return &table[i];
     }
@@ -101,23 +101,23 @@ static struct known *probe(const void *site)
 static struct known *find(const void *site)
 {
     struct known *known = probe(site);
-    if (atomic_load_explicit(&known->site, memory_order_relaxed))
+    if (hw_atomic_load_relaxed(&known->site))
         return known;
-    if (atomic_load_explicit(&used_count, memory_order_relaxed) == MAX_USED_COUNT)
+    if (hw_atomic_load_relaxed(&used_count) == MAX_USED_COUNT)
         return NULL;
     bool is_layer = is_in_layer(site), is_extension = !is_layer && hw_python_is_extension(site);
     struct hw_place place = {0};
     hw_place_find(site, &place);
     pthread_mutex_lock(&lock);
     known = probe(site);
-    if (!atomic_load_explicit(&known->site, memory_order_relaxed)) {
-        if (atomic_load_explicit(&used_count, memory_order_relaxed) < MAX_USED_COUNT) {
-            atomic_fetch_add_explicit(&used_count, 1, memory_order_relaxed);
+    if (!hw_atomic_load_relaxed(&known->site)) {
+        if (hw_atomic_load_relaxed(&used_count) < MAX_USED_COUNT) {
+            hw_atomic_add_relaxed(&used_count, 1);
             known->is_layer = is_layer && open_unwinder();
             known->is_extension = is_extension;
             known->place = place;
             place = (struct hw_place){0};
-            atomic_store_explicit(&known->site, site, memory_order_release);
+            hw_atomic_store_release(&known->site, site);
         } else {
             known = NULL;
         }
@@ -130,7 +130,7 @@ static struct known *find(const void *site)
 const struct hw_place *hw_callers_place_of(const void *site)
 {
     const struct known *known = probe(site);
-    bool is_known = atomic_load_explicit(&known->site, memory_order_relaxed) && known->place.module;
+    bool is_known = hw_atomic_load_relaxed(&known->site) && known->place.module;
     return is_known ? &known->place : NULL;
 }
 
@@ -167,8 +167,8 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
 static __attribute__((noinline)) const void *caller_through(struct known *known, const void *site)
 {
     const char *base = __builtin_frame_address(0);
-    ptrdiff_t distance = atomic_load_explicit(&known->distance, memory_order_relaxed);
-    unsigned use = atomic_fetch_add_explicit(&known->use_count, 1, memory_order_relaxed);
+    ptrdiff_t distance = hw_atomic_load_relaxed(&known->distance);
+    unsigned use = hw_atomic_add_relaxed(&known->use_count, 1);
     if (distance && use % CHECK_EVERY)
         return *(const void *const *)(base + distance);
     struct walk walk = {.site = site};
@@ -177,9 +177,9 @@ static __attribute__((noinline)) const void *caller_through(struct known *known,
         return site;
     ptrdiff_t found = walk.slot ? walk.slot - base : 0;
     if (use == 0)
-        atomic_store_explicit(&known->distance, found, memory_order_relaxed);
+        hw_atomic_store_relaxed(&known->distance, found);
     else if (found != distance) /* the frame's size varies: never again from memory */
-        atomic_store_explicit(&known->distance, 0, memory_order_relaxed);
+        hw_atomic_store_relaxed(&known->distance, 0);
     return walk.caller;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/callers/comms.h"
 
+#include "base/atomic.h"
 #include "profile/record/lock.h"
 
 #include <stdlib.h>

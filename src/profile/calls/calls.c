@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/calls/calls.h"
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/visibility.h"
 #include "profile/callers/callers.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/calls/phases.h"
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/visibility.h"
 #include "profile/calls/calls.h"
@@ -38,8 +39,8 @@ static struct figures read_figures(void)
     return (struct figures){
         .wall_ns = hw_clock_now_ns(),
         .tracked = hw_counters_tracked(),
-        .blocked_ns = atomic_load(&hw_counters.blocked_ns),
-        .overlapped_ns = atomic_load(&hw_counters.overlapped_ns),
+        .blocked_ns = hw_atomic_load_seq_cst(&hw_counters.blocked_ns),
+        .overlapped_ns = hw_atomic_load_seq_cst(&hw_counters.overlapped_ns),
         .mpi_ns = hw_profile_mpi_ns(),
     };
 }

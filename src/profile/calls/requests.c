@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/calls/requests.h"
 
+#include "base/atomic.h"
 #include "base/visibility.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { BUCKET_COUNT = 4096, SLAB_COUNT = 128 };
@@ -12,7 +12,7 @@ HW_SPARSE static struct hw_profile_request *buckets[BUCKET_COUNT];
 static struct hw_profile_request *free_ones;
 static atomic_uint known_count;
 
-bool hw_requests_is_any_known(void) { return atomic_load_explicit(&known_count, memory_order_relaxed) != 0; }
+bool hw_requests_is_any_known(void) { return hw_atomic_load_relaxed(&known_count) != 0; }
 
 /* Where the first request of the handle is linked; *link is NULL if there is none. */
 static struct hw_profile_request **find_link(uint64_t handle)
@@ -34,7 +34,7 @@ struct hw_profile_request *hw_requests_take(uint64_t handle)
         request->same->last = request->last;
         *link = request->same;
     }
-    atomic_fetch_sub_explicit(&known_count, 1, memory_order_relaxed);
+    hw_atomic_sub_relaxed(&known_count, 1);
     return request;
 }
 
@@ -49,7 +49,7 @@ void hw_requests_put(struct hw_profile_request *request)
     } else {
         *link = request;
     }
-    atomic_fetch_add_explicit(&known_count, 1, memory_order_relaxed);
+    hw_atomic_add_relaxed(&known_count, 1);
 }
 
 struct hw_profile_request *hw_requests_new(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/calls/threads.h"
 
+#include "base/atomic.h"
 #include "profile/calls/one_sided.h"
 #include "profile/record/lock.h"
 

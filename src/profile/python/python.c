@@ -201,7 +201,7 @@ static struct seen *probe(const struct activity *one, const void *address)
     key = (key ^ (uint64_t)(unsigned)one->instruction << 8) * UINT64_C(0x9E3779B97F4A7C15);
     for (uint32_t i = (uint32_t)(key >> 32) % SEEN_COUNT;; i = (i + 1) % SEEN_COUNT) {
         struct seen *seen = &seen_ones[i];
-        const char *code = atomic_load_explicit(&seen->code, memory_order_acquire);
+        const char *code = hw_atomic_load_acquire(&seen->code);
         if (!code || (code == one->code && seen->instruction == one->instruction &&
                       seen->address == address && seen->file == one->file && seen->name == one->name &&
                       seen->lines_hash == one->lines_hash && seen->first_line == one->first_line))
@@ -272,7 +272,7 @@ static const void *resolve(const struct activity *one, const void *address, bool
     if (!is_others && !site)
         site = address;
     struct seen *seen = probe(one, address);
-    if (!atomic_load_explicit(&seen->code, memory_order_relaxed) && seen_count < MAX_SEEN_COUNT) {
+    if (!hw_atomic_load_relaxed(&seen->code) && seen_count < MAX_SEEN_COUNT) {
         seen_count++;
         seen->file = one->file;
         seen->name = one->name;
@@ -281,7 +281,7 @@ static const void *resolve(const struct activity *one, const void *address, bool
         seen->first_line = one->first_line;
         seen->instruction = one->instruction;
         seen->site = site;
-        atomic_store_explicit(&seen->code, one->code, memory_order_release);
+        hw_atomic_store_release(&seen->code, one->code);
     }
     hw_profile_unlock();
     return site;
@@ -290,8 +290,7 @@ static const void *resolve(const struct activity *one, const void *address, bool
 static const void *site_of(const struct activity *one, const void *address, bool is_careful)
 {
     const struct seen *seen = probe(one, address);
-    return atomic_load_explicit(&seen->code, memory_order_relaxed) ? seen->site
-                                                                   : resolve(one, address, is_careful);
+    return hw_atomic_load_relaxed(&seen->code) ? seen->site : resolve(one, address, is_careful);
 }
 
 /* ---- trust -------------------------------------------------------------------------------------------- */
@@ -313,7 +312,7 @@ static void refuse(const char *reason)
     if (!refusal[0])
         snprintf(refusal, sizeof refusal, "%s %.*s", reason, (int)strcspn(refused, " "), refused);
     hw_profile_unlock();
-    atomic_store_explicit(&state, REFUSED, memory_order_release);
+    hw_atomic_store_release(&state, REFUSED);
 }
 
 /* Several threads may do this at once, to the same end: none waits for another. */
@@ -332,13 +331,13 @@ static void find_interpreter(void)
     if (dladdr(this_thread, &info) && info.dli_fname)
         dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     hw_profile_lock();
-    if (atomic_load_explicit(&state, memory_order_relaxed) == UNKNOWN) {
+    if (hw_atomic_load_relaxed(&state) == UNKNOWN) {
         *(void **)&python.is_initialized = is_initialized;
         *(void **)&python.this_thread = this_thread;
         python.code_type = code_type;
         python.text_type = text_type;
         python.layout = layout;
-        atomic_store_explicit(&state, FOUND, memory_order_release);
+        hw_atomic_store_release(&state, FOUND);
     }
     hw_profile_unlock();
 }
@@ -376,10 +375,10 @@ static bool is_as_expected(const char *frame)
 /* Whether frames may be looked at. Decided at the first call that has any. */
 static bool is_trusted(void)
 {
-    if (atomic_load_explicit(&state, memory_order_acquire) == UNKNOWN)
+    if (hw_atomic_load_acquire(&state) == UNKNOWN)
         find_interpreter();
-    if (atomic_load_explicit(&state, memory_order_acquire) != FOUND)
-        return atomic_load_explicit(&state, memory_order_relaxed) == TRUSTED;
+    if (hw_atomic_load_acquire(&state) != FOUND)
+        return hw_atomic_load_relaxed(&state) == TRUSTED;
     const char *thread = current_thread(), *via, *frame = NULL;
     if (!thread)
         return false;
@@ -388,8 +387,7 @@ static bool is_trusted(void)
         return false;
     if (is_read && is_as_expected(frame)) {
         unsigned expected = FOUND;
-        atomic_compare_exchange_strong_explicit(&state, &expected, TRUSTED, memory_order_release,
-                                                memory_order_relaxed);
+        hw_atomic_compare_exchange_release(&state, &expected, TRUSTED);
         return expected != REFUSED;
     }
     refuse("its frames cannot be read, or are not those of CPython");
@@ -426,7 +424,7 @@ static const void *find_carefully(const char *thread, const void *address)
 
 const void *hw_python_find(const void *address)
 {
-    if (__builtin_expect(atomic_load_explicit(&state, memory_order_acquire) != TRUSTED, 0) && !is_trusted())
+    if (__builtin_expect(hw_atomic_load_acquire(&state) != TRUSTED, 0) && !is_trusted())
         return address;
     const char *thread = current_thread(), *via, *frame;
     if (!thread)
@@ -442,7 +440,4 @@ const struct hw_python_place *hw_python_place_of(const void *site)
     return distance < sizeof places ? &places[distance / sizeof places[0]] : NULL;
 }
 
-const char *hw_python_refusal(void)
-{
-    return atomic_load_explicit(&state, memory_order_acquire) == REFUSED ? refusal : NULL;
-}
+const char *hw_python_refusal(void) { return hw_atomic_load_acquire(&state) == REFUSED ? refusal : NULL; }

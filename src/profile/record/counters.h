@@ -4,10 +4,10 @@
 #ifndef HW_PROFILE_RECORD_COUNTERS_H
 #define HW_PROFILE_RECORD_COUNTERS_H
 
+#include "base/atomic.h"
 #include "base/visibility.h"
 #include "profile/record/fields.h"
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 struct hw_counters {
@@ -21,13 +21,13 @@ extern HW_HIDDEN struct hw_counters hw_counters;
 /* Operations followed: each post, and each start of a persistent one. */
 static inline uint64_t hw_counters_tracked(void)
 {
-    return atomic_load(&hw_counters.tracked_p2p) + atomic_load(&hw_counters.tracked_collective) +
-           atomic_load(&hw_counters.tracked_rma) + atomic_load(&hw_counters.tracked_io) +
-           atomic_load(&hw_counters.started);
+    return hw_atomic_load_seq_cst(&hw_counters.tracked_p2p) +
+           hw_atomic_load_seq_cst(&hw_counters.tracked_collective) +
+           hw_atomic_load_seq_cst(&hw_counters.tracked_rma) +
+           hw_atomic_load_seq_cst(&hw_counters.tracked_io) + hw_atomic_load_seq_cst(&hw_counters.started);
 }
 
-#define HW_COUNT_ADD(name, amount)                                                                           \
-    atomic_fetch_add_explicit(&hw_counters.name, (uint_fast64_t)(amount), memory_order_relaxed)
+#define HW_COUNT_ADD(name, amount) hw_atomic_add_relaxed(&hw_counters.name, (uint_fast64_t)(amount))
 #define HW_COUNT(name) HW_COUNT_ADD(name, 1)
 
 #endif

@@ -12,10 +12,10 @@
 #ifndef HW_PROFILE_WAITS_MOMENTS_H
 #define HW_PROFILE_WAITS_MOMENTS_H
 
+#include "base/atomic.h"
 #include "base/visibility.h"
 #include "profile/record/fields.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 

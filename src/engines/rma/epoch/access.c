@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/epoch/access.h"
 
+#include "base/atomic.h"
+
 bool hw_rma_access_change(struct hw_rma_window *window, int rank, uint32_t from, uint32_t to)
 {
     pthread_mutex_lock(&window->mutex);

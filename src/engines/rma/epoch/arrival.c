@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/epoch/arrival.h"
 
+#include "base/atomic.h"
 #include "engines/rma/epoch/flush_wait.h"
 #include "engines/rma/window/facts.h"
 #include "real/constants.h"

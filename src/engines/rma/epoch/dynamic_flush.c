@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/epoch/dynamic_flush.h"
 
+#include "base/atomic.h"
 #include "engines/rma/window/dynamic.h"
 #include "real/constants.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program left open in MPI_Finalize. */
+#include "base/atomic.h"
 #include "engines/rma/epoch/access.h"
 #include "engines/rma/epoch/epoch.h"
 

@@ -2,6 +2,7 @@
 /* Flushes (MPI-4.1 section 12.5.4). */
 #include "engines/rma/epoch/flush.h"
 
+#include "base/atomic.h"
 #include "engines/rma/epoch/access.h"
 #include "engines/rma/epoch/dynamic_flush.h"
 #include "engines/rma/epoch/epoch.h"

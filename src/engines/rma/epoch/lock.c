@@ -2,6 +2,7 @@
 /* Locks, which the targets' ghosts keep (MPI-4.1 section 12.5.3). */
 #include "engines/rma/epoch/lock.h"
 
+#include "base/atomic.h"
 #include "engines/rma/epoch/access.h"
 #include "engines/rma/epoch/epoch.h"
 #include "engines/rma/epoch/flush.h"

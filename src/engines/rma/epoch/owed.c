@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/epoch/owed.h"
 
+#include "base/atomic.h"
 #include "engines/rma/epoch/arrival.h"
 #include "engines/rma/window/facts.h"
 #include "profile/calls/calls.h"

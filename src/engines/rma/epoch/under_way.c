@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/epoch/under_way.h"
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "objects/request.h"
 #include "world/world.h"
@@ -25,7 +26,7 @@ void hw_rma_under_way_begin(struct hw_rma_window *window, int target, uint64_t b
 
 static uint32_t take_target(struct hw_rma_window *window, int target)
 {
-    uint32_t count = atomic_exchange_explicit(&window->targets[target].under_way, 0, memory_order_relaxed);
+    uint32_t count = hw_atomic_exchange_relaxed(&window->targets[target].under_way, 0);
     hw_atomic_sub_relaxed(&window->under_way, count);
     return count;
 }

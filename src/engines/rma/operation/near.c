@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/operation/near.h"
 
+#include "base/atomic.h"
 #include "engines/rma/epoch/lock.h"
 #include "engines/rma/window/nearby.h"
 #include "ghost/channel.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/operation/near_accumulate.h"
 
+#include "base/atomic.h"
 #include "engines/rma/epoch/lock.h"
 #include "engines/rma/operation/layout.h"
 #include "engines/rma/operation/near.h"
@@ -41,16 +42,16 @@ static _Atomic(char *) kept;
 
 static char *reserve(size_t bytes)
 {
-    char *room = bytes <= KEPT_BYTES ? atomic_exchange(&kept, NULL) : NULL;
+    char *room = bytes <= KEPT_BYTES ? hw_atomic_exchange_seq_cst(&kept, NULL) : NULL;
     return room ? room : malloc(bytes <= KEPT_BYTES ? KEPT_BYTES : bytes);
 }
 
 static void release(char *room, size_t bytes)
 {
-    free(bytes <= KEPT_BYTES ? atomic_exchange(&kept, room) : room);
+    free(bytes <= KEPT_BYTES ? hw_atomic_exchange_seq_cst(&kept, room) : room);
 }
 
-void hw_rma_near_accumulate_close(void) { free(atomic_exchange(&kept, NULL)); }
+void hw_rma_near_accumulate_close(void) { free(hw_atomic_exchange_seq_cst(&kept, NULL)); }
 
 static uint32_t own_place(void) { return (uint32_t)hw_world.processes[hw_world.rank].local_index + 1; }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/operation/spread_choose.h"
 
+#include "base/atomic.h"
 #include "engines/rma/window/spread.h"
 #include "ghost/bell.h"
 #include "profile/record/counters.h"

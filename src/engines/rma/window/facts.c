@@ -10,6 +10,6 @@ static atomic_bool may_have_threads;
 
 void hw_rma_facts_find(void) { hw_rma_needs_confirmation = !hw_real_is_flush_remote(); }
 
-void hw_rma_expect_threads(void) { atomic_store(&may_have_threads, true); }
+void hw_rma_expect_threads(void) { hw_atomic_store_seq_cst(&may_have_threads, true); }
 
-bool hw_rma_may_have_threads(void) { return atomic_load(&may_have_threads); }
+bool hw_rma_may_have_threads(void) { return hw_atomic_load_seq_cst(&may_have_threads); }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/window/make.h"
 
+#include "base/atomic.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/rma/window/common.h"
@@ -313,7 +314,7 @@ static struct hw_rma_window *begin_window(struct hw_rma_plan *plan)
     window->is_common = plan->is_common;
     window->comms.is_world = true; /* nothing of its own yet */
     window->start_count = window->post_count = -1;
-    window->generation = 1;
+    hw_atomic_store_relaxed(&window->generation, 1);
     pthread_mutex_init(&window->mutex, NULL);
     for (int i = 0; i < plan->size; i++) {
         window->epoch_types |= plan->offers[i].epoch_types;
@@ -574,7 +575,7 @@ int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
         hw_ghost_gate_enter();
     tell_ghosts_free(window);
     hw_rma_window_leave(window);
-    HW_COUNT_ADD(operations_redirected, atomic_exchange(&window->op_count, 0));
+    HW_COUNT_ADD(operations_redirected, hw_atomic_exchange_seq_cst(&window->op_count, 0));
     rc = free_windows(window, win);
     if (has_gate)
         hw_ghost_gate_leave();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/window/spread.h"
 
+#include "base/atomic.h"
 #include "engines/rma/window/protocol.h"
 #include "world/world.h"
 

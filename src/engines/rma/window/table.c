@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/window/table.h"
 
+#include "base/atomic.h"
 #include "profile/record/counters.h"
 
 #include <stdlib.h>
 
 enum { FIRST_CAPACITY = 64 };
 
-struct hw_rma_windows *hw_rma_windows;
+struct hw_rma_windows *_Atomic hw_rma_windows;
 _Thread_local struct hw_rma_window *hw_rma_freeing;
 
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards changes of the table and the list */
@@ -52,11 +53,11 @@ static struct hw_rma_windows *grow(const struct hw_rma_windows *old)
 bool hw_rma_window_enter(struct hw_rma_window *window)
 {
     pthread_mutex_lock(&list_mutex);
-    struct hw_rma_windows *table = hw_rma_windows;
+    struct hw_rma_windows *table = hw_atomic_load_relaxed(&hw_rma_windows);
     if (table->used > table->mask / 2) {
         struct hw_rma_windows *larger = grow(table);
         if (larger)
-            __atomic_store_n(&hw_rma_windows, larger, __ATOMIC_RELEASE);
+            hw_atomic_store_release(&hw_rma_windows, larger);
         /* Without memory it may fill up, but for one place at which a search ends. */
         table = larger || table->used >= table->mask ? larger : table;
     }
@@ -72,7 +73,7 @@ bool hw_rma_window_enter(struct hw_rma_window *window)
 void hw_rma_window_leave(struct hw_rma_window *window)
 {
     pthread_mutex_lock(&list_mutex);
-    fill_slot(hw_rma_windows, (uintptr_t)window->handle, NULL);
+    fill_slot(hw_atomic_load_relaxed(&hw_rma_windows), (uintptr_t)window->handle, NULL);
     for (struct hw_rma_window **link = &first_window; *link; link = &(*link)->next) {
         if (*link == window) {
             *link = window->next;
@@ -97,7 +98,7 @@ void hw_rma_table_count(void)
 {
     pthread_mutex_lock(&list_mutex);
     for (struct hw_rma_window *window = first_window; window; window = window->next)
-        HW_COUNT_ADD(operations_redirected, atomic_exchange(&window->op_count, 0));
+        HW_COUNT_ADD(operations_redirected, hw_atomic_exchange_seq_cst(&window->op_count, 0));
     pthread_mutex_unlock(&list_mutex);
 }
 
@@ -106,8 +107,8 @@ enum hw_status hw_rma_table_open(void)
     struct hw_rma_windows *table = make_table(FIRST_CAPACITY);
     if (table == NULL)
         return HW_NOMEM;
-    __atomic_store_n(&hw_rma_windows, table, __ATOMIC_RELEASE);
+    hw_atomic_store_release(&hw_rma_windows, table);
     return HW_OK;
 }
 
-void hw_rma_table_close(void) { __atomic_store_n(&hw_rma_windows, NULL, __ATOMIC_RELEASE); }
+void hw_rma_table_close(void) { hw_atomic_store_release(&hw_rma_windows, NULL); }

@@ -23,7 +23,7 @@ struct hw_rma_windows {
     size_t used;
     struct hw_rma_slot slots[];
 };
-extern HW_HIDDEN struct hw_rma_windows *hw_rma_windows;
+extern HW_HIDDEN struct hw_rma_windows *_Atomic hw_rma_windows;
 
 /* At the start, from when on windows may be redirected, and in MPI_Finalize. */
 enum hw_status hw_rma_table_open(void);
@@ -32,7 +32,7 @@ void hw_rma_table_close(void);
 /* True while windows may be redirected. */
 static inline bool hw_rma_is_on(void)
 {
-    return __builtin_expect(__atomic_load_n(&hw_rma_windows, __ATOMIC_ACQUIRE) != NULL, 0);
+    return __builtin_expect(hw_atomic_load_acquire(&hw_rma_windows) != NULL, 0);
 }
 
 static inline size_t hw_rma_hash(uintptr_t key)
@@ -43,7 +43,7 @@ static inline size_t hw_rma_hash(uintptr_t key)
 /* NULL: not redirected. */
 static inline struct hw_rma_window *hw_rma_find(MPI_Win win)
 {
-    struct hw_rma_windows *windows = __atomic_load_n(&hw_rma_windows, __ATOMIC_ACQUIRE);
+    struct hw_rma_windows *windows = hw_atomic_load_acquire(&hw_rma_windows);
     if (__builtin_expect(windows == NULL, 1))
         return NULL;
     uintptr_t wanted = (uintptr_t)win;

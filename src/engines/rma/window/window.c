@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/window/window.h"
 
+#include "base/atomic.h"
 #include "progress/inside.h"
 #include "world/world.h"
 
