@@ -2,7 +2,7 @@
 #include "mpi/world_callbacks.h"
 
 #include "real/constants.h"
-#include "real/fortran.h"
+#include "real/keyval.h"
 #include "world/comm.h"
 #include "world/world.h"
 
@@ -18,34 +18,31 @@ static MPI_Comm as_known(MPI_Comm comm) { return hw_world_is_user_world(comm) ? 
 
 /* ---- attributes ---- */
 
-/* What MPI has for the program's extra state. Never freed: attributes live longer than their keyval. */
+/* Never freed: attributes live longer than their keyval. */
 struct attribute {
+    struct hw_real_keyval known; /* what MPI has for the program's extra state */
     struct attribute *next;
     int keyval;
-    MPI_Comm_copy_attr_function *copy_function;
-    MPI_Comm_delete_attr_function *delete_function;
-    void *extra;
-    void *copy_proxy, *delete_proxy; /* of another language; NULL: C */
 };
 
 static struct attribute *attributes;
 
 static int copy_attribute(MPI_Comm comm, int keyval, void *extra, void *value, void *copied, int *flag)
 {
-    const struct attribute *own = extra;
+    const struct hw_real_keyval *own = extra;
     return own->copy_function(as_known(comm), keyval, own->extra, value, copied, flag);
 }
 
 static int delete_attribute(MPI_Comm comm, int keyval, void *value, void *extra)
 {
-    const struct attribute *own = extra;
+    const struct hw_real_keyval *own = extra;
     return own->delete_function(as_known(comm), keyval, value, own->extra);
 }
 
 /* The MPIs' own have numbers for addresses, or do not look at what they are told. */
 static bool is_function(uintptr_t address) { return address > 4096; }
 
-/* What C knows as a keyval other languages may take over at once (MPII_Keyval_set_proxy). */
+/* What C knows as a keyval other languages may take over at once (src/real/keyval.c). */
 static void enter(struct attribute *own, int keyval)
 {
     pthread_mutex_lock(&lock);
@@ -61,11 +58,9 @@ int hw_world_create_keyval(hw_world_keyval_function *real_create, MPI_Comm_copy_
     struct attribute *own = hw_world_has_ghosts() ? calloc(1, sizeof *own) : NULL;
     if (own == NULL)
         return real_create(copy, erase, keyval, extra);
-    own->copy_function = copy;
-    own->delete_function = erase;
-    own->extra = extra;
+    own->known = (struct hw_real_keyval){.copy_function = copy, .delete_function = erase, .extra = extra};
     int rc = real_create(is_function((uintptr_t)copy) ? copy_attribute : copy,
-                         is_function((uintptr_t)erase) ? delete_attribute : erase, keyval, own);
+                         is_function((uintptr_t)erase) ? delete_attribute : erase, keyval, &own->known);
     if (rc == MPI_SUCCESS)
         enter(own, *keyval);
     else
@@ -73,62 +68,19 @@ int hw_world_create_keyval(hw_world_keyval_function *real_create, MPI_Comm_copy_
     return rc;
 }
 
-#ifndef OPEN_MPI
-
-/* How MPICH and Intel MPI call the functions of other languages. A handle is a number here. */
-typedef int copy_proxy_function(MPI_Comm_copy_attr_function *function, int handle, int keyval, void *extra,
-                                int type, void *value, void **copied, int *flag);
-typedef int delete_proxy_function(MPI_Comm_delete_attr_function *function, int handle, int keyval, int type,
-                                  void *value, void *extra);
-
-static int copy_by_proxy(MPI_Comm_copy_attr_function *function, int handle, int keyval, void *extra, int type,
-                         void *value, void **copied, int *flag)
-{
-    const struct attribute *own = extra;
-    copy_proxy_function *proxy = (copy_proxy_function *)own->copy_proxy;
-    return proxy(function == copy_attribute ? own->copy_function : function, as_known(handle), keyval,
-                 own->extra, type, value, copied, flag);
-}
-
-static int delete_by_proxy(MPI_Comm_delete_attr_function *function, int handle, int keyval, int type,
-                           void *value, void *extra)
-{
-    const struct attribute *own = extra;
-    delete_proxy_function *proxy = (delete_proxy_function *)own->delete_proxy;
-    return proxy(function == delete_attribute ? own->delete_function : function, as_known(handle), keyval,
-                 type, value, own->extra);
-}
-
 /* The last that was made of this number: others were freed. Keyvals of datatypes and windows have others. */
-static struct attribute *find(int keyval)
+static struct hw_real_keyval *find(int keyval)
 {
     pthread_mutex_lock(&lock);
     struct attribute *own = attributes;
     while (own && own->keyval != keyval)
         own = own->next;
     pthread_mutex_unlock(&lock);
-    return own;
+    return own ? &own->known : NULL;
 }
 
-typedef void set_proxy_function(int keyval, void *copy_proxy, void *delete_proxy);
-
-/* By this the Fortran and C++ libraries make a keyval theirs right after MPI_Comm_create_keyval. */
-__attribute__((visibility("default"))) void MPII_Keyval_set_proxy(int keyval, void *copy_proxy,
-                                                                  void *delete_proxy)
-{
-    static struct hw_real_fortran real = {"MPII_Keyval_set_proxy", NULL};
-    set_proxy_function *set_proxy = hw_real_fortran_find(&real);
-    struct attribute *own = find(keyval);
-    if (own) {
-        own->copy_proxy = copy_proxy;
-        own->delete_proxy = delete_proxy;
-    }
-    if (set_proxy)
-        set_proxy(keyval, own ? (void *)copy_by_proxy : copy_proxy,
-                  own ? (void *)delete_by_proxy : delete_proxy);
-}
-
-#endif
+const struct hw_real_keyval_hooks hw_real_keyval_hooks = {
+    .copy = copy_attribute, .erase = delete_attribute, .as_known = as_known, .find = find};
 
 /* ---- error handlers ---- */
 

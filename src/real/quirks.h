@@ -53,6 +53,9 @@ bool hw_real_raises_at_world(void);
 /* True where operations on a window between nodes end the job if some of its processes, not all, had made
  * another before, which still lives: Intel MPI 2021.18 over libfabric, plain too, tests/mpi/beside.c. */
 bool hw_real_confuses_windows(void);
+#define HW_REAL_CONFUSED_WINDOW                                                                              \
+    "a window that Intel MPI could take for one of others without ghosts: set "                              \
+    "MPIR_CVAR_CH4_OFI_ENABLE_RMA=0"
 
 /* Before the real MPI_Init*, where there will be ghosts: room for the accumulates of all windows in one.
  * Open MPI 5.0 uses up a buffer of 32 KiB that each window has, and may then hang, plain too

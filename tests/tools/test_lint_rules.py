@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The house rules of tools/lint_rules.py: circles of imports, names of atomic operations."""
+"""The house rules of tools/lint_rules.py: circles of imports, atomic operations, names of MPIs."""
 
 from __future__ import annotations
 
@@ -92,3 +92,35 @@ def test_bare_atomics_are_found(rules: ModuleType, line: str) -> None:
 )
 def test_named_atomics_are_allowed(rules: ModuleType, line: str) -> None:
     assert rules.bare_atomics(Path("src/progress/gate.c"), line) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#ifdef OPEN_MPI",
+        "#if MPICH_NUMVERSION >= 40000000",
+        "int MPII_Comm_get_attr(MPI_Comm comm);",
+        'setenv("OMPI_MCA_btl", "self", 0);',
+        'getenv("I_MPI_FABRICS")',
+        "if (hw_real_flavour_built() == HW_REAL_FLAVOUR_MPICH)",
+    ],
+)
+def test_names_of_one_mpi_are_found(rules: ModuleType, line: str) -> None:
+    text = f"/* MPICH_VERSION */\n{line}\n"
+    (found,) = rules.vendor_names(Path("src/mpi/fortran.c"), text)
+    assert found.startswith("src/mpi/fortran.c:2: ")
+    assert rules.vendor_names(Path("src/real/quirks.c"), text) == []
+    assert rules.vendor_names(Path("tests/mpi/halo.c"), text) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if (HW_REAL_ASKING_RAISES)",
+        "/* Open MPI and MPICH differ: OPEN_MPI */",
+        'hw_log_note("MPICH and Open MPI");',
+        "MPI_Comm_rank(HW_COMM_WORLD, &rank);",
+    ],
+)
+def test_names_of_every_mpi_are_allowed(rules: ModuleType, line: str) -> None:
+    assert rules.vendor_names(Path("src/mpi/fortran.c"), line) == []

@@ -134,8 +134,7 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
         [HW_RMA_NO_ARENA] = "a window of MPI_Win_create with memory that no ghost can reach: what "
                             "MPI_Alloc_mem gives here is the MPI's own (doc/guide/ghosts.md says why)",
         [HW_RMA_TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
-        [HW_RMA_BESIDE] = "a window that Intel MPI could take for one of others without ghosts: "
-                          "set MPIR_CVAR_CH4_OFI_ENABLE_RMA=0",
+        [HW_RMA_BESIDE] = HW_REAL_CONFUSED_WINDOW,
     };
     bool has_range = false;
     plan->is_in_pieces = !plan->is_dynamic;
