@@ -72,7 +72,7 @@ MUTATIONS = [
     ),
     Mutation(
         "a-flush-never-sleeps",
-        "    hw_rma_flush_wait_is_on = hw_events_open(&events) == HW_OK;\n",
+        "    hw_rma_flush_wait_is_on = hw_triggers_are_told(&triggers);\n",
         "    hw_rma_flush_wait_is_on = false;\n",
         (*ONE_MPI, "tests/test_ghost_windows.py", "-k", "refused_alike"),
     ),

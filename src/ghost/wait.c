@@ -5,17 +5,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "ghost/bell.h"
-#include "progress/events.h"
+#include "ghost/core.h"
+#include "progress/trigger.h"
 #include "real/software_rma.h"
 #include "world/world.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,29 +47,12 @@
 #define TURN_NS (50 * HW_NS_PER_US)
 #define TURN_NAP_NS (50 * HW_NS_PER_US)
 
-/* A ghost that spins, but must wait for its core for more than this part of the time, does not have it to
- * itself. Not by how often it is preempted: every daemon does that, and a ghost that sleeps answers in 70 us
- * instead of 12. Nor by the processor time that it gets: it sleeps itself where it makes way for accumulates
- * within the node. */
-#define JUDGED_NS (20 * HW_NS_PER_MS)
-enum { LOST_PERCENT = 20, POLLS_PER_CLOCK = 16 };
-
-/* More often than it has: while a job starts, its launcher's processes are about, too. */
-enum { JUDGEMENTS_TO_SHARE = 5 };
-
 /* One that spins and has seen no sign of traffic for this long sleeps until there is one, so that a ghost of
  * a program without windows takes no core, and the next operation takes a wake-up more. */
 #define QUIET_NS (50 * HW_NS_PER_MS)
+enum { POLLS_PER_CLOCK = 16 };
 
-/* After this long it tries again whether it has, later twice as long each time: whoever took the core may be
- * gone, and if not, a try costs them half of JUDGED_NS. */
-#define FIRST_TRY_NS HW_NS_PER_S
-#define MAX_TRY_NS (64 * HW_NS_PER_S)
-
-static bool is_sharing;         /* the core with others: sleep */
-static bool is_placed_to_share; /* there are more processes than cores: no use trying */
-static bool is_resting;         /* the core is its own, but there is no traffic: sleep */
-static bool has_events;
+static bool is_resting;    /* the core is its own, but there is no traffic: sleep */
 static bool has_device;    /* which tells no socket of what it moves */
 static bool is_surprised;  /* by a command that no event told of */
 static bool was_overslept; /* the last nap ended by time alone */
@@ -79,7 +60,7 @@ static bool has_timer;
 static timer_t timer;
 static volatile sig_atomic_t is_in_mpi;
 static bool is_announced; /* the node's user processes know that it sleeps */
-static struct hw_events events;
+static struct hw_triggers triggers;
 static uint64_t nap_ns = FIRST_BLIND_NAP_NS;
 static uint64_t active_ns; /* when there last was traffic, or while it spins a sign of it */
 
@@ -89,33 +70,10 @@ enum { WHOLE = 256, LIKELY = WHOLE / 2, MEMORY = 8 };
 static unsigned followed_share[2] = {WHOLE, WHOLE};
 static bool has_followed; /* the last message */
 static bool was_command;  /* who sent it waits, perhaps for this very core */
-static uint64_t judged_ns, judged_lost_ns;
 static uint64_t began_cpu_ns;
-static uint64_t try_ns = FIRST_TRY_NS, next_try_ns;
-static int losses_left = JUDGEMENTS_TO_SHARE; /* until it is taken for shared */
 
 /* Threads of the MPI included, but not what starting took. */
 static void tell_cpu(void) { hw_ghost_bell_tell_cpu(hw_clock_read(CLOCK_PROCESS_CPUTIME_ID) - began_cpu_ns); }
-
-/* For which the ghost was ready to run and did not. 0 where the kernel does not tell. */
-static uint64_t lost_ns(void)
-{
-    static int fd = -1;
-    char line[96] = "";
-    uint64_t used = 0, lost = 0;
-    if (fd < 0)
-        fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || pread(fd, line, sizeof line - 1, 0) <= 0 ||
-        sscanf(line, "%" SCNu64 " %" SCNu64, &used, &lost) != 2)
-        return 0;
-    return lost;
-}
-
-static void nap(uint64_t time_ns)
-{
-    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)time_ns};
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
-}
 
 /* One shot: what came due during a nap must not end the next turn before it began. 0: never. */
 static void set_timer(uint64_t time_ns)
@@ -131,10 +89,8 @@ static void end_turn(int number)
     if (!is_in_mpi)
         return; /* the signal was already pending at the end */
     int saved_errno = errno;
-    if (!has_events)
-        nap(TURN_NAP_NS);
-    else if (!hw_events_is_data_waiting(&events))
-        hw_events_wait(&events, TURN_NAP_NS);
+    if (!hw_triggers_is_data_waiting(&triggers))
+        hw_triggers_wait(&triggers, TURN_NAP_NS);
     set_timer(TURN_NS);
     errno = saved_errno;
 }
@@ -149,10 +105,9 @@ static void make_timer(void)
 
 void hw_ghost_wait_enter_mpi(void)
 {
-    if (!is_sharing || !has_timer)
+    if (!hw_ghost_core_is_shared || !has_timer)
         return;
-    if (has_events)
-        hw_events_refresh(&events);
+    hw_triggers_refresh(&triggers);
     is_in_mpi = 1;
     set_timer(TURN_NS);
 }
@@ -165,33 +120,18 @@ void hw_ghost_wait_leave_mpi(void)
     set_timer(0);
 }
 
-static void watch_sockets(void)
-{
-    has_events = hw_events_open(&events) == HW_OK;
-    if (!has_events)
-        return;
-    hw_events_refresh(&events);
-    if (hw_ghost_bell_socket() >= 0)
-        hw_events_add(&events, hw_ghost_bell_socket());
-}
-
-static bool sees_sockets(void) { return has_events && events.socket_count < HW_EVENTS_MAX_SOCKETS; }
-
 /* Whatever there is to do is told by an event. */
 static bool sees_all(void)
 {
-    return sees_sockets() && !has_device && !is_surprised && hw_ghost_bell_socket() >= 0;
+    return hw_triggers_hear_all(&triggers) && !has_device && !is_surprised && hw_ghost_bell_socket() >= 0;
 }
 
-static uint64_t first_nap_ns(void) { return sees_sockets() ? FIRST_NAP_NS : FIRST_BLIND_NAP_NS; }
+static uint64_t first_nap_ns(void)
+{
+    return hw_triggers_hear_all(&triggers) ? FIRST_NAP_NS : FIRST_BLIND_NAP_NS;
+}
 
 static uint64_t max_nap_ns(void) { return sees_all() ? MAX_NAP_NS : MAX_BLIND_NAP_NS; }
-
-static void judge_from(uint64_t now_ns)
-{
-    judged_ns = now_ns;
-    judged_lost_ns = lost_ns();
-}
 
 static void note_traffic(uint64_t now_ns)
 {
@@ -202,45 +142,32 @@ static void note_traffic(uint64_t now_ns)
     is_announced = false;
     if (is_resting) {
         hw_log_debug("this ghost has something to do: it spins");
-        judge_from(now_ns);
+        hw_ghost_core_judge_from(now_ns);
     }
     is_resting = false;
 }
 
-static void share(uint64_t now_ns)
+static void begin_to_share(uint64_t now_ns)
 {
     if (!has_timer) {
         hw_agent_prompt();
         make_timer();
     }
-    is_sharing = true;
-    hw_log_debug("this ghost shares its core: it sleeps while there is nothing to do");
     active_ns = now_ns;
-    next_try_ns = now_ns + try_ns;
-    try_ns = try_ns * 2 < MAX_TRY_NS ? try_ns * 2 : MAX_TRY_NS;
-}
-
-static void try_spinning(uint64_t now_ns)
-{
-    note_traffic(now_ns); /* takes back that it sleeps */
-    is_sharing = false;
-    hw_log_debug("this ghost tries whether it has its core to itself again: it spins");
-    losses_left = 1;
-    judge_from(now_ns);
 }
 
 void hw_ghost_wait_begin(void)
 {
     began_cpu_ns = hw_clock_read(CLOCK_PROCESS_CPUTIME_ID);
-    judge_from(hw_clock_now_ns());
-    active_ns = judged_ns;
+    active_ns = hw_clock_now_ns();
     has_device = hw_real_has_device();
-    watch_sockets();
-    is_placed_to_share = hw_world_is_crowded(hw_world.own_node->process_count, true);
-    if (is_placed_to_share)
-        share(judged_ns);
-    else
-        hw_log_debug("this ghost has a core of its own: it spins");
+    hw_triggers_open(&triggers, false);
+    hw_triggers_refresh(&triggers);
+    if (hw_ghost_bell_socket() >= 0)
+        hw_triggers_add(&triggers, hw_ghost_bell_socket());
+    hw_ghost_core_begin(active_ns);
+    if (hw_ghost_core_is_shared)
+        begin_to_share(active_ns);
 }
 
 static uint64_t awaited_nap_ns(void)
@@ -257,9 +184,9 @@ static uint64_t awaited_nap_ns(void)
 /* While it spins: the sockets' edges since the last time, or a user process that waits. */
 static bool is_traffic_seen(void)
 {
-    hw_events_refresh(&events);
-    bool has_event = hw_events_wait(&events, 0) != HW_EVENT_NONE;
-    return has_event || hw_events_is_data_waiting(&events) || hw_ghost_bell_is_awaited();
+    hw_triggers_refresh(&triggers);
+    bool has_event = hw_triggers_wait(&triggers, 0) != HW_EVENT_NONE;
+    return has_event || hw_triggers_is_data_waiting(&triggers) || hw_ghost_bell_is_awaited();
 }
 
 static void rest_if_quiet(uint64_t now_ns)
@@ -278,16 +205,12 @@ static void spin(void)
     if (++polls % POLLS_PER_CLOCK)
         return;
     uint64_t now_ns = hw_clock_now_ns();
-    if (now_ns - judged_ns < JUDGED_NS)
+    if (!hw_ghost_core_judge(now_ns))
         return;
     tell_cpu();
-    bool is_own = (lost_ns() - judged_lost_ns) * 100 < (now_ns - judged_ns) * LOST_PERCENT;
-    if (!is_own && --losses_left == 0)
-        share(now_ns);
-    if (is_own && losses_left < JUDGEMENTS_TO_SHARE && ++losses_left == JUDGEMENTS_TO_SHARE)
-        try_ns = FIRST_TRY_NS;
-    judge_from(now_ns);
-    if (!is_sharing)
+    if (hw_ghost_core_is_shared)
+        begin_to_share(now_ns);
+    else
         rest_if_quiet(now_ns);
 }
 
@@ -312,17 +235,17 @@ static void note_message(void)
 
 bool hw_ghost_wait(void)
 {
-    if (!is_sharing && !is_resting) {
+    if (!hw_ghost_core_is_shared && !is_resting) {
         spin();
         return false;
     }
     was_overslept = false;
-    if (has_events && hw_events_is_data_waiting(&events)) {
+    if (hw_triggers_is_data_waiting(&triggers)) {
         if (is_resting)
             note_traffic(hw_clock_now_ns());
         return false;
     }
-    if (has_events && hw_events_wait(&events, 0) != HW_EVENT_NONE) { /* a poll has taken it meanwhile */
+    if (hw_triggers_wait(&triggers, 0) != HW_EVENT_NONE) { /* a poll has taken it meanwhile */
         note_message();
         return true;
     }
@@ -330,8 +253,8 @@ bool hw_ghost_wait(void)
     bool is_likely = !was_command && followed_share[has_followed] >= LIKELY;
     if (is_likely && now_ns - active_ns < LINGER_NS)
         return false;
-    if (is_sharing && !is_placed_to_share && now_ns >= next_try_ns) {
-        try_spinning(now_ns);
+    if (hw_ghost_core_try(now_ns)) {
+        note_traffic(now_ns); /* takes back that it sleeps */
         return false;
     }
     if (!is_announced) { /* one more poll, for what came before anybody could know */
@@ -340,14 +263,10 @@ bool hw_ghost_wait(void)
         return true;
     }
     tell_cpu();
-    bool is_woken = false, is_awaited = hw_ghost_bell_is_awaited();
+    bool is_awaited = hw_ghost_bell_is_awaited();
     uint64_t time_ns = is_awaited ? awaited_nap_ns() : nap_ns;
-    if (has_events) {
-        hw_events_refresh(&events);
-        is_woken = hw_events_wait(&events, time_ns) != HW_EVENT_NONE;
-    } else {
-        nap(time_ns);
-    }
+    hw_triggers_refresh(&triggers);
+    bool is_woken = hw_triggers_wait(&triggers, time_ns) != HW_EVENT_NONE;
     if (is_woken)
         note_message();
     else if (is_awaited)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "progress/events.h"
-
 #include "base/clock.h"
+#include "progress/trigger.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -28,8 +27,9 @@ static void open_directory(struct hw_events *events)
     events->directory_inode = status.st_ino;
 }
 
-bool hw_events_are_there(const struct hw_events *events)
+static bool is_there(const struct hw_triggers *triggers)
 {
+    const struct hw_events *events = &triggers->events;
     struct stat status;
     if (events->directory_fd < 0)
         return true;
@@ -37,14 +37,15 @@ bool hw_events_are_there(const struct hw_events *events)
            status.st_ino == events->directory_inode;
 }
 
-enum hw_status hw_events_open(struct hw_events *events)
+static bool open_sets(struct hw_triggers *triggers)
 {
+    struct hw_events *events = &triggers->events;
     events->socket_count = 0;
     events->descriptor_count = -1;
     events->listed_ns = 0;
     events->edge_fd = epoll_create1(EPOLL_CLOEXEC);
     if (events->edge_fd < 0)
-        return HW_NOMEM;
+        return false;
     events->level_fd = epoll_create1(EPOLL_CLOEXEC);
     if (events->level_fd < 0)
         goto err_level;
@@ -55,7 +56,7 @@ enum hw_status hw_events_open(struct hw_events *events)
     if (epoll_ctl(events->edge_fd, EPOLL_CTL_ADD, events->interrupt_fd, &interrupt) != 0)
         goto err_add;
     open_directory(events);
-    return HW_OK;
+    return true;
 
 err_add:
     close(events->interrupt_fd);
@@ -63,11 +64,12 @@ err_interrupt:
     close(events->level_fd);
 err_level:
     close(events->edge_fd);
-    return HW_NOMEM;
+    return false;
 }
 
-void hw_events_close(struct hw_events *events)
+static void close_sets(struct hw_triggers *triggers)
 {
+    const struct hw_events *events = &triggers->events;
     close(events->interrupt_fd);
     close(events->level_fd);
     close(events->edge_fd);
@@ -75,10 +77,10 @@ void hw_events_close(struct hw_events *events)
         close(events->directory_fd);
 }
 
-void hw_events_interrupt(struct hw_events *events)
+static void interrupt(struct hw_triggers *triggers)
 {
     uint64_t one = 1;
-    ssize_t written = write(events->interrupt_fd, &one, sizeof one);
+    ssize_t written = write(triggers->events.interrupt_fd, &one, sizeof one);
     (void)written; /* full means that an interrupt is already under way */
 }
 
@@ -98,10 +100,10 @@ static void watch(const struct hw_events *events, int fd)
     epoll_ctl(events->level_fd, EPOLL_CTL_ADD, fd, &level);
 }
 
-void hw_events_add(struct hw_events *events, int fd)
+static void add(struct hw_triggers *triggers, int fd)
 {
     struct epoll_event edge = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
-    epoll_ctl(events->edge_fd, EPOLL_CTL_ADD, fd, &edge);
+    epoll_ctl(triggers->events.edge_fd, EPOLL_CTL_ADD, fd, &edge);
 }
 
 /* A closed socket has left the epoll sets by itself; a number used again counts as new by its inode. */
@@ -119,8 +121,9 @@ static void list_again(struct hw_events *events)
     events->socket_count = count;
 }
 
-int hw_events_refresh(struct hw_events *events)
+static int refresh(struct hw_triggers *triggers)
 {
+    struct hw_events *events = &triggers->events;
     long descriptor_count = hw_sockets_descriptor_count();
     uint64_t now_ns = hw_clock_now_ns();
     bool is_due = descriptor_count < 0 ? now_ns - events->listed_ns > RELIST_NS
@@ -160,8 +163,9 @@ static enum hw_event classify(const struct epoll_event *ready)
     return HW_EVENT_MESSAGE;
 }
 
-enum hw_event hw_events_wait(struct hw_events *events, uint64_t timeout_ns)
+static enum hw_event wait_for_event(struct hw_triggers *triggers, uint64_t timeout_ns)
 {
+    const struct hw_events *events = &triggers->events;
     struct epoll_event ready[16];
     int count = wait_ns(events->edge_fd, ready, 16, timeout_ns);
     enum hw_event event = HW_EVENT_NONE;
@@ -173,14 +177,15 @@ enum hw_event hw_events_wait(struct hw_events *events, uint64_t timeout_ns)
     return event;
 }
 
-bool hw_events_is_data_waiting(struct hw_events *events)
+static bool is_data_waiting(struct hw_triggers *triggers)
 {
     struct epoll_event ready;
-    return epoll_wait(events->level_fd, &ready, 1, 0) > 0;
+    return epoll_wait(triggers->events.level_fd, &ready, 1, 0) > 0;
 }
 
-void hw_events_ignore_unread(struct hw_events *events)
+static void ignore_unread(struct hw_triggers *triggers)
 {
+    struct hw_events *events = &triggers->events;
     struct epoll_event ready[16];
     int count = epoll_wait(events->level_fd, ready, 16, 0);
     for (int i = 0; i < count; i++) {
@@ -196,3 +201,16 @@ void hw_events_ignore_unread(struct hw_events *events)
         }
     }
 }
+
+const struct hw_trigger hw_trigger_events = {
+    .capacity = HW_EVENTS_MAX_SOCKETS,
+    .open = open_sets,
+    .close = close_sets,
+    .is_there = is_there,
+    .refresh = refresh,
+    .add = add,
+    .wait = wait_for_event,
+    .is_data_waiting = is_data_waiting,
+    .ignore_unread = ignore_unread,
+    .interrupt = interrupt,
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a waiter whose descriptors the program has closed, as daemons close all: what has their
  * numbers now is neither written to nor closed, and the waiter goes on by its timer. */
-#include "progress/waiter.h"
+#include "engines/thread/waiter.h"
 
 #include "base/clock.h"
 
@@ -34,18 +34,18 @@ static void numbers_of_others_are_left_alone(void **state)
     (void)state;
     struct hw_waiter waiter;
     struct stat status;
-    assert_int_equal(hw_waiter_open(&waiter), HW_OK);
-    assert_true(waiter.has_events);
+    hw_waiter_open(&waiter);
+    assert_true(hw_triggers_are_told(&waiter.triggers));
     hw_waiter_begin(&waiter);
     take_all_numbers();
-    hw_waiter_interrupt(&waiter);
+    hw_triggers_interrupt(&waiter.triggers);
     assert_int_equal(hw_waiter_wait(&waiter), HW_REASON_INTERRUPT);
     hw_waiter_begin(&waiter);
-    assert_false(waiter.uses_events);
+    assert_false(hw_triggers_are_told(&waiter.triggers));
     uint64_t began_ns = hw_clock_now_ns();
     assert_int_equal(hw_waiter_wait(&waiter), HW_REASON_TICK);
     assert_true(hw_clock_now_ns() - began_ns >= waiter.period_ns / 2);
-    hw_waiter_close(&waiter);
+    hw_triggers_close(&waiter.triggers);
     for (int i = 0; i < FILE_COUNT; i++) {
         assert_int_equal(fstat(files[i], &status), 0);
         assert_int_equal(status.st_size, 0);

@@ -12,12 +12,12 @@
 #include "engines/thread/awaited.h"
 #include "engines/thread/burst.h"
 #include "engines/thread/overlap.h"
+#include "engines/thread/waiter.h"
 #include "profile/record/counters.h"
 #include "progress/alarm.h"
 #include "progress/inside.h"
 #include "progress/listeners.h"
 #include "progress/poll.h"
-#include "progress/waiter.h"
 #include "progress/wire.h"
 #include "real/real.h"
 #include "shm/futex.h"
@@ -129,8 +129,7 @@ static int drain(bool *is_cut)
     hw_arithmetic_set(hw_atomic_load_relaxed(&arithmetic));
     for (; has_work(); polls++) {
         if (bulk_polls == MAX_POLLS_PER_LOOK) {
-            if (waiter.uses_events)
-                hw_events_ignore_unread(&waiter.events);
+            hw_triggers_ignore_unread(&waiter.triggers);
             break;
         }
         bool has_polled, had_data = has_data;
@@ -140,7 +139,7 @@ static int drain(bool *is_cut)
             break;
         HW_COUNT(polls);
         uint64_t took_ns = has_bursts ? hw_clock_now_ns() - began_ns : 0;
-        has_data = (polls > 0 || has_bursts) && hw_waiter_is_data_waiting(&waiter);
+        has_data = (polls > 0 || has_bursts) && hw_triggers_is_data_waiting(&waiter.triggers);
         bulk_polls += has_data;
         if ((*is_cut = hw_inside_any()))
             break;
@@ -186,7 +185,7 @@ static void settle(void)
         if (since_ns >= SETTLE_NS)
             break;
         seen = posted;
-        hw_waiter_nap(&waiter, SETTLE_NS - since_ns);
+        hw_triggers_nap(&waiter.triggers, SETTLE_NS - since_ns);
         posted = hw_atomic_load_seq_cst(&post_count);
     }
     seen = hw_atomic_load_seq_cst(&post_count);
@@ -260,7 +259,7 @@ static void watch(void)
 {
     uint64_t watch_ns;
     while ((watch_ns = hw_overlap_watch_ns()) > 0 && has_work() && !hw_atomic_load_seq_cst(&is_stopping)) {
-        hw_waiter_nap(&waiter, watch_ns);
+        hw_triggers_nap(&waiter.triggers, watch_ns);
         struct hw_overlap_wire seen = read_wire(false);
         seen.queued_bytes = hw_wire_queued(&wire);
         if (!hw_overlap_goes_by_itself(&seen, hw_clock_now_ns()))
@@ -274,7 +273,7 @@ static void work(void)
     uint64_t inside_nap_ns = FIRST_INSIDE_NAP_NS;
     int idle_looks = 0;
     hw_waiter_begin(&waiter);
-    hw_atomic_store_relaxed(&has_sockets, waiter.uses_events);
+    hw_atomic_store_relaxed(&has_sockets, hw_triggers_are_told(&waiter.triggers));
     enum hw_reason reason =
         HW_REASON_INTERRUPT; /* look at once: what arrived before this had nobody to see it */
     while (!hw_atomic_load_relaxed(&is_stopping)) {
@@ -335,9 +334,9 @@ static void work(void)
 static uint64_t parking_ns(void)
 {
     static uint64_t retry_ns = FIRST_SOCKET_RETRY_NS; /* progress thread only */
-    bool lacks_sockets = waiter.has_events && hw_atomic_load_seq_cst(&exposure_count) > 0 &&
-                         hw_awaited_is() && !hw_atomic_load_seq_cst(&has_sockets) &&
-                         !hw_atomic_load_seq_cst(&is_retired);
+    bool lacks_sockets = waiter.triggers.first != &hw_trigger_tick &&
+                         hw_atomic_load_seq_cst(&exposure_count) > 0 && hw_awaited_is() &&
+                         !hw_atomic_load_seq_cst(&has_sockets) && !hw_atomic_load_seq_cst(&is_retired);
     if (!lacks_sockets) {
         retry_ns = FIRST_SOCKET_RETRY_NS;
         return UINT64_MAX;
@@ -410,7 +409,7 @@ static void begin_anew(void)
 {
     hw_atomic_store_seq_cst(&has_new_window, true);
     hw_inside_leave(&hw_inside);
-    hw_waiter_interrupt(&waiter);
+    hw_triggers_interrupt(&waiter.triggers);
     hw_inside_enter(&hw_inside);
 }
 
@@ -529,8 +528,7 @@ enum hw_status hw_thread_start(bool has_world)
 {
     if (has_world && hw_poll_open() != HW_OK)
         hw_log_warn("no private communicator to poll on: only operations with a request are progressed");
-    if (hw_waiter_open(&waiter) != HW_OK)
-        return HW_NOMEM;
+    hw_waiter_open(&waiter);
     hw_alarm_open(&wake_up);
     if (sched_getaffinity(0, sizeof allowed_cores, &allowed_cores) != 0)
         memset(&allowed_cores, 0xff, sizeof allowed_cores);
@@ -561,7 +559,7 @@ static void ask_to_stop(void)
     hw_atomic_store_seq_cst(&sleep_state, AWAKE);
     hw_futex_wake(&sleep_state, 1);
     hw_alarm_set(&wake_up, 0);
-    hw_waiter_interrupt(&waiter);
+    hw_triggers_interrupt(&waiter.triggers);
 }
 
 void hw_thread_abandon(void)
@@ -586,7 +584,7 @@ void hw_thread_stop(void)
         ask_to_stop();
         pthread_join(thread, NULL);
     }
-    hw_waiter_close(&waiter);
+    hw_triggers_close(&waiter.triggers);
     hw_alarm_close(&wake_up);
     hw_poll_close();
 }

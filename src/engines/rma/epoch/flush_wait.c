@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "engines/rma/window/facts.h"
 #include "profile/record/counters.h"
-#include "progress/events.h"
 #include "progress/inside.h"
+#include "progress/trigger.h"
 #include "real/quirks.h"
 #include "world/world.h"
 
@@ -16,7 +16,7 @@
 /* What comes through the node's memory wakes nobody: a message of a neighbour waits that long at most. */
 #define NAP_NS (500 * HW_NS_PER_US)
 
-/* Polls on end with data waiting that none of them reads: somebody else's (progress/events.h). */
+/* Polls on end with data waiting that none of them reads: somebody else's (progress/trigger.h). */
 enum { POLLS_TO_IGNORE = 64 };
 
 /* Naps on end that no socket ended: what is awaited comes another way. */
@@ -35,7 +35,7 @@ bool hw_rma_flush_wait_is_on;
 
 static struct awaited awaited[REQUESTS_MAX];
 static int awaited_count;
-static struct hw_events events;
+static struct hw_triggers triggers;
 static int unread_polls, silent_naps;
 static const struct hw_inside *owner; /* the thread */
 
@@ -45,7 +45,8 @@ void hw_rma_flush_wait_open(void)
     if (!hw_real_gains_by_sleep() || hw_rma_may_have_threads() || !hw_world_is_crowded(user_count, false))
         return;
     owner = &hw_inside;
-    hw_rma_flush_wait_is_on = hw_events_open(&events) == HW_OK;
+    hw_triggers_open(&triggers, false);
+    hw_rma_flush_wait_is_on = hw_triggers_are_told(&triggers);
 }
 
 void hw_rma_flush_wait_close(void)
@@ -56,8 +57,7 @@ void hw_rma_flush_wait_close(void)
     /* Of operations that another thread flushed: they are complete. */
     for (int is_complete; awaited_count > 0; awaited_count--)
         hw_bottom.Test(&awaited[awaited_count - 1].request, &is_complete, HW_STATUS_IGNORE);
-    if (hw_events_are_there(&events))
-        hw_events_close(&events);
+    hw_triggers_close(&triggers);
 }
 
 static bool is_far(const struct hw_rma_window *window, int ghost)
@@ -79,18 +79,17 @@ MPI_Request *hw_rma_flush_wait_take(const struct hw_rma_window *window, int ghos
 /* False: it did not sleep. */
 static bool nap(uint64_t began_ns)
 {
-    if (hw_clock_now_ns() - began_ns < AWAKE_NS || !hw_events_are_there(&events))
+    if (hw_clock_now_ns() - began_ns < AWAKE_NS || !hw_triggers_check(&triggers))
         return false;
-    if (hw_events_is_data_waiting(&events)) {
+    if (hw_triggers_is_data_waiting(&triggers)) {
         if (++unread_polls % POLLS_TO_IGNORE == 0)
-            hw_events_ignore_unread(&events);
+            hw_triggers_ignore_unread(&triggers);
         return false;
     }
-    int socket_count = hw_events_refresh(&events);
-    if (socket_count == 0 || socket_count == HW_EVENTS_MAX_SOCKETS) /* there may be more */
+    if (hw_triggers_refresh(&triggers) == 0 || !hw_triggers_hear_all(&triggers))
         return false;
     unread_polls = 0;
-    silent_naps = hw_events_wait(&events, NAP_NS) == HW_EVENT_NONE ? silent_naps + 1 : 0;
+    silent_naps = hw_triggers_wait(&triggers, NAP_NS) == HW_EVENT_NONE ? silent_naps + 1 : 0;
     return true;
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "progress/waiter.h"
+#include "engines/thread/waiter.h"
 
-#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/options.h"
 #include "profile/record/counters.h"
-#include "shm/futex.h"
 
 /* Long-run rate at which small messages may cause looks. */
 #define MESSAGE_GAP_NS (200 * HW_NS_PER_US)
@@ -21,31 +19,16 @@ enum { PACING_BURST = 16, SILENT_PERIODS_TO_TICK = 8, SILENT_PERIODS_TO_RETRY = 
 
 static uint64_t first_period_ns(const struct hw_waiter *waiter)
 {
-    if (waiter->uses_events)
+    if (hw_triggers_are_told(&waiter->triggers))
         return FIRST_NET_NS;
     return hw_options.tick_us ? (uint64_t)hw_options.tick_us * HW_NS_PER_US : DEFAULT_TICK_NS;
 }
 
-enum hw_status hw_waiter_open(struct hw_waiter *waiter)
+void hw_waiter_open(struct hw_waiter *waiter)
 {
     *waiter = (struct hw_waiter){0};
     hw_pacing_set(&waiter->pacing, MESSAGE_GAP_NS, PACING_BURST);
-    waiter->has_events =
-        hw_options.trigger != HW_OPTION_TRIGGER_TICK && hw_events_open(&waiter->events) == HW_OK;
-    waiter->uses_events = waiter->has_events;
-    return HW_OK;
-}
-
-static bool has_events(const struct hw_waiter *waiter)
-{
-    return waiter->has_events && hw_events_are_there(&waiter->events);
-}
-
-void hw_waiter_close(struct hw_waiter *waiter)
-{
-    if (has_events(waiter))
-        hw_events_close(&waiter->events);
-    waiter->has_events = false;
+    hw_triggers_open(&waiter->triggers, hw_options.trigger == HW_OPTION_TRIGGER_TICK);
 }
 
 void hw_waiter_begin(struct hw_waiter *waiter)
@@ -54,14 +37,14 @@ void hw_waiter_begin(struct hw_waiter *waiter)
     waiter->is_bulk = false;
     waiter->waited_ns = 0;
     waiter->busy_since_ns = hw_clock_now_ns();
-    waiter->uses_events = false;
-    if (has_events(waiter)) {
-        bool has_sockets = hw_events_refresh(&waiter->events) > 0;
+    if (hw_triggers_use_first(&waiter->triggers)) {
+        bool has_sources = hw_triggers_refresh(&waiter->triggers) > 0;
         bool is_forced = hw_options.trigger == HW_OPTION_TRIGGER_EVENTS;
         bool is_silent = waiter->silent_periods >= SILENT_PERIODS_TO_TICK;
-        waiter->uses_events = is_forced || (has_sockets && !is_silent);
         /* Edges of the time when nobody waited say nothing about this period: the first look sees to all. */
-        hw_events_wait(&waiter->events, 0);
+        hw_triggers_wait(&waiter->triggers, 0);
+        if (!is_forced && (!has_sources || is_silent))
+            hw_triggers_use_tick(&waiter->triggers);
     }
     waiter->period_ns = first_period_ns(waiter);
 }
@@ -77,29 +60,16 @@ void hw_waiter_end(struct hw_waiter *waiter)
     }
 }
 
-void hw_waiter_nap(struct hw_waiter *waiter, uint64_t nap_ns)
-{
-    hw_futex_wait(&waiter->interrupts, hw_atomic_load_acquire(&waiter->interrupts), nap_ns);
-}
-
-static bool is_interrupted(struct hw_waiter *waiter)
-{
-    unsigned interrupts = hw_atomic_load_acquire(&waiter->interrupts);
-    bool result = interrupts != waiter->interrupts_seen;
-    waiter->interrupts_seen = interrupts;
-    return result;
-}
-
-/* Sleeps on the sockets. In the bulk of a transfer, and when small messages come too thick, first sleeps
- * through what would be many events. A handshake in the midst of the bulk is answered at once only where
- * another round of messages waits for it. */
+/* In the bulk of a transfer, and when small messages come too thick, first sleeps through what would be many
+ * events. A handshake in the midst of the bulk is answered at once only where another round of messages waits
+ * for it. */
 static enum hw_event wait_for_event(struct hw_waiter *waiter)
 {
     uint64_t nap_ns = waiter->is_bulk ? waiter->gap_ns : hw_pacing_take(&waiter->pacing, hw_clock_now_ns());
     if (nap_ns)
-        hw_waiter_nap(waiter, nap_ns);
+        hw_triggers_nap(&waiter->triggers, nap_ns);
     uint64_t began_ns = hw_clock_now_ns();
-    enum hw_event event = hw_events_wait(&waiter->events, waiter->period_ns);
+    enum hw_event event = hw_triggers_wait(&waiter->triggers, waiter->period_ns);
     waiter->waited_ns += hw_clock_now_ns() - began_ns;
     if (event == HW_EVENT_BULK)
         waiter->is_bulk = true;
@@ -111,12 +81,11 @@ static enum hw_event wait_for_event(struct hw_waiter *waiter)
 enum hw_reason hw_waiter_wait(struct hw_waiter *waiter)
 {
     enum hw_event event = HW_EVENT_NONE;
-    waiter->uses_events = waiter->uses_events && has_events(waiter);
-    if (waiter->uses_events)
+    if (hw_triggers_check(&waiter->triggers))
         event = wait_for_event(waiter);
     else
-        hw_waiter_nap(waiter, waiter->period_ns);
-    if (is_interrupted(waiter))
+        hw_triggers_nap(&waiter->triggers, waiter->period_ns);
+    if (hw_triggers_were_interrupted(&waiter->triggers))
         return HW_REASON_INTERRUPT;
     if (event == HW_EVENT_NONE) {
         HW_COUNT(ticks);
@@ -133,26 +102,13 @@ void hw_waiter_polled(struct hw_waiter *waiter, enum hw_reason reason, int compl
         waiter->period_ns = first_period_ns(waiter);
         return;
     }
-    if (waiter->uses_events) {
+    if (hw_triggers_are_told(&waiter->triggers)) {
         /* The net caught nothing: it need not be looked at soon. New connections may be there, though. */
-        hw_events_refresh(&waiter->events);
+        hw_triggers_refresh(&waiter->triggers);
         if (waiter->period_ns < MAX_NET_NS)
             waiter->period_ns *= 2;
     } else if (!hw_options.tick_us && waiter->period_ns < MAX_TICK_NS &&
                hw_clock_now_ns() - waiter->busy_since_ns > STEADY_TICK_NS) {
         waiter->period_ns += waiter->period_ns / 4;
     }
-}
-
-bool hw_waiter_is_data_waiting(struct hw_waiter *waiter)
-{
-    return waiter->uses_events && hw_events_is_data_waiting(&waiter->events);
-}
-
-void hw_waiter_interrupt(struct hw_waiter *waiter)
-{
-    hw_atomic_add_release(&waiter->interrupts, 1);
-    hw_futex_wake(&waiter->interrupts, 1); /* it naps, or it waits on the sockets: both are told */
-    if (has_events(waiter))
-        hw_events_interrupt(&waiter->events);
 }
