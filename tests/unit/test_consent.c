@@ -93,6 +93,15 @@ static int allgather(const void *own, int bytes, MPI_Datatype type, void *all, i
     return MPI_SUCCESS;
 }
 
+/* Each member has memory. */
+static int allreduce(const void *own, void *all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    (void)op, (void)comm;
+    assert_true(count == 1 && type == HW_INT);
+    memcpy(all, own, sizeof(int));
+    return MPI_SUCCESS;
+}
+
 static int begin(void **state)
 {
     static const int everybody[USERS] = {0, 1, 3, 4};
@@ -107,6 +116,7 @@ static int begin(void **state)
     hw_bottom.Group_compare = group_compare;
     hw_bottom.Group_free = group_free;
     hw_bottom.Allgather = allgather;
+    hw_bottom.Allreduce = allreduce;
     hw_world.processes = processes;
     hw_world.node_count = 2;
     hw_world.user_count = USERS;
