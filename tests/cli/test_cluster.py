@@ -137,7 +137,7 @@ def test_processes_are_pinned() -> None:
     assert seen == cluster.options.cores(1).split()
 
 
-@matrix.one_of_a("launcher")
+@matrix.one_of_a("family")
 def test_timeout_ends_everything(mpi: Mpi) -> None:
     with Cluster(2) as cluster:
         done = cluster.run(mpi, ["/bin/sleep", "1000"], timeout=3)
@@ -187,7 +187,7 @@ def test_killed_maker_leaves_nothing(number: int, tmp_path: Path) -> None:
     assert traces() == before
 
 
-@matrix.one_of_a("launcher")
+@matrix.one_of_a("family")
 def test_up_run_down(headway: Headway, mpi: Mpi, hello: Path) -> None:
     require_cluster()
     before = traces()
@@ -283,7 +283,7 @@ def has_forced_engine(node: LocalNode, mpi: Mpi, env: dict[str, str] | None) -> 
     return "HEADWAY_ENGINE thread" in line or "HEADWAY_ENGINE=thread" in line
 
 
-@matrix.one_of_a("launcher")
+@matrix.one_of_a("family")
 def test_stand_in_says_so(mpi: Mpi, hello: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Cluster) -> None:
         raise ClusterUnavailable("no cluster can be made here: refused", "be root")

@@ -37,7 +37,7 @@ static enum hw_status decline(const char *reason)
 /* As ranks in hw_world.all, of some members from `first` on. False: one is not of it. */
 static bool translate(struct hw_rma_plan *plan, MPI_Group all, int first, int count)
 {
-    int own[TRANSLATED_AT_ONCE], found[TRANSLATED_AT_ONCE];
+    int own[TRANSLATED_AT_ONCE] = {0}, found[TRANSLATED_AT_ONCE];
     for (int i = 0; i < count; i++)
         own[i] = first + i;
     if (hw_bottom.Group_translate_ranks(plan->group, count, own, all, found) != MPI_SUCCESS)
