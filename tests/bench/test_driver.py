@@ -374,6 +374,12 @@ def test_published_results_name_no_places() -> None:
     assert failures == ["exit status 255: halo(+0x32d1)[0x557c138ea2d1]"]
 
 
+def test_published_results_have_the_digits_of_measurements() -> None:
+    rows = [{"samples": [0.008831819313398749, 12], "mode": "plain"}]
+    published = command.abridged({"launches": [], "rows": rows})
+    assert published["rows"][0] == {"samples": [0.00883182, 12], "mode": "plain", "reason": ""}
+
+
 WIRE_S = 0.008
 ALONE_S = 0.010
 

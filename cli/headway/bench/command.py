@@ -240,6 +240,19 @@ def blas_notes(done: list[dict[str, Any]]) -> list[str]:
     return [f"BLAS: {path}" for path in dict.fromkeys(found) if path]
 
 
+#: Of numbers in published results: finer than any spread.
+SIGNIFICANT_DIGITS = 6
+
+
+def shortened(value: Any) -> Any:
+    """The same with as many digits as a measurement can have."""
+    if isinstance(value, float):
+        return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: shortened(one) for key, one in value.items()}
+    return [shortened(one) for one in value] if isinstance(value, list) else value
+
+
 def abridged(document: dict[str, Any]) -> dict[str, Any]:
     """The result without what only debugging needs, and without the places of files on this
     machine, which crashes print: fits a repository."""
@@ -264,7 +277,7 @@ def abridged(document: dict[str, Any]) -> dict[str, Any]:
     for row in document.get("rows", []):
         row["reason"] = re.sub(r"/\S*/", "", row.get("reason", ""))
     return {
-        **{key: value for key, value in document.items() if key != "launches"},
+        **{key: shortened(value) for key, value in document.items() if key != "launches"},
         "launches_total": len(brief),
         "launches_failed": failed,
     }
