@@ -3,8 +3,7 @@
 #include "engines/rma/window/plan.h"
 
 #include "base/options.h"
-#include "real/constants.h"
-#include "real/table.h"
+#include "fake_group.h"
 #include "world/world.h"
 
 #include <setjmp.h>
@@ -22,64 +21,8 @@ static struct hw_world_process processes[PROCESSES] = {
     {.node = 0}, {.node = 0}, {.node = 0, .user_rank = -1},
     {.node = 1}, {.node = 1}, {.node = 1, .user_rank = -1}};
 static int members[USERS];
-static int member_count, is_inter;
 static struct hw_rma_offer told[USERS];
 static int asked; /* how often the members told one another */
-
-static int library_version(char *text, int *length)
-{
-    strcpy(text, "MPICH Version: 5.0.2");
-    *length = (int)strlen(text);
-    return MPI_SUCCESS;
-}
-
-static int comm_test_inter(MPI_Comm comm, int *flag)
-{
-    (void)comm;
-    *flag = is_inter;
-    return MPI_SUCCESS;
-}
-
-static int comm_group(MPI_Comm comm, MPI_Group *group)
-{
-    (void)comm, (void)group;
-    return MPI_SUCCESS;
-}
-
-static int group_rank(MPI_Group group, int *rank)
-{
-    (void)group;
-    *rank = OWN;
-    return MPI_SUCCESS;
-}
-
-static int group_size(MPI_Group group, int *size)
-{
-    (void)group;
-    *size = member_count;
-    return MPI_SUCCESS;
-}
-
-static int translate(MPI_Group group, int count, const int *ranks, MPI_Group other, int *found)
-{
-    (void)group, (void)other;
-    for (int i = 0; i < count; i++)
-        found[i] = members[ranks[i]];
-    return MPI_SUCCESS;
-}
-
-static int group_compare(MPI_Group group, MPI_Group other, int *result)
-{
-    (void)group, (void)other;
-    *result = MPI_IDENT;
-    return MPI_SUCCESS;
-}
-
-static int group_free(MPI_Group *group)
-{
-    *group = HW_GROUP_NULL;
-    return MPI_SUCCESS;
-}
 
 static int allgather(const void *own, int bytes, MPI_Datatype type, void *all, int all_bytes,
                      MPI_Datatype all_type, MPI_Comm comm)
@@ -88,7 +31,7 @@ static int allgather(const void *own, int bytes, MPI_Datatype type, void *all, i
     assert_int_equal(bytes, sizeof told[0]);
     assert_int_equal(all_bytes, sizeof told[0]);
     told[OWN] = *(const struct hw_rma_offer *)own;
-    memcpy(all, told, (size_t)member_count * sizeof told[0]);
+    memcpy(all, told, (size_t)fake_group.size * sizeof told[0]);
     asked++;
     return MPI_SUCCESS;
 }
@@ -107,14 +50,6 @@ static int begin(void **state)
     static const int everybody[USERS] = {0, 1, 3, 4};
     (void)state;
     hw_real_pretend_loaded();
-    hw_bottom.Get_library_version = library_version;
-    hw_bottom.Comm_test_inter = comm_test_inter;
-    hw_bottom.Comm_group = comm_group;
-    hw_bottom.Group_rank = group_rank;
-    hw_bottom.Group_size = group_size;
-    hw_bottom.Group_translate_ranks = translate;
-    hw_bottom.Group_compare = group_compare;
-    hw_bottom.Group_free = group_free;
     hw_bottom.Allgather = allgather;
     hw_bottom.Allreduce = allreduce;
     hw_world.processes = processes;
@@ -122,8 +57,8 @@ static int begin(void **state)
     hw_world.user_count = USERS;
     hw_options.redirect = HW_OPTION_REDIRECT_ON;
     memcpy(members, everybody, sizeof members);
-    member_count = USERS;
-    is_inter = asked = 0;
+    fake_group_install(OWN, USERS, members);
+    asked = 0;
     for (int i = 0; i < USERS; i++)
         told[i] = (struct hw_rma_offer){.consent = HW_RMA_WILLING, .place = 64, .range_bytes = 64};
     return 0;
@@ -201,7 +136,7 @@ static void strangers_are_no_members(void **state)
     assert_int_equal(agree(&plan), HW_DECLINED);
     hw_rma_plan_end(&plan);
     begin(NULL);
-    is_inter = 1;
+    fake_group.is_inter = 1;
     plan = plan_of(MPI_WIN_FLAVOR_ALLOCATE);
     assert_int_equal(agree(&plan), HW_DECLINED);
     hw_rma_plan_end(&plan);

@@ -4,8 +4,8 @@
 #include "engines/rma/epoch/access.h"
 #include "engines/rma/epoch/epoch.h"
 #include "engines/rma/window/epoch_type.h"
+#include "fake_group.h"
 #include "ghost/channel.h"
-#include "real/constants.h"
 #include "world/world.h"
 
 #include <pthread.h>
@@ -22,6 +22,7 @@
  */
 enum { USERS = 4, GHOST = USERS, WORLD = USERS + 1, NEVER = 1000 };
 
+static const int others[USERS - 1] = {1, 2, 3}; /* all but this process */
 static struct hw_world_process processes[WORLD];
 static struct hw_world_node nodes[2] = {{.process_count = USERS}, {.process_count = 1, .ghost_count = 1}};
 static struct hw_rma_target targets[USERS];
@@ -112,22 +113,6 @@ static int fake_iprobe(int from, int tag, MPI_Comm comm, int *flag, MPI_Status *
     return MPI_SUCCESS;
 }
 
-static int fake_group_size(MPI_Group group, int *size)
-{
-    (void)group;
-    *size = USERS - 1;
-    return MPI_SUCCESS;
-}
-
-/* All but this process. */
-static int fake_translate(MPI_Group group, int count, const int *ranks, MPI_Group other, int *found)
-{
-    (void)group, (void)other;
-    for (int i = 0; i < count; i++)
-        found[i] = ranks[i] + 1;
-    return MPI_SUCCESS;
-}
-
 static int open_world(void **state)
 {
     (void)state;
@@ -151,8 +136,7 @@ static int open_world(void **state)
     hw_bottom.Request_free = fake_request_free;
     hw_bottom.Waitall = fake_waitall;
     hw_bottom.Iprobe = fake_iprobe;
-    hw_bottom.Group_size = fake_group_size;
-    hw_bottom.Group_translate_ranks = fake_translate;
+    fake_group_install(0, USERS - 1, others);
     hw_real.Win_sync = fake_sync;
     hw_real.Win_flush_all = fake_flush;
     hw_real.Win_call_errhandler = fake_call_errhandler;

@@ -4,7 +4,7 @@
 #include "base/options.h"
 #include "engines/rma/window/make.h"
 #include "engines/rma/window/plan.h"
-#include "real/constants.h"
+#include "fake_group.h"
 #include "world/world.h"
 
 #include <setjmp.h>
@@ -46,60 +46,7 @@ static struct hw_world_node nodes[2] = {{.process_count = USERS}, {.process_coun
 static int votes[8], vote_count, gathered, joined;
 static bool has_other;
 
-static int fake_version(char *version, int *length)
-{
-    *length = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "an MPI");
-    return MPI_SUCCESS;
-}
-
-static int fake_test_inter(MPI_Comm comm, int *flag)
-{
-    (void)comm;
-    *flag = 0;
-    return MPI_SUCCESS;
-}
-
-static int fake_comm_group(MPI_Comm comm, MPI_Group *group)
-{
-    (void)comm, (void)group;
-    is_counted = true;
-    return MPI_SUCCESS;
-}
-
-static int fake_group_rank(MPI_Group group, int *rank)
-{
-    (void)group;
-    *rank = 0;
-    return MPI_SUCCESS;
-}
-
-static int fake_group_size(MPI_Group group, int *size)
-{
-    (void)group;
-    *size = USERS;
-    return MPI_SUCCESS;
-}
-
-static int fake_translate(MPI_Group group, int count, const int *ranks, MPI_Group other, int *found)
-{
-    (void)group, (void)other;
-    memcpy(found, ranks, (size_t)count * sizeof *found);
-    return MPI_SUCCESS;
-}
-
-/* Not all: the window has communicators of its own. */
-static int fake_compare(MPI_Group one, MPI_Group other, int *result)
-{
-    (void)one, (void)other;
-    *result = MPI_SIMILAR;
-    return MPI_SUCCESS;
-}
-
-static int fake_group_free(MPI_Group *group)
-{
-    (void)group;
-    return MPI_SUCCESS;
-}
+static void count_from_now(void) { is_counted = true; }
 
 static int fake_allreduce(const void *own, void *all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
@@ -153,14 +100,9 @@ static int begin(void **state)
                                  .user_ranks = user_ranks,
                                  .ghost_ranks = ghost_ranks};
     hw_options.redirect = HW_OPTION_REDIRECT_ON;
-    hw_real.Get_library_version = hw_bottom.Get_library_version = fake_version;
-    hw_bottom.Comm_test_inter = fake_test_inter;
-    hw_bottom.Comm_group = fake_comm_group;
-    hw_bottom.Group_rank = fake_group_rank;
-    hw_bottom.Group_size = fake_group_size;
-    hw_bottom.Group_translate_ranks = fake_translate;
-    hw_bottom.Group_compare = fake_compare;
-    hw_bottom.Group_free = fake_group_free;
+    fake_group_install(0, USERS, user_ranks);
+    fake_group.comparison = MPI_SIMILAR; /* not all: the window has communicators of its own */
+    fake_group.told_group = count_from_now;
     hw_bottom.Allreduce = fake_allreduce;
     hw_bottom.Allgather = fake_allgather;
     hw_bottom.Comm_split = fake_split;
