@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import matrix
@@ -29,7 +30,14 @@ SETTINGS: dict[str, tuple[int, list[str], bool, dict[str, str]]] = {
     "shm-threads": (2, ["--threads", "3"], True, forced("auto")),
     "tcp-default": (3, ["--level", "multiple"], False, {}),
 }
-COUNTERS = ("tracked_p2p", "tracked_collective", "tracked_persistent", "doors")
+COUNTERS = ("tracked_p2p", "tracked_collective", "tracked_persistent")
+
+
+def assert_exercised(total: Callable[[str], int], is_full: bool) -> None:
+    """A few programs of a fresh seed have some kind of large operation; many have each."""
+    totals = {counter: total(counter) for counter in COUNTERS}
+    assert total("doors") > 0
+    assert all(totals.values()) if is_full else any(totals.values()), totals
 
 
 def differing_seeds(plain: support.Result, other: support.Result) -> list[int]:
@@ -81,8 +89,8 @@ def test_same_digests(
     check_seeds(plain, headway, f"{first_seed} {seeds}", "LD_PRELOAD")
     assert len(plain.lines) >= seeds * ranks
     assert [record["engine"] for record in headway.records] == ["thread"] * ranks
-    for counter in (*COUNTERS, *(["polls"] if options else [])):
-        assert headway.total(counter) > 0, f"{counter} is 0: the engine was not exercised"
+    assert_exercised(headway.total, is_full)
+    assert headway.total("polls") > 0 or not options
 
 
 @matrix.one_of_a("family")
@@ -97,5 +105,4 @@ def test_same_digests_between_nodes(
         mpi, argv, tmp_path, users=2 if is_full else 1, ghosts=0, timeout=60 + 6.0 * seeds
     )
     assert {record["engine"] for record in records} == {"thread"}
-    for counter in COUNTERS:
-        assert sum(record[counter] for record in records) > 0, f"{counter} is 0"
+    assert_exercised(lambda counter: sum(record[counter] for record in records), is_full)

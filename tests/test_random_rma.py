@@ -66,7 +66,7 @@ def test_same_bytes(
     )
     check_seeds(plain, headway, f"{first_seed} {seeds}", "ghosts")
     assert len(plain.lines) >= seeds * users
-    has_locks = seeds > 1  # one program may have fences alone
+    has_locks = seeds > 3  # a few programs may have fences alone
     for counter in ("windows_redirected", "operations_redirected", "locks_redirected")[
         : 2 + has_locks
     ]:
