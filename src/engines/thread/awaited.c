@@ -12,16 +12,18 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* Between two looks at the sockets: their cost, so many times. */
-enum { LOOK_PARTS = 200, LOOKS_PER_LISTING = 16 };
+/* Between two looks at the sockets: their cost, so many times. Listing them costs a hundred looks, and what a
+ * window needs is mostly connected by its first operation: listings are close together at first, then rare.
+ */
+enum { LOOK_PARTS = 200, FIRST_LISTING_PARTS = 20, LAST_LISTING_PARTS = 1280 };
 #define MIN_LOOK_NS (200 * HW_NS_PER_US)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hw_policy_awaited policy; /* this and what follows under lock */
 static struct hw_wire wire;
 static bool is_exposed;
-static uint64_t clock_read_ns, next_look_ns;
-static uint32_t look_count;
+static uint64_t clock_read_ns, next_look_ns, next_listing_ns;
+static uint32_t listing_parts = FIRST_LISTING_PARTS;
 
 static atomic_bool is_awaited; /* seq_cst with the thread's sleep (thread.c) */
 static _Atomic uint32_t stride = 1, pass_count;
@@ -44,20 +46,24 @@ void hw_awaited_expose(bool now_exposed)
     pthread_mutex_unlock(&lock);
 }
 
-/* Connections are often made late, so they are listed anew now and then. */
-static bool has_unread(void)
+/* Connections are often made late, so they are listed anew now and then. Returns the time after it. */
+static uint64_t list_connections(uint64_t now_ns)
 {
     struct hw_profile_wire sums;
-    if (wire.count == 0 || look_count++ % LOOKS_PER_LISTING == 0)
-        hw_wire_look(&wire, &sums, true);
-    return hw_wire_has_unread(&wire);
+    hw_wire_look(&wire, &sums, true);
+    uint64_t end_ns = hw_clock_now_ns();
+    next_listing_ns = end_ns + (end_ns - now_ns) * listing_parts;
+    if (listing_parts < LAST_LISTING_PARTS)
+        listing_parts *= 2;
+    return end_ns;
 }
 
 static bool look(uint64_t gap_ns, uint64_t now_ns)
 {
-    bool is_found = hw_policy_awaited_seen(&policy, has_unread(), gap_ns, now_ns);
-    uint64_t pause_ns = (hw_clock_now_ns() - now_ns) * LOOK_PARTS;
-    next_look_ns = now_ns + (pause_ns < MIN_LOOK_NS ? MIN_LOOK_NS : pause_ns);
+    uint64_t begin_ns = now_ns >= next_listing_ns ? list_connections(now_ns) : now_ns;
+    bool is_found = hw_policy_awaited_seen(&policy, hw_wire_has_unread(&wire), gap_ns, now_ns);
+    uint64_t end_ns = hw_clock_now_ns(), pause_ns = (end_ns - begin_ns) * LOOK_PARTS;
+    next_look_ns = end_ns + (pause_ns < MIN_LOOK_NS ? MIN_LOOK_NS : pause_ns);
     if (is_found)
         hw_log_debug("others waited for this process while it computed: the thread serves its windows");
     return is_found;
