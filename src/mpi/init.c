@@ -15,6 +15,7 @@
 #include "mpi/interface.h"
 #include "mpi/track.h"
 #include "profile/record.h"
+#include "profile/record/origin.h"
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/ending.h"
@@ -120,6 +121,7 @@ static void add_user(bool is_world)
             hw_log_set_rank(rank);
     }
     if (user_count++ == 0) {
+        hw_origin_entered();
         check_record();
         start_engines(is_world);
         hw_real_detect_release(hw_real_library_used());

@@ -9,6 +9,7 @@
 #include "profile/calls/calls.h"
 #include "profile/calls/phases.h"
 #include "profile/record/counters.h"
+#include "profile/record/origin.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +36,7 @@ static struct {
 void hw_record_begin(const char *path)
 {
     began_ns = hw_clock_now_ns();
+    hw_origin_begin();
     if (path[0] != '\0' && !realpath(path, directory)) /* perhaps it is made later */
         snprintf(directory, sizeof directory, "%s", path);
 }
@@ -118,6 +120,7 @@ static void write_body(FILE *file, const struct hw_record_facts *facts)
 #define COPY_COUNTER(name, meaning) process.name = hw_atomic_load_seq_cst(&hw_counters.name);
     HW_RECORD_PROCESS_COUNTERS(COPY_COUNTER)
 #undef COPY_COUNTER
+    hw_origin_describe(&process);
     hw_profile_describe(&process);
     process.phases = hw_phase_end_all();
     hw_record_write_object(file, HW_RECORD_PROCESS, &process);

@@ -685,7 +685,15 @@ class Record:
     #: how the ghosts of the node were chosen: the last process; near those they serve, by hwloc;
     #: the last and even shares, and why
     placement: str = ""
-    #: the machine's name; only with HEADWAY_PROFILE
+    #: Headway's
+    version: str = ""
+    #: program and arguments, as a shell takes them; cut after some 4000 bytes, which ... shows
+    command: str = ""
+    #: begin of MPI_Init, since 1970
+    started_s: float | None = None
+    #: of wall_s, the time in MPI_Init
+    init_s: float | None = None
+    #: the machine's name; absent: of an earlier library, without HEADWAY_PROFILE
     host: str = ""
     #: cores the process may run on; only with HEADWAY_PROFILE
     cores: int | None = None
@@ -795,6 +803,10 @@ class Record:
             ghost=integer(raw, "ghost", -1),
             ghost_cpu_s=number(raw, "ghost_cpu_s"),
             placement=text(raw, "placement"),
+            version=text(raw, "version"),
+            command=text(raw, "command"),
+            started_s=number_or_none(raw, "started_s"),
+            init_s=number_or_none(raw, "init_s"),
             host=text(raw, "host"),
             cores=integer_or_none(raw, "cores"),
             eager_limit_bytes=integer(raw, "eager_limit_bytes"),

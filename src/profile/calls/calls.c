@@ -512,7 +512,6 @@ static void sum_up_all(void)
 
 void hw_profile_describe(struct hw_record_process *process)
 {
-    static char host[65];
     static struct hw_record_profile told;
     cpu_set_t cores;
     process->cores = HW_RECORD_ABSENT;
@@ -520,8 +519,6 @@ void hw_profile_describe(struct hw_record_process *process)
     if (!is_on)
         return;
     sum_up_all();
-    gethostname(host, sizeof host - 1);
-    process->host = host;
     process->cores = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
     process->mpi_s = (double)hw_profile_mpi_ns() / (double)HW_NS_PER_S;
     told = (struct hw_record_profile){.began_monotonic_s = (double)began_ns / (double)HW_NS_PER_S,
