@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -13,8 +14,9 @@ from pathlib import Path
 
 import matrix
 import pytest
+from fortran import compile_or_skip
 from headway import ghosts
-from headway.doctor import command, engines, host, probe, target
+from headway.doctor import calls, command, engines, host, probe, target
 from headway.doctor import ghosts as ghost_rows
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.errors import HeadwayError
@@ -28,6 +30,11 @@ def levels(findings: list[dict] | list[Finding], text: str) -> set[str]:
     """Levels of the findings that say this."""
     rows = [f if isinstance(f, dict) else vars(f) for f in findings]
     return {f["level"] for f in rows if text in f["subject"] + f["text"] + f["remedy"]}
+
+
+def found_in(program: str, mpis: list[Mpi]) -> list[Finding]:
+    """What the doctor finds in a program."""
+    return target.examine(program, mpis)[0]
 
 
 def test_asks_the_mpi_itself(headway: Headway, mpi: Mpi, hello: Path) -> None:
@@ -55,24 +62,96 @@ def test_table_for_people(headway: Headway, mpi: Mpi) -> None:
         assert words in done.stdout
 
 
+def shown(parts: dict[str, list[Finding]], capsys: pytest.CaptureFixture[str]) -> str:
+    command.show({"machine": [], "mpis": [], "engines": [], **parts}, [])
+    return capsys.readouterr().out
+
+
 def test_names_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
     found = Finding(PROBLEM, "[/app]", "/a[b]/r:fire: is not there", "build [red]it")
-    command.show({"machine": [], "engines": [], "program": [found]}, [])
-    shown = capsys.readouterr().out
-    assert "problem: [/app]: /a[b]/r:fire: is not there; build [red]it" in shown, shown
-    assert shown.count("/a[b]/r:fire: is not there") == 2, shown
+    text = shown({"program": [found]}, capsys)
+    for words in ("[/app]", "/a[b]/r:fire: is not there", "build [red]it", "1 problem, above."):
+        assert words in text, text
+
+
+def test_program_comes_first_and_notes_once(capsys: pytest.CaptureFixture[str]) -> None:
+    parts = {
+        "machine": [Finding(NOTE, "cores", "one only")],
+        "mpis": [Finding(NOTE, "MPICH", "engine off"), Finding(OK, "Open MPI", "runs")],
+        "engines": [Finding(OK, "thread", "works")],
+        "program": [Finding(PROBLEM, "./app", "is broken")],
+    }
+    text = shown(parts, capsys)
+    places = [text.index(words) for words in ("is broken", "one only", "engine off", "works")]
+    assert places == sorted(places), text
+    assert [text.count(words) for words in ("is broken", "one only", "engine off")] == [1, 1, 1]
+    assert "runs" not in text and "1 problem and 2 notes, above." in text
+    assert "Nothing is in the way." in shown({"program": []}, capsys)
+
+
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
+def test_asks_only_the_programs_own(
+    mpi: Mpi, hello: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = replace(mpi, name="other", library=Path("/lib/other/libmpi.so"), flavour="ompi")
+    asked: list[str] = []
+    monkeypatch.setattr(command, "find_mpis", lambda: [other, mpi])
+    monkeypatch.setattr(probe, "ask", lambda mpis: asked.extend(m.name for m in mpis) or [])
+    arguments = argparse.Namespace(mpi=None, program=str(hello), json=False)
+    command.doctor(arguments)
+    assert asked == [mpi.name]
+    asked.clear()
+    command.doctor(argparse.Namespace(mpi=None, program=None, json=False))
+    assert asked == ["other", mpi.name]
+    assert "The program" in capsys.readouterr().out
+
+
+def launcher_of(mpi: Mpi, folder: Path, name: str, *lines: str) -> Mpi:
+    """The MPI, with a launcher that is these lines of a shell's."""
+    launcher = folder / name
+    launcher.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    launcher.chmod(0o755)
+    return replace(mpi, mpiexec=launcher, name=name)
 
 
 def test_broken_mpi_is_named(mpi: Mpi, tmp_path: Path) -> None:
-    launcher = tmp_path / "mpiexec"
-    launcher.write_text("#!/bin/sh\necho 'cannot fly' >&2\nexit 3\n")
-    launcher.chmod(0o755)
-    broken = replace(mpi, mpiexec=launcher, name="broken")
-    answer = probe.ask(broken)
+    broken = launcher_of(mpi, tmp_path, "broken", "echo 'cannot fly' >&2", "exit 3")
+    (answer,) = probe.ask([broken])
     assert answer.error == "cannot fly" and not answer.can_progress
     (finding,) = probe.judge(answer)
     assert finding.level == PROBLEM and "cannot fly" in finding.text
     assert engines.thread([answer]).level == PROBLEM
+
+
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
+def test_all_are_asked_at_once(mpi: Mpi, tmp_path: Path) -> None:
+    """Each launcher waits for the three others: a rank and a ghost of each of two MPIs."""
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    wait = f"touch {begun}/$$; n=0; while [ $(ls {begun} | wc -l) -lt 4 ]; do "
+    wait += "n=$((n + 1)); [ $n -lt 400 ] || exit 3; sleep 0.05; done; echo error: all are here"
+    asked = probe.ask([launcher_of(mpi, tmp_path, name, wait) for name in ("one", "two")])
+    assert [a.error for a in asked] == ["error: all are here"] * 2
+    assert probe.ask([]) == []
+
+
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
+def test_mpi_that_does_not_answer(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "TIMEOUT_S", 0.5)
+    hung = launcher_of(mpi, tmp_path, "hung", "setsid sleep 4711 &", "exec sleep 4711")
+    (answer,) = probe.ask([hung])
+    assert "did not end within" in answer.error
+    left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if b"sleep\x004711" in read(p)]
+    assert not left
+
+
+def read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def test_what_ghosts_would_have(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +287,78 @@ int main(int c, char **v) {
 @matrix.one_of_a("family")
 def test_sees_what_a_program_calls(mpi: Mpi, tmp_path: Path) -> None:
     program = compile_c(mpi, tmp_path, "overlaps", OVERLAPS)
-    assert levels(target.examine(str(program), [mpi]), "MPI_Ibarrier") == {OK}
+    assert levels(found_in(str(program), [mpi]), "MPI_Ibarrier") == {OK}
+
+
+TYPES = """#include <mpi.h>
+#include <stdio.h>
+int main(int c, char **v) {
+    MPI_Info info;
+    double in = 1, out;
+    MPI_Init(&c, &v);
+    MPI_Info_create(&info);
+    MPI_Info_free(&info);
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    puts("MPI_Isend");
+    puts("MPI_Int");
+    return MPI_Finalize();
+}
+"""
+
+
+@matrix.one_of_a("family")
+def test_names_of_types_are_no_calls(mpi: Mpi, tmp_path: Path) -> None:
+    program = compile_c(mpi, tmp_path, "types", TYPES, "-g3")
+    assert levels(found_in(str(program), [mpi]), "nothing nonblocking is called") == {NOTE}
+
+
+@matrix.one_of_a("family")
+def test_sees_calls_that_are_looked_up_by_name(mpi: Mpi, tmp_path: Path) -> None:
+    body = """#include <dlfcn.h>
+#include <mpi.h>
+int main(int c, char **v) {
+    MPI_Init(&c, &v);
+    if (dlsym(0, "MPI_Iscan") && dlsym(0, "MPI_Info"))
+        return 1;
+    return MPI_Finalize();
+}
+"""
+    found = found_in(str(compile_c(mpi, tmp_path, "looks", body, "-ldl")), [mpi])
+    (told,) = (f.text for f in found if f.subject == "calls")
+    assert told == "MPI_Iscan"
+
+
+@pytest.mark.parametrize("source", ["sites.f90", "sites_f08.f90"])
+@matrix.only(matrix.on("mpich4", "ompi4"), "no other has Fortran modules for any compiler")
+def test_sees_what_a_fortran_program_calls(mpi: Mpi, source: str) -> None:
+    program = compile_or_skip(mpi, Path(__file__).with_name(source))
+    (told,) = (f.text for f in found_in(str(program), [mpi]) if f.subject == "calls")
+    assert told == "MPI_Irecv, MPI_Isend"
+
+
+@pytest.mark.parametrize(
+    "symbol",
+    [
+        *("MPI_Isend", "PMPI_Isend", "MPI_Isend_c", "mpi_isend_", "mpi_isend__", "MPI_ISEND"),
+        *("mpi_isend", "mpi_isend_f08_", "mpi_isend_f08ts_", "mpi_isend_f08ts_large_"),
+        *("mpi_isend_c_f08ts_", "pmpir_isend_f08ts_", "__mpi_f08_MOD_mpi_isend_f08"),
+        *("mpi_f08_mp_mpi_isend_", "mpi_f08_MP_mpi_isend", "_QMmpi_f08Pmpi_isend"),
+        *("mpi_isend$mpi_f08_", "mpi_f08_mpi_isend_"),
+    ],
+)
+def test_spellings_of_a_call(symbol: str) -> None:
+    assert calls.spelled(symbol) == "MPI_Isend"
+
+
+@pytest.mark.parametrize(
+    "symbol",
+    [
+        *("MPI_Comm", "MPI_Info_create", "ompi_mpi_double", "mpi_init_", "MPI_Iprobe"),
+        *("mpi_send_init_", "MPI_Int", "my_mpi_isend_", "__solver_MOD_isend", "mpi_improbe_"),
+    ],
+)
+def test_what_is_no_nonblocking_call(symbol: str) -> None:
+    assert calls.spelled(symbol) == ""
 
 
 @matrix.one_of_a("family")
@@ -221,7 +371,7 @@ def test_library_that_is_not_found(mpi: Mpi, tmp_path: Path) -> None:
     )
     program = compile_c(mpi, tmp_path, "extras", body, "-L.", "-lextra")
     (tmp_path / "libextra.so").unlink()
-    assert levels(target.examine(str(program), [mpi]), "libextra.so is not found") == {PROBLEM}
+    assert levels(found_in(str(program), [mpi]), "libextra.so is not found") == {PROBLEM}
 
 
 @matrix.only(matrix.on("mpich4"), "no different for another MPI")
@@ -232,23 +382,23 @@ def test_classic_mistakes(
     subprocess.run(["gcc", "-static", "-o", "still", "still.c"], cwd=tmp_path, check=True)
     subprocess.run(["gcc", "-static-pie", "-o", "moving", "still.c"], cwd=tmp_path, check=True)
     for name in ("still", "moving"):
-        found = target.examine(str(tmp_path / name), [mpi])
+        found = found_in(str(tmp_path / name), [mpi])
         assert levels(found, "statically linked") == {PROBLEM}
-    assert levels(target.examine("./nowhere", [mpi]), "no program") == {PROBLEM}
+    assert levels(found_in("./nowhere", [mpi]), "no program") == {PROBLEM}
 
     copy = Path(shutil.copy(hello, tmp_path / "raised"))
     copy.chmod(0o4755)
-    assert levels(target.examine(str(copy), [mpi]), "set-uid") == {PROBLEM}
+    assert levels(found_in(str(copy), [mpi]), "set-uid") == {PROBLEM}
 
     other = tmp_path / "bin"
     other.mkdir()
     (other / "mpiexec").write_text("#!/bin/sh\necho Open MPI\n")
     (other / "mpiexec").chmod(0o755)
     monkeypatch.setenv("PATH", f"{other}:{os.environ['PATH']}")
-    assert levels(target.examine(str(hello), [mpi]), "alone in its world") == {NOTE}
+    assert levels(found_in(str(hello), [mpi]), "alone in its world") == {NOTE}
 
     monkeypatch.setenv("HEADWAY_ENGIN", "off")
-    assert levels(target.examine(str(hello), [mpi]), "HEADWAY_ENGIN") == {PROBLEM}
+    assert levels(found_in(str(hello), [mpi]), "HEADWAY_ENGIN") == {PROBLEM}
     assert headway("doctor", "--mpi", "none").returncode != 0
 
 
@@ -265,15 +415,15 @@ def test_linked_tools(mpi: Mpi, tmp_path: Path) -> None:
         ("within", ("tool.c",), "a tool that stands before MPI is linked into it"),
     ):
         program = compile_c(mpi, tmp_path, name, OVERLAPS, *flags)
-        found = target.examine(str(program), [mpi])
+        found = found_in(str(program), [mpi])
         assert levels(found, "stands before MPI") == ({NOTE} if told else set())
         assert not told or levels(found, told) == {NOTE}
 
 
 @matrix.only(matrix.on("mpich4"), "no different for another MPI")
 def test_an_mpi_that_is_not_served(mpi: Mpi, hello: Path, tmp_path: Path) -> None:
-    assert levels(target.examine(str(hello), [mpi]), "none of the MPIs asked") == set()
-    assert levels(target.examine(str(hello), []), "none of the MPIs asked") == {NOTE}
+    assert levels(found_in(str(hello), [mpi]), "none of the MPIs asked") == set()
+    assert levels(found_in(str(hello), []), "none of the MPIs asked") == {NOTE}
     (tmp_path / "old.c").write_text("int old(void) { return 0; }\n")
     (tmp_path / "app.c").write_text("int old(void);\nint main(void) { return old(); }\n")
     for words in (
@@ -281,7 +431,7 @@ def test_an_mpi_that_is_not_served(mpi: Mpi, hello: Path, tmp_path: Path) -> Non
         (f"-Wl,-rpath,{tmp_path}", "-o", "app", "app.c", "libmpi.so.20"),
     ):
         subprocess.run(["gcc", *words], cwd=tmp_path, check=True)
-    found = target.examine(str(tmp_path / "app"), [mpi])
+    found = found_in(str(tmp_path / "app"), [mpi])
     assert levels(found, "libmpi.so.20, an MPI of an ABI for which") == {PROBLEM}
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from headway.console import make_console
 from headway.doctor import engines, host, probe, target
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.mpi.mpis import find_mpi, find_mpis
+from headway.records import plural
 
 STYLES = {OK: "green", NOTE: "yellow", PROBLEM: "bold red"}
 
@@ -25,7 +27,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "doctor",
         help="what this machine, its MPIs and a program let Headway do",
         description="Tables of what there is and what works, each found by trying it. With a "
-        "PROGRAM also the classic mistakes. Ends with status 1 if it found a problem.",
+        "PROGRAM first the classic mistakes, and of the MPIs only its own. Ends with status 1 if "
+        "it found a problem.",
     )
     parser.add_argument("program", nargs="?", metavar="PROGRAM", help="an MPI program to look at")
     parser.add_argument("--mpi", metavar="NAME", help="ask only this MPI (default: all found)")
@@ -35,45 +38,44 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
 
 def doctor(arguments: argparse.Namespace) -> int:
     mpis = [find_mpi(arguments.mpi)] if arguments.mpi else find_mpis()
-    answers = [probe.ask(mpi) for mpi in mpis]
-    parts = {
-        "machine": host.examine(),
-        "mpis": probe.findings(answers),
-        "engines": engines.examine(answers),
-    }
+    parts: dict[str, list[Finding]] = {}
     if arguments.program:
-        parts["program"] = target.examine(arguments.program, mpis)
-    problems = [f for found in parts.values() for f in found if f.level == PROBLEM]
+        parts["program"], own = target.examine(arguments.program, mpis)
+        mpis = own or mpis
+    parts["machine"] = host.examine()
+    answers = probe.ask(mpis)
+    parts["mpis"] = probe.findings(answers)
+    parts["engines"] = engines.examine(answers)
     if arguments.json:
         document = {name: [dataclasses.asdict(f) for f in found] for name, found in parts.items()}
         document["answers"] = [probe.as_json(answer) for answer in answers]
         print(json.dumps(document, indent=1))
     else:
         show(parts, answers)
-    return 1 if problems else 0
+    return 1 if counted(parts)[PROBLEM] else 0
+
+
+def counted(parts: dict[str, list[Finding]]) -> Counter[str]:
+    """How many findings there are of each level."""
+    return Counter(finding.level for found in parts.values() for finding in found)
 
 
 def show(parts: dict[str, list[Finding]], answers: Sequence[probe.Answer]) -> None:
+    """What concerns the program comes first. Each finding is told once."""
     console = make_console()
     if not console.is_terminal:
         console.width = 120
+    if "program" in parts:
+        console.print(findings_table("The program", parts["program"]))
     console.print(findings_table("This machine", parts["machine"]))
     if answers:
         console.print(mpis_table(answers))
-    for title, name in (("Engines", "engines"), ("The program", "program")):
-        if name in parts:
-            console.print(findings_table(title, parts[name]))
-    found = [f for name in parts for f in parts[name] if f.level != OK and name != "machine"]
-    found += [f for f in parts["machine"] if f.level == PROBLEM]
-    if not found:
-        console.print("Nothing is in the way.")
-    for finding in found:
-        style = STYLES[finding.level]
-        remedy = f"; {finding.remedy}" if finding.remedy else ""
-        console.print(
-            Text.assemble((finding.level, style), f": {finding.subject}: {finding.text}{remedy}"),
-            soft_wrap=True,
-        )
+    if noted := [f for f in parts["mpis"] if f.level != OK]:
+        console.print(findings_table("What the MPIs lack", noted))
+    console.print(findings_table("Engines", parts["engines"]))
+    count = counted(parts)
+    told = [plural(count[level], level) for level in (PROBLEM, NOTE) if count[level]]
+    console.print(f"{' and '.join(told)}, above." if told else "Nothing is in the way.")
 
 
 def findings_table(title: str, findings: Sequence[Finding]) -> Table:

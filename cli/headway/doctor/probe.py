@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks each MPI here, by starting one rank of it with the library preloaded."""
+"""Asks MPIs, by starting ranks of them with the library preloaded."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from headway import records
+from headway.cluster import procs
+from headway.cluster.local import TAG
+from headway.cluster.process import run_to_end
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.errors import HeadwayError
 from headway.mpi import elf, launch, preload, program
@@ -91,72 +96,109 @@ class Answer:
         return "off: " + ", ".join(reasons)
 
 
-def ask(mpi: Mpi) -> Answer:
-    """One rank of this MPI, with the library of its ABI where there is one."""
-    library = loadable(mpi)
-    answer = Answer(mpi, abi=soname(library))
+@dataclass
+class Probes:
+    """All launches of one diagnosis, several at a time: most of each is waiting. `tags` mark the
+    processes of those that have begun."""
+
+    pool: ThreadPoolExecutor
+    tags: list[str] = field(default_factory=list)
+
+    def end(self) -> None:
+        """Starts no more, and ends what runs."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        for tag in self.tags:
+            procs.kill_tagged(TAG, tag)
+
+    def run_ranks(
+        self, mpi: Mpi, count: int, words: list[str | Path], forward: dict[str, str], folder: Path
+    ) -> str:
+        """Runs that script with those arguments; the line in which it says what went wrong, if
+        so."""
+        if forward:
+            forward = {**forward, "HEADWAY_RECORD": str(folder)}
+        argv = [sys.executable, "-c", *map(str, words)]
+        made = launch.build(mpi, argv, ranks=count, forward=forward)
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY_", "LD_PRELOAD"))}
+        tag = uuid.uuid4().hex
+        self.tags.append(tag)
+        try:
+            done = run_to_end(
+                made.argv,
+                env=env | made.env | {TAG: tag},
+                cwd=None,
+                timeout=TIMEOUT_S,
+                on_line=None,
+                sweep=lambda: procs.kill_tagged(TAG, tag),
+            )
+        except OSError as error:
+            return str(error).splitlines()[0]
+        if done.timed_out:
+            return f"it did not end within {TIMEOUT_S:.0f} s"
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip(" -=")]
+        telling = [line for line in lines if re.search(r"error|cannot|fail|not found", line, re.I)]
+        return next(iter(telling + lines[-1:]), f"status {done.returncode}").strip()
+
+    def ask_rank(self, mpi: Mpi, forward: dict[str, str]) -> Answer:
+        """One rank of this MPI, with the library of its ABI where there is one."""
+        library = loadable(mpi)
+        answer = Answer(mpi, abi=soname(library), library=forward.get("LD_PRELOAD", ""))
+        with record_folder() as folder:
+            said_file = folder / "said.json"
+            complaint = self.run_ranks(mpi, 1, [RANK, library, said_file], forward, folder)
+            answer.error = "" if said_file.exists() else complaint
+            said = records.load_json(said_file) or {}
+            level = reading.integer(said, "level")
+            answer.level = LEVELS[level] if said and 0 <= level < len(LEVELS) else "?"
+            answer.transport = transport(mpi, str(said.get("version", "")))
+            answer.record = (records.read(folder) or [Record()])[0]
+        return answer
+
+    def ask_ghost(self, mpi: Mpi, forward: dict[str, str]) -> str:
+        """Why a ghost does not serve a window of one process; empty if it does."""
+        if not forward:
+            return Answer.ghost_error
+        wanted = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
+        with record_folder() as folder:
+            complaint = self.run_ranks(mpi, 2, [WINDOW, loadable(mpi)], forward | wanted, folder)
+            found = records.read(folder)
+        if records.total(found, "windows_redirected"):
+            return ""
+        return "; ".join(records.declined(found)) or complaint
+
+
+def ask(mpis: Sequence[Mpi]) -> list[Answer]:
+    """Each MPI, by starting ranks of it."""
+    probes = Probes(ThreadPoolExecutor(2 * len(mpis) or 1, "probe"))
     try:
-        answer.library = str(preload.library(mpi.flavour))
+        asked = []
+        for mpi in mpis:
+            forward = preloading(mpi)
+            rank = probes.pool.submit(probes.ask_rank, mpi, forward)
+            asked.append((rank, probes.pool.submit(probes.ask_ghost, mpi, forward)))
+        answers = []
+        for rank, ghost in asked:
+            answer, ghost_error = rank.result(), ghost.result()
+            answers.append(answer if answer.error else replace(answer, ghost_error=ghost_error))
+        return answers
+    finally:
+        probes.end()
+
+
+def preloading(mpi: Mpi) -> dict[str, str]:
+    """What shows what the library can do, not what it would choose for one rank. Nothing where
+    there is no library."""
+    try:
+        library = str(preload.library(mpi.flavour))
     except HeadwayError:
-        answer.library = ""
-    forward = {}
-    if answer.library:  # what it can do, not what it would choose for one rank
-        forward = {"LD_PRELOAD": answer.library, "HEADWAY_ENGINE": "thread"}
-    with record_folder() as folder:
-        said_file = folder / "said.json"
-        complaint = run_ranks(mpi, 1, [RANK, library, said_file], forward, folder)
-        answer.error = "" if said_file.exists() else complaint
-        said = records.load_json(said_file) or {}
-        level = reading.integer(said, "level")
-        answer.level = LEVELS[level] if said and 0 <= level < len(LEVELS) else "?"
-        answer.transport = transport(mpi, str(said.get("version", "")))
-        answer.record = (records.read(folder) or [Record()])[0]
-    if answer.library and not answer.error:
-        answer.ghost_error = ask_ghost(mpi, library, forward)
-    return answer
-
-
-def ask_ghost(mpi: Mpi, library: Path, forward: dict[str, str]) -> str:
-    """Why a ghost does not serve a window of one process; empty if it does."""
-    wanted = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
-    with record_folder() as folder:
-        complaint = run_ranks(mpi, 2, [WINDOW, library], forward | wanted, folder)
-        found = records.read(folder)
-    if records.total(found, "windows_redirected"):
-        return ""
-    return "; ".join(records.declined(found)) or complaint
+        return {}
+    return {"LD_PRELOAD": library, "HEADWAY_ENGINE": "thread"}
 
 
 @contextmanager
 def record_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="headway-doctor-") as name:
         yield Path(name)
-
-
-def run_ranks(
-    mpi: Mpi, count: int, words: list[str | Path], forward: dict[str, str], folder: Path
-) -> str:
-    """Runs that script with those arguments; the line in which it says what went wrong, if so."""
-    if forward:
-        forward = {**forward, "HEADWAY_RECORD": str(folder)}
-    argv = [sys.executable, "-c", *map(str, words)]
-    made = launch.build(mpi, argv, ranks=count, forward=forward)
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY_", "LD_PRELOAD"))}
-    try:
-        done = subprocess.run(
-            made.argv,
-            env=env | made.env,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            timeout=TIMEOUT_S,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error).splitlines()[0]
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip(" -=")]
-    telling = [line for line in lines if re.search(r"error|cannot|fail|not found", line, re.I)]
-    return next(iter(telling + lines[-1:]), f"status {done.returncode}").strip()
 
 
 def loadable(mpi: Mpi) -> Path:
@@ -207,7 +249,7 @@ def ompi_transports(mpi: Mpi) -> str:
     return ", ".join(f"{kind} {'/'.join(names)}" for kind, names in sorted(kinds.items())) or "?"
 
 
-def findings(answers: list[Answer]) -> list[Finding]:
+def findings(answers: Sequence[Answer]) -> list[Finding]:
     """What of it needs somebody's attention."""
     found = []
     if not answers:

@@ -11,37 +11,32 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from headway import options
+from headway.doctor import calls
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.errors import HeadwayError
 from headway.mpi import elf, preload, program
 from headway.mpi.launchers import family_of
 from headway.mpi.mpis import Mpi
 
-#: calls that leave something pending; a program with none of them has nothing to overlap
-NONBLOCKING = re.compile(
-    rb"\0P?MPI_(I[a-z]\w*|R(?:put|get|accumulate|get_accumulate)|Start|Startall|Win_create"
-    rb"|Win_allocate(?:_shared)?|Win_create_dynamic)\0"
-)
-#: of these some are nonblocking in name only, or no communication
-NOT_PENDING = {b"Initialized", b"Init", b"Init_thread", b"Iprobe", b"Improbe", b"Is_thread_main"}
 #: what stands before MPI defines some of these
 INTERPOSED = {"MPI_Init", "MPI_Init_thread", "MPI_Isend", "MPI_Waitall"}
 
 
-def examine(name: str, mpis: list[Mpi]) -> list[Finding]:
-    """Everything that can be said about one program."""
+def examine(name: str, mpis: list[Mpi]) -> tuple[list[Finding], list[Mpi]]:
+    """Everything that can be said about one program, and its MPI, if it is one of these."""
     found = [environment(), *preloads()]
     try:
         path = program.find_executable(name)
         target = program.inspect(name)
     except HeadwayError as error:
         cause, _, remedy = str(error).partition("; ")
-        return [*found, Finding(PROBLEM, name, cause, remedy)]
-    found += which_mpi(name, target, mpis)
-    found += [*privileges(path), *library(target), *launcher(target, mpis)]
+        return [*found, Finding(PROBLEM, name, cause, remedy)], []
+    own = [m for m in mpis if target.library and m.owns(target.library, target.flavour)]
+    found += which_mpi(name, target, own)
+    found += [*privileges(path), *library(target), *launcher(target, own)]
     if path.read_bytes()[:4] == b"\x7fELF" and not re.fullmatch(r"python[\d.]*", path.name):
         found += linked(path, target)
-    return found
+    return found, own
 
 
 def environment() -> Finding:
@@ -80,14 +75,14 @@ def preloads(environ: Mapping[str, str] = os.environ) -> list[Finding]:
     return found
 
 
-def which_mpi(name: str, target: program.Target, mpis: list[Mpi]) -> list[Finding]:
+def which_mpi(name: str, target: program.Target, own: list[Mpi]) -> list[Finding]:
     if target.library is None and target.path:
         text = f"needs {target.title}, but the loader does not find its library"
         remedy = "set LD_LIBRARY_PATH as when it was built, or load its module"
         return [Finding(PROBLEM, name, text, remedy)]
     found = [Finding(OK, name, f"uses {target.title} ({target.library})")]
-    if not any(target.library and m.owns(target.library, target.flavour) for m in mpis):
-        text = f"{target.title} is none of the MPIs asked above, which were found by their mpicc"
+    if not own:
+        text = f"{target.title} is none of the MPIs asked below, which were found by their mpicc"
         found.append(Finding(NOTE, name, text, "put its mpicc into PATH and ask again"))
     return found
 
@@ -115,9 +110,8 @@ def library(target: program.Target) -> list[Finding]:
         return [Finding(PROBLEM, "library", cause, remedy)]
 
 
-def launcher(target: program.Target, mpis: list[Mpi]) -> list[Finding]:
+def launcher(target: program.Target, own: list[Mpi]) -> list[Finding]:
     """Is the mpiexec that the shell finds the one of the program's MPI?"""
-    own = [m for m in mpis if target.library and m.owns(target.library, target.flavour)]
     found = shutil.which("mpiexec")
     if found is None:
         if own:
@@ -146,7 +140,7 @@ def contents(path: Path) -> bytes:
 def linked(path: Path, target: program.Target) -> list[Finding]:
     """Which libraries come with it: a second MPI, another tool, anything nonblocking at all."""
     found: list[Finding] = tools(path)
-    calls: set[bytes] = set()
+    pending: set[str] = set()
     flavours: dict[str, str] = {}
     pieces: dict[str, Path | None] = {path.name: path, **elf.libraries(path)}
     for soname, where in pieces.items():
@@ -156,15 +150,14 @@ def linked(path: Path, target: program.Target) -> list[Finding]:
             text = f"{soname} is not found"
             found.append(Finding(PROBLEM, path.name, text, "set LD_LIBRARY_PATH"))
         elif not is_of_mpi(where, target) and not re.match(r"(lib[cm]|ld-)\b", soname):
-            data = contents(where)
-            calls |= {match[1] for match in NONBLOCKING.finditer(data)} - NOT_PENDING
+            pending |= calls.pending(contents(where))
     if len(flavours) > 1:
         text = f"loads two MPIs: {' and '.join(sorted(flavours.values()))}"
         remedy = "one of its libraries was built with another MPI: build it anew"
         found.append(Finding(PROBLEM, path.name, text, remedy))
-    if calls:
-        names = ", ".join(sorted("MPI_" + call.decode() for call in calls)[:4])
-        more = f" and {len(calls) - 4} more" if len(calls) > 4 else ""
+    if pending:
+        names = ", ".join(sorted(pending)[:4])
+        more = f" and {len(pending) - 4} more" if len(pending) > 4 else ""
         found.append(Finding(OK, "calls", f"{names}{more}"))
     else:
         text = "nothing nonblocking is called: there is nothing to overlap"

@@ -95,29 +95,42 @@ def sections(data: bytes, is_64: bool, order: str) -> list[tuple[int, int]]:
 
 def defined(path: Path, names: set[str]) -> set[str]:
     """Which of these functions the file has itself, as far as its symbols tell (64 bits only)."""
+    wanted = {name.encode() for name in names}
     try:
         data = path.read_bytes()
-        if data[:5] != b"\x7fELF\2":
-            return set()
-        order = "<" if data[5] == 1 else ">"
-        tables = [
-            at for kind, at in sections(data, True, order) if kind in (SHT_SYMTAB, SHT_DYNSYM)
-        ]
-        wanted = {name.encode() for name in names}
-        found = {name for at in tables for name in symbols(data, order, at) if name in wanted}
-        return {name.decode() for name in found}
+        found = {name for name in tabled(data, (SHT_SYMTAB, SHT_DYNSYM), True) if name in wanted}
     except (OSError, struct.error, IndexError, ValueError):
+        return set()
+    return {name.decode() for name in found}
+
+
+def imported(data: bytes) -> set[str]:
+    """What the loader is to find for the file with these contents in other files: functions that
+    it calls, and variables (64 bits only)."""
+    try:
+        return {os.fsdecode(name) for name in tabled(data, (SHT_DYNSYM,), False)}
+    except (struct.error, IndexError, ValueError):
         return set()
 
 
-def symbols(data: bytes, order: str, table: int) -> Iterator[bytes]:
-    """Names of what one table of symbols defines."""
+def tabled(data: bytes, kinds: tuple[int, ...], is_defined: bool) -> Iterator[bytes]:
+    """Names in tables of symbols of these kinds."""
+    if data[:5] != b"\x7fELF\2":
+        return
+    order = "<" if data[5] == 1 else ">"
+    for kind, at in sections(data, True, order):
+        if kind in kinds:
+            yield from symbols(data, order, at, is_defined=is_defined)
+
+
+def symbols(data: bytes, order: str, table: int, *, is_defined: bool = True) -> Iterator[bytes]:
+    """Names of what one table of symbols defines, or of what it takes from other files."""
     headers, size = struct.unpack_from(order + "Q", data, 40)[0], 64
     offset, length, link = struct.unpack_from(order + "QQI", data, table + 24)
     (names,) = struct.unpack_from(order + "Q", data, headers + size * link + 24)
     entries = data[offset : offset + length // 24 * 24]
     for name, _, _, section, _, _ in struct.iter_unpack(order + "IBBHQQ", entries):
-        if section:
+        if bool(section) is is_defined:
             yield data[names + name : data.index(b"\0", names + name)]
 
 
