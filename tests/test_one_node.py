@@ -13,7 +13,7 @@ from test_failures import fake, run_fake  # noqa: F401  (a fixture)
 from test_programs import Program, build, has_feature
 
 AUTO = {"HEADWAY_ENGINE": "auto"}
-REASON = "all processes are on one node and leave no core to spare"
+REASON = "all ranks share one node with no idle core"
 FUNNELED = 1  # MPI_THREAD_FUNNELED, the same in every MPI here
 
 #: What launchers say of the job: all processes, and those of the node.

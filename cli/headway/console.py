@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from typing import Any
 
 from rich.console import Console
@@ -18,6 +19,21 @@ def make_console(**more: Any) -> Console:
 stderr = make_console(stderr=True)
 if not stderr.is_terminal:
     stderr.width = 110
+
+
+#: terminals have that at least, and so have what shows the output of batch jobs
+COLUMNS = 80
+
+
+def tell(text: str) -> None:
+    """A sentence of the closing paragraph: `headway: ` before each of its lines, none of which is
+    wider than COLUMNS unless a word is."""
+    width = COLUMNS - len("headway: ")
+    lines = textwrap.wrap(
+        text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    for line in lines:
+        say(line)
 
 
 def say(text: str) -> None:

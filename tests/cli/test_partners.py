@@ -166,8 +166,8 @@ def test_engine_needs_cores_to_copy_on(cores: int) -> None:
     found = run.prediction
     assert (found.within, found.crowded)[cores == 2] == pytest.approx(0.4)
     assert found.within + found.crowded == pytest.approx(0.4) and found.seconds == found.within
-    assert ("can recover about 0.40 s a rank" in said) == (cores == 4)
-    assert ("without cores to spare" in said) == (cores == 2)
+    assert ("save about 0.40 s per rank" in said) == (cores == 4)
+    assert ("without idle cores" in said) == (cores == 2)
 
 
 # ---- a program of two ranks of a node ------------------------------------------------------------

@@ -216,7 +216,7 @@ def test_program_built_anew(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
     assert "(hello.c:" in headway("report", "kept").stdout
     subprocess.run([*words, "-O3", "-DANEW"], env=mpi.environment(), check=True)
     later = headway("report", "kept").stdout
-    assert "app was built anew since" in later and "hello.c:" not in later
+    assert "app has been rebuilt since this run" in later and "hello.c:" not in later
 
 
 def test_refuses_what_leaves_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None:

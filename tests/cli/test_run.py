@@ -18,7 +18,7 @@ from pathlib import Path
 import jsonschema
 import matrix
 import pytest
-from headway import records
+from headway import outcome, records
 from headway.errors import HeadwayError
 from headway.mpi import elf, program
 from headway.mpi.mpis import Mpi
@@ -52,8 +52,11 @@ def test_runs_and_says_which(headway: Headway, mpi: Mpi, hello: Path) -> None:
     assert {json.loads(line)["rank"] for line in done.stdout.splitlines()} == {0, 1}
     said = [line for line in done.stderr.splitlines() if line.startswith("headway: ")]
     assert said[0] == f"headway: {program.inspect(str(hello)).title}, libheadway-{mpi.flavour}.so"
-    assert said[1].startswith("headway: 2 ranks, engine thread")
-    assert "0 operations tracked" in said[2]
+    assert said[1].startswith("headway: Nothing to gain: nothing was pending that needs progress")
+    told = " ".join(line.removeprefix("headway: ").strip() for line in said)
+    assert "2 ranks, engine thread" in told and "operations followed" not in told
+    assert f"{hello} 100000 5 2 ranks on " in told and "Headway 0" in told, told
+    assert all(len(line) <= 80 or str(hello) in line for line in said[1:]), done.stderr
 
 
 @matrix.one_of_a("family")
@@ -61,10 +64,10 @@ def test_runs_and_says_which(headway: Headway, mpi: Mpi, hello: Path) -> None:
 def test_says_why_there_is_no_engine(headway: Headway, mpi: Mpi, hello: Path) -> None:
     done = headway("run", "-n", 2, hello)
     assert done.returncode == 0, done.stderr
-    said = [line for line in done.stderr.splitlines() if line.startswith("headway: ")]
-    assert len(said) == 3 and "2 ranks, engine off" in said[1], done.stderr
-    assert said[2].startswith("headway: declined: all processes are on one node"), done.stderr
-    assert "HEADWAY_ENGINE=thread" in said[2] and said[2].endswith("(2 ranks)"), done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("headway: ")]
+    assert lines[1].startswith("headway: Not accelerated: both ranks share one node"), done.stderr
+    said = " ".join(line.removeprefix("headway: ").strip() for line in lines)
+    assert "would only slow them. Force it with --engine thread. 2 ranks, engine off" in said
 
 
 def own_launcher(mpi: Mpi) -> list[object]:
@@ -360,7 +363,7 @@ def test_elf_reader_survives_damage(tmp_path: Path) -> None:
 
 def summarise(found: list[dict]) -> list[str]:
     """The closing paragraph, of records as JSON has them."""
-    return records.summarise([Record.of(one) for one in found])
+    return outcome.summarise([Record.of(one) for one in found])
 
 
 RECORD = {
@@ -389,15 +392,15 @@ def test_summary_says_what_happened() -> None:
     told = "\n".join(summarise([RECORD, {**RECORD, "rank": 1}]))
     for fact in (
         "2 ranks, engine thread, 2.00 s",
-        "0.100 CPU s a rank (5.0 %)",
-        "6 operations tracked, 6.0 MiB: waited 0.50 s a rank",
-        "computed for 1.20 s while they were in flight",
-        "the thread saved about 0.60 s (0.50 to 0.70) of 2.60 s",
+        "used 0.10 CPU-seconds per rank (5 %)",
+        "6 operations followed, 6.0 MiB.",
+        "waited 0.50 s for them and computed 1.20 s while they were in flight",
+        "The progress thread saved about 0.60 s of 2.60 s (23 %; between 0.50 and 0.70 s).",
         "4 of 20 windows",
-        "declined: a reason (2 ranks)",
+        "Declined: a reason (2 ranks)",
     ):
         assert fact in told, fact
-    assert "only 1 of 2 ranks" in summarise([RECORD])[-1]
+    assert any("Only 1 of 2 ranks" in line for line in summarise([RECORD]))
 
 
 def told_of(*changes: dict) -> str:
@@ -409,9 +412,9 @@ def test_nothing_is_told_of_what_is_not_sure() -> None:
     """Where the interval holds zero a bound is all that is told; where it is less than one percent
     of the run, and where an older library gave none, nothing."""
     unsure = told_of({"judged_off_low_ns": 290_000_000}, {})
-    assert "the thread saved at most about 0.70 s of 2.00 s" in unsure
+    assert "The progress thread saved at most about 0.70 s of 2.00 s." in unsure
     assert "about" not in told_of({"wall_s": 51.0}, {})
-    assert "the thread saved" in told_of({"wall_s": 49.0}, {})
+    assert "The progress thread saved" in told_of({"wall_s": 49.0}, {})
     old = {key: value for key, value in RECORD.items() if "judged_off_" not in key}
     assert "about" not in "\n".join(summarise([old]))
 
@@ -420,16 +423,19 @@ def test_ranks_tell_of_one_gain() -> None:
     """Not of the sum: who saved more waits for the other elsewhere."""
     more = {"judged_off_low_ns": 1_300_000_000, "judged_off_ns": 1_500_000_000}
     more["judged_off_high_ns"] = 1_700_000_000
-    assert "about 0.90 s (0.50 to 1.05) of" in told_of(more, {})
+    assert "about 0.90 s of 2.90 s (31 %; between 0.50 and 1.05 s)" in told_of(more, {})
     worse = {f"judged_{name}_ns": 100_000_000 for name in ("off_low", "off", "off_high")}
-    assert "the thread cost about 0.20 s (0.20 to 0.20) of 2.00 s" in told_of(worse, worse)
+    told = told_of(worse, worse)
+    assert "The progress thread cost about 0.20 s of 2.00 s (10 %; between 0.20 and" in told
+    assert "--engine off" in told
 
 
 def test_summary_of_one_sided_programs_counts_looks() -> None:
     """Nothing tracked is not nothing done: the thread answered for exposed windows."""
     exposed = {"rank": 0, "size": 1, "tracked_p2p": 0, "exposures": 2, "polls": 70}
     told = "\n".join(summarise([exposed]))
-    assert "2 windows exposed, polled 70 times" in told and "nothing was pending" not in told
+    assert "2 windows exposed: the progress thread looked 70 times" in told
+    assert "nothing was pending" not in told
 
 
 MOUNTS = """\
@@ -476,12 +482,12 @@ def test_records_from_other_machines(
 
 def test_summary_says_what_ghosts_served() -> None:
     idle = {"rank": 0, "size": 2, "engine": "thread", "tracked_p2p": 0, "ghost": 1}
-    assert "the ghosts served no window" in summarise([idle])
+    assert "The ghosts served no window." in summarise([idle])
     served = {**idle, "windows_redirected": 2, "operations_redirected": 700, "locks_redirected": 1}
     told = "\n".join(summarise([served, {**served, "rank": 1, "operations_copied": 30}]))
-    assert "1400 operations and 2 locks; 30 operations within a node needed no ghost" in told
-    assert "nothing was pending" not in told
-    assert "CPU" not in told.split("the ghosts", 1)[1]
+    assert told.startswith("Ghosts served 1400 operations and 2 locks")
+    assert "served 2 windows; 30 operations within a node needed no ghost" in told
+    assert "nothing was pending" not in told and "CPU" not in told
 
 
 def test_summary_says_what_ghosts_took() -> None:
@@ -492,14 +498,14 @@ def test_summary_says_what_ghosts_took() -> None:
         {**one, "rank": rank, "size": 3, "ghost": ghost, "ghost_cpu_s": seconds}
         for rank, (ghost, seconds) in enumerate(took)
     ]
-    assert "; a ghost took 0.380 CPU s" in "\n".join(summarise(told))
+    assert "A ghost used 0.38 CPU-seconds." in "\n".join(summarise(told))
 
 
 def test_summary_needs_no_key(tmp_path: Path) -> None:
     assert "no records" in summarise([])[0]
-    assert summarise([{}])[0].startswith("1 rank")
+    assert summarise([{}])[0] and "1 rank" in "\n".join(summarise([{}]))
     odd = {key: [None] for key in RECORD} | {"engine": 3, "declined": {"x": "y"}}
-    assert summarise([odd, RECORD])[0].startswith("2 ranks")
+    assert any(line.startswith("2 ranks") for line in summarise([odd, RECORD]))
     for name, text in (("a", "{"), ("b", "[1]"), ("c", '{"rank": 1e999}'), ("d", "\0\xff")):
         (tmp_path / f"headway.{name}.json").write_bytes(text.encode("latin-1"))
     assert len(summarise(records.read_json(tmp_path))) >= 1

@@ -17,7 +17,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["headway"]):
-    from headway import records
+    from headway import outcome, records
     from headway.errors import HeadwayError
     from headway.mpi import elf, program
     from headway.report import runs, text
@@ -55,7 +55,7 @@ def read_record(data: bytes) -> None:
     (folder / "headway.1.json").write_text('{"rank": 1, "size": 2, "schema": 3}')
     if records.load(folder / "headway.0.json") is None:
         return
-    records.summarise(records.read(folder))
+    outcome.summarise(records.read(folder))
     text.show(runs.load(folder), CONSOLE, 5)
 
 

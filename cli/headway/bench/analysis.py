@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from headway import records
+from headway import outcome, records
 from headway.record.table import Record
 
 Values = dict[str, float]
@@ -114,7 +114,7 @@ def work_points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
 
 def ghost_values(told: Sequence[Record]) -> Values:
     """What a ghost took of its core, of the whole run; and for each operation that it served."""
-    taken_s = records.ghost_cpu_s(told)
+    taken_s = outcome.ghost_cpu_s(told)
     if taken_s is None:
         return {}
     values = {"ghost_core": taken_s / max(one.wall_s for one in told)}
@@ -139,7 +139,7 @@ def run_of(launch: dict[str, Any]) -> dict[str, float]:
     told = records_of(launch)
     if not launch["result"] or not told:
         return {}
-    found = records.gain(told)
+    found = outcome.gain(told)
     return {
         "repetition": launch.get("repetition", 0),
         "wall_s": max(one.wall_s for one in told),

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -271,7 +272,7 @@ def machine() -> str:
 
 
 def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
-    console.say(f"halo, unmodified, {demo.mpi.title}, {demo.cluster.describe()}")
+    console.tell(f"halo, unmodified, {demo.mpi.title}, {demo.cluster.describe()}")
     probe = demo.launch("plain", steps=2).result
     bit_per_s = demo.cluster.bits_per_s or 0
     wire_s = probe["bytes"] * FRAMING * 8 / bit_per_s if bit_per_s else 0.0
@@ -303,7 +304,8 @@ def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
             begin(mode, "timeline")
             timelines[mode] = demo.launch(mode, steps=2 * TIMELINE_STEPS, is_sampled=True)
             progress.advance(task)
-    print_table(launched, wire_s)
+    console.tell(headline(launched))
+    print_table(console.stderr, launched, wire_s)
     is_same = len({one.result["checksum"] for runs in launched.values() for one in runs}) == 1
     console.say(
         "every launch gave the same answer"
@@ -323,7 +325,25 @@ def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
     return 0 if is_same else 1
 
 
-def print_table(launched: dict[str, list[Launched]], wire_s: float) -> None:
+def ms_text(value: float) -> str:
+    """Milliseconds in six places, from microseconds to a minute."""
+    return f"{value:.{2 if value < 100 else 1 if value < 1000 else 0}f}"
+
+
+def headline(launched: dict[str, list[Launched]]) -> str:
+    """What the demo showed, in one sentence."""
+    plain, ours = (1e3 * statistics.median(one.step_s for one in launched[mode]) for mode in MODES)
+    if ours >= plain:
+        return f"Headway saved nothing: a step took {plain:.1f} ms plain, {ours:.1f} ms with it."
+    return (
+        f"Headway saved {100 * (plain - ours) / plain:.0f} % of the run: a step took "
+        f"{plain:.1f} ms plain, {ours:.1f} ms with it."
+    )
+
+
+def print_table(out: Console, launched: dict[str, list[Launched]], wire_s: float) -> None:
+    """In 80 columns."""
+
     def median(mode: str, name: str) -> float:
         return 1e3 * statistics.median(one.phase(name) for one in launched[mode])
 
@@ -338,8 +358,9 @@ def print_table(launched: dict[str, list[Launched]], wire_s: float) -> None:
     room = total_ms("plain") - ideal_ms
     table = Table(
         box=box.SIMPLE_HEAD,
+        padding=(0, 0),
         title_justify="left",
-        title=f"one step in ms, median of {len(launched['plain'])} launches "
+        title=f"one step in ms, median of {len(launched['plain'])} launches\n"
         f"(compute alone {compute_ms:.2f}, wire {1e3 * wire_s:.2f})",
     )
     for heading in (
@@ -350,20 +371,20 @@ def print_table(launched: dict[str, list[Launched]], wire_s: float) -> None:
         "compute",
         "wait",
         "boundary",
-        "thread CPU",
+        "CPU",
         "recovered",
     ):
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
     for mode in MODES:
         totals = sorted(1e3 * one.step_s for one in launched[mode])
         cpu = statistics.median(one.thread_cpu_s / one.result["wall_s"] for one in launched[mode])
-        share = f"{gain / room:.2f}" if mode != "plain" and wire_s and room > 0 else ""
+        share = f"{100 * gain / room:.0f} %" if mode != "plain" and wire_s and room > 0 else ""
         table.add_row(
             mode,
-            f"{total_ms(mode):.2f}",
-            f"{totals[0]:.1f}-{totals[-1]:.1f}",
-            *(f"{median(mode, n):.2f}" for n in ("post_s", "compute_s", "wait_s", "boundary_s")),
+            ms_text(total_ms(mode)),
+            f"{ms_text(totals[0])}-{ms_text(totals[-1])}",
+            *(ms_text(median(mode, n)) for n in ("post_s", "compute_s", "wait_s", "boundary_s")),
             "" if mode == "plain" else f"{100 * cpu:.1f} %",
             share,
         )
-    console.stderr.print(table)
+    out.print(table)

@@ -6,17 +6,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from headway import records
-from headway.report import causes, communicators, one_sided, phases
+from headway import origin, outcome, records
+from headway.record.table import Record
+from headway.report import causes, communicators, many, one_sided, phases
 from headway.report.export import timeline
+from headway.report.headline import Figure, told
 from headway.report.recorded import Site, profile_of, sites_of
 from headway.report.runs import Run, complaints
 from headway.report.text import (
     REASON_NAMES,
+    call_rows,
     cause,
     conclusion,
     imbalance_lines,
+    is_worth,
     percent,
+    post_rows,
     share_text,
     time_text,
     wait_rows,
@@ -36,7 +41,9 @@ COLOURS = {
     "other": "#228833",
 }
 #: the timeline shows this much of the sample: more is not legible
-TIMELINE_CALLS = 400
+TIMELINE_CALLS, TIMELINE_RANKS, WITH_MANY_RANKS = 400, 16, 4
+#: from dark to light: seldom in MPI, to always
+SHADES = ("#f2f2f2", "#fde0c8", "#fbbf91", "#f79a5c", "#ec7430", "#d0510f", "#a03a04", "#6b2600")
 ROWS = 25
 
 
@@ -107,7 +114,28 @@ class Picture:
     kind: str = "picture"
 
 
-Piece = Table | Listed | Picture
+@dataclass(frozen=True)
+class Spot:
+    """Neighbouring cells of a map that look alike, in columns of the map."""
+
+    left: int
+    width: int
+    shade: int
+    title: str
+
+
+@dataclass(frozen=True)
+class Map:
+    """Cells by line; the darker, the more."""
+
+    title: str
+    lines: Sequence[tuple[str, Sequence[Spot]]]
+    columns: int
+    key: Sequence[Part] = ()
+    kind: str = "map"
+
+
+Piece = Table | Listed | Picture | Map
 
 
 @dataclass(frozen=True)
@@ -117,6 +145,9 @@ class Section:
     title: str
     lines: Sequence[str]
     pieces: Sequence[Piece | None]
+    headline: str = ""
+    figures: Sequence[Figure] = ()
+    notes: Sequence[str] = ()
 
 
 def write(runs: Sequence[Run]) -> str:
@@ -133,11 +164,13 @@ def write(runs: Sequence[Run]) -> str:
     sections = [comparison(runs)] if len(runs) > 1 else []
     sections += [section(run) for run in runs]
     title = ", ".join(run.name for run in runs)
-    return environment.get_template("page.html.jinja").render(title=title, sections=sections)
+    return environment.get_template("page.html.jinja").render(
+        title=title, sections=sections, shades=SHADES
+    )
 
 
 def section(run: Run) -> Section:
-    lines = [*complaints(run), *records.summarise(run.records)]
+    lines = outcome.details(run.records)
     lines += (
         [*conclusion(run), *imbalance_lines(run)]
         if run.is_profiled
@@ -153,10 +186,16 @@ def section(run: Run) -> Section:
             calls(run),
             sizes(run),
         ]
-    pieces.append(ranks(run))
+    pieces += ranks(run) if run.size <= many.MOST_ROWS else many_ranks(run)
     if run.is_profiled:
         pieces.append(timeline_picture(run))
-    return Section(run.title, lines, pieces)
+    return Section(
+        run.title,
+        lines,
+        pieces,
+        *told(run),
+        [*origin.lines(run.records), *complaints(run)],
+    )
 
 
 def bar(parts: Iterable[tuple[str, float]], whole: float) -> Bar:
@@ -192,12 +231,12 @@ def phases_named(run: Run) -> Table | None:
 
 
 def late_ranks(run: Run) -> Listed | None:
-    said = causes.lines(run, ROWS)
+    said = [causes.sentence(one) for one in run.causes[:ROWS]]
     return Listed("Who was late, and what they did meanwhile", said) if said else None
 
 
 def overlap(run: Run) -> Table | None:
-    posts = [s for s in run.sites if not s.is_door and s.total("completed")][:ROWS]
+    posts = post_rows(run)[:ROWS]
     if not posts:
         return None
     longest = max(s.total("computed_ns") + s.total("blocked_ns") for s in posts)
@@ -262,7 +301,7 @@ def one_sided_waits(run: Run) -> Table | None:
 
 
 def by_communicator(run: Run) -> Table | None:
-    found = communicators.communicators_of(run)[:ROWS]
+    found = [one for one in communicators.communicators_of(run) if is_worth(one, run)][:ROWS]
     if not found:
         return None
     rows = [[str(one), *communicators.row(one, run)] for one in found]
@@ -280,7 +319,7 @@ def calls(run: Run) -> Table | None:
             f"{site.seconds / run.size:.3f}",
             percent(site.seconds / run.size, run.wall),
         ]
-        for site in run.sites[:ROWS]
+        for site in call_rows(run, ROWS)
     ]
     columns = ["called from", "", "calls", "seconds a rank", "of run"]
     return Table("Time in MPI, by where it was called from", columns, rows, 3)
@@ -309,25 +348,68 @@ def sizes(run: Run) -> Table | None:
     return Table("Sizes of what was posted, sent and received", columns, rows, 2)
 
 
-def ranks(run: Run) -> Table | None:
+def ranks(run: Run) -> list[Piece | None]:
     """Each rank's time: in MPI, and outside."""
+    return [ranks_table(run, "Ranks", run.records)]
+
+
+def ranks_table(run: Run, what: str, chosen: Sequence[Record]) -> Table:
     rows: list[list[Cell]] = []
     longest = max((r.wall_s for r in run.records), default=0.0)
-    for record in run.records:
-        wall = record.wall_s
-        inside = record.mpi_wait_s if record.mpi_s is None else record.mpi_s
+    for record in chosen:
+        wall, inside = record.wall_s, many.inside_s(record)
         parts = [("computed", max(wall - inside, 0.0)), ("waited", inside)]
         cells: list[Cell] = [bar(parts, longest), f"{wall:.2f}", f"{inside:.2f}"]
-        rows.append([str(record.rank), *cells])
+        rows.append([f"{record.rank} {record.host}".rstrip(), *cells])
     where = "in MPI" if run.is_profiled else "waiting for tracked requests"
-    title = f"Ranks: time {where}, and the rest"
+    title = f"{what}: time {where}, and the rest"
     return Table(title, ["rank", "", "seconds", where], rows, 2, key("computed", "waited"))
+
+
+def many_ranks(run: Run) -> list[Piece | None]:
+    """Ranks summed up, where a row each is too many."""
+    columns = ["seconds", *(many.heading(part) for part in many.QUANTILES)]
+    title = f"{run.size} ranks: from the least to the most"
+    return [
+        Table(title, columns, many.quantiles(run), len(many.QUANTILES)),
+        ranks_table(run, f"The {many.WORST} ranks longest in MPI", many.worst(run)),
+        ranks_table(run, f"The {many.WORST} ranks that computed longest", many.busiest(run)),
+        heat_map("Each rank's share of the run in MPI", many.by_rank(run)),
+        heat_map("In MPI over time, by groups of ranks", many.by_time(run)),
+    ]
+
+
+def heat_map(title: str, lines: Sequence[many.Line]) -> Map | None:
+    if not lines:
+        return None
+    drawn = [(line.name, spots(line.cells)) for line in lines]
+    last = len(SHADES) - 1
+    ends = [f"{100 * shade / len(SHADES):.0f} %" for shade in (0, last // 2, last)]
+    key = [
+        Part(SHADES[shade], 0.0, f"from {end}")
+        for shade, end in zip((0, last // 2, last), ends, strict=True)
+    ]
+    return Map(title, drawn, max(len(line.cells) for line in lines), key)
+
+
+def spots(cells: Sequence[many.Cell]) -> list[Spot]:
+    """Neighbours of one shade are one: a page of a thousand ranks stays small."""
+    found: list[Spot] = []
+    for column, cell in enumerate(cells):
+        shade = min(int(cell.value * len(SHADES)), len(SHADES) - 1)
+        if found and found[-1].shade == shade:
+            first = found[-1]
+            title = f"{first.title.partition(' ... ')[0]} ... {cell.title}"
+            found[-1] = Spot(first.left, column + 1 - first.left, shade, title)
+        else:
+            found.append(Spot(column, 1, shade, cell.title))
+    return found
 
 
 def timeline_picture(run: Run) -> Picture | None:
     """The last calls of each rank's sample, drawn to scale."""
     lanes = []
-    for record in run.records[:16]:
+    for record in run.records[: TIMELINE_RANKS if run.size <= many.MOST_ROWS else WITH_MANY_RANKS]:
         shift = profile_of(record).began_monotonic_s * 1e6
         functions = {one.id: one.function for one in sites_of(record)}
         picked = timeline(record)[-TIMELINE_CALLS:]

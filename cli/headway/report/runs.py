@@ -16,6 +16,7 @@ from headway.record import table
 from headway.records import NS
 from headway.report import imbalance
 from headway.report.blocking import Blocking
+from headway.report.causes import Cause
 from headway.report.found import Found
 from headway.report.imbalance import Imbalance
 from headway.report.partners import Partners
@@ -68,11 +69,25 @@ class Run(Recorded):
 
     def reasons(self, site: Site) -> Reasons:
         """Why the program waited there, over all ranks."""
-        found = Reasons()
-        for rank, one in site.ranks.items():
-            reasons = self.reasons_at(site, rank, one)
-            found = found.plus(reasons.imbalanced(self.imbalance_shares.get(rank, 0.0)))
-        return found
+        if site.key not in self.reasons_by_site:
+            found = Reasons()
+            for rank, one in site.ranks.items():
+                reasons = self.reasons_at(site, rank, one)
+                found = found.plus(reasons.imbalanced(self.imbalance_shares.get(rank, 0.0)))
+            self.reasons_by_site[site.key] = found
+        return self.reasons_by_site[site.key]
+
+    @cached_property
+    def reasons_by_site(self) -> dict[tuple[str, str, int], Reasons]:
+        """What was asked for before."""
+        return {}
+
+    @cached_property
+    def causes(self) -> list[Cause]:
+        """The longest wait of each call site, the longest first; none in records that do not
+        tell."""
+        found = self.partners.causes
+        return found.longest() if found.is_recorded else []
 
     @cached_property
     def partners(self) -> Partners:
@@ -239,7 +254,8 @@ def complaints(run: Run) -> Sequence[str]:
         f"lines of the Python program are not known: {refusal}" for refusal in sorted(refusals)
     ]
     said += [
-        f"{module} was built anew since: its lines are not known" for module in run.places.changed
+        f"{module} has been rebuilt since this run: its lines are not known"
+        for module in run.places.changed
     ]
     schemas = {r.schema for r in run.records}
     if schemas and max(schemas) > table.SCHEMA:

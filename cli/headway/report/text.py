@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headway import records
+from headway import origin, outcome, records
 from headway.report import causes, communicators, one_sided, phases
 from headway.report.blocking import late_name, rest_name
+from headway.report.headline import Figure, told
 from headway.report.recorded import Reasons, Site
 from headway.report.runs import Run, complaints
 
@@ -20,6 +21,10 @@ from headway.report.runs import Run, complaints
 WORTH_NAMING = 0.03
 #: waits in blocking calls of less than this part of the run have no row
 WORTH_WAITING = 0.01
+#: a row's time is this part of the run at least, and not 0.000 s
+WORTH_A_ROW, LEAST_S = 0.001, 0.0005
+#: nothing is said of less, which would be 0.00 s
+LEAST_SAID_S = 0.005
 #: so many ranks are named, the rest counted
 NAMED_RANKS = 8
 #: terminals of fewer columns get tables without lines between the columns
@@ -35,37 +40,78 @@ REASON_NAMES = {
 
 
 def show(run: Run, console: Console, rows: int) -> None:
-    """Everything about one run."""
-    console.print(run.title, style="bold", soft_wrap=True)
+    """Everything about one run: what it comes to, then why, then the tables."""
+    sentence, figures = told(run)
+    say(console, sentence, style="bold")
+    if figures:
+        console.print()
+        put(figures_table(figures), console)
+    console.print()
+    for line in [run.title, *origin.lines(run.records)]:
+        say(console, line)
     for complaint in complaints(run):
-        console.print(f"note: {complaint}", soft_wrap=True)
-    for line in records.summarise(run.records):
-        console.print(line, soft_wrap=True)
+        say(console, f"note: {complaint}")
+    for line in outcome.details(run.records):
+        say(console, line)
     if marked := phases.phases_of(run):
         put(phases_table(run, marked[:rows]), console)
-    if not run.is_profiled:
-        console.print("no call sites: recorded without HEADWAY_PROFILE (headway profile)")
-        return
+    if run.is_profiled:
+        show_calls(run, console, rows)
+    else:
+        say(console, "No call sites: recorded without HEADWAY_PROFILE (headway profile).")
+
+
+def show_calls(run: Run, console: Console, rows: int) -> None:
+    """The tables of a profile, and what they come to."""
     put(calls_table(run, rows), console)
-    if posts := [s for s in run.sites if not s.is_door and s.total("completed")]:
+    if posts := post_rows(run):
         put(posts_table(posts[:rows]), console)
-    if found := communicators.communicators_of(run):
+    if found := [one for one in communicators.communicators_of(run) if is_worth(one, run)]:
         put(communicators_table(run, found[:rows]), console)
     if waits := wait_rows(run):
         put(waits_table(run, waits[:rows]), console)
     if worth := one_sided.OneSided(run).worth:
         put(one_sided_table(run, worth[:rows]), console)
     for line in [*conclusion(run), *imbalance_lines(run)]:
-        console.print(line, soft_wrap=True)
-    if said := causes.lines(run, rows):
+        say(console, line)
+    if run.causes:
         console.print(Text("Who was late, and what they did meanwhile", style="italic"))
-        for line in said:
-            console.print(Text(f"* {line}"), soft_wrap=True)
+        for cause_found in run.causes[:rows]:
+            say(console, f"* {causes.sentence(cause_found)}")
+
+
+def say(console: Console, line: str, style: str = "") -> None:
+    """A sentence, whole on its line; on narrow terminals broken between words."""
+    console.print(Text(line, style=style), soft_wrap=console.width >= NARROW)
+
+
+def figures_table(figures: Sequence[Figure]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+    for figure in figures:
+        table.add_row(Text(figure.name), Text(figure.value, style="bold"), Text(figure.meaning))
+    return table
+
+
+def is_worth(one: communicators.Communicator, run: Run) -> bool:
+    """Whether its times are not all nothing."""
+    seconds = (one.total("call_ns") + one.total("blocked_ns")) * records.NS
+    return seconds >= LEAST_S * run.size
+
+
+def post_rows(run: Run) -> list[Site]:
+    """Where requests were posted, for which something was waited or computed."""
+    posts = [s for s in run.sites if not s.is_door and s.total("completed")]
+    least = WORTH_A_ROW * run.wall * run.size
+    pending = ("computed_ns", "blocked_ns")
+    return [s for s in posts if sum(s.total(name) for name in pending) * records.NS >= least]
 
 
 def put(table: Table, console: Console) -> None:
     """No column has a fixed width: the places of calls would be what gives way."""
-    if console.width < NARROW:
+    if console.width < NARROW and table.box is not None:
         table.box, table.padding, table.pad_edge = box.SIMPLE_HEAD, (0, 0), False
     console.print(table)
 
@@ -87,7 +133,7 @@ def imbalance_lines(run: Run) -> list[str]:
     return [
         f"Imbalance: {noun} {names}{more} had {found.computes_s:.2f} s to compute, {others} "
         f"{mean:.2f} s less (rank {least} {found.less_s[least]:.2f} s less), throughout the run "
-        f"(seen in {found.slices} slices of it): {waits:.2f} s a rank of the waits above are for "
+        f"(seen in {found.slices} slices of it). {waits:.2f} s per rank of the waits above are for "
         "that. Only dividing the work otherwise helps."
     ]
 
@@ -119,10 +165,16 @@ def waits_of(run: Run) -> list[Site]:
 
 
 def wait_rows(run: Run) -> list[Site]:
-    """The same, and calls that block in which much was waited."""
+    """The same, as far as something was waited, and calls that block in which much was."""
     least = WORTH_WAITING * run.wall * run.size
     others = [s for s in run.sites if not s.is_wait and run.blocking.waited(s) > least]
-    return sorted([*waits_of(run), *others], key=lambda s: -run.waited(s))
+    waits = [s for s in waits_of(run) if run.waited(s) >= LEAST_S * run.size]
+    return sorted([*waits, *others], key=lambda s: -run.waited(s))
+
+
+def call_rows(run: Run, rows: int) -> list[Site]:
+    """The most time first; none of 0.000 s."""
+    return [site for site in run.sites[:rows] if site.seconds >= LEAST_S * run.size]
 
 
 def calls_table(run: Run, rows: int) -> Table:
@@ -131,7 +183,8 @@ def calls_table(run: Run, rows: int) -> Table:
     table.add_column("MPI_", overflow="fold")
     for heading in ("size", "calls", "bytes", "seconds", "of run", "least..most"):
         table.add_column(heading, justify="right", overflow="fold")
-    for site in run.sites[:rows]:
+    shown = call_rows(run, rows)
+    for site in shown:
         mean = site.seconds / run.size
         least, most = site.spread(run.size)
         table.add_row(
@@ -144,11 +197,11 @@ def calls_table(run: Run, rows: int) -> Table:
             percent(mean, run.wall),
             f"{least:.2f}..{most:.2f}",
         )
-    rest = sum(site.seconds for site in run.sites[rows:]) / run.size
-    if rest:
-        count = len(run.sites) - rows
-        words = [f"{count} more", "", "", "", "", f"{rest:.3f}", percent(rest, run.wall), ""]
-        table.add_row(*words)
+    if rest := run.sites[len(shown) :]:
+        mean = sum(site.seconds for site in rest) / run.size
+        shown_mean = [f"{mean:.3f}", percent(mean, run.wall)] if mean >= LEAST_S else ["-", "-"]
+        calls = str(sum(site.calls for site in rest))
+        table.add_row(f"{len(rest)} more", "", "", calls, "", *shown_mean, "")
     return table
 
 
@@ -222,44 +275,47 @@ def cause(reasons: Reasons, function: str = "Wait") -> str:
         for key, value in named
         if value > WORTH_NAMING * whole
     ]
-    known = [f"{reasons.looks} looks"] if reasons.looks else []
+    known = [f"{reasons.looks} waits sampled"] if reasons.looks else []
     if reasons.told > WORTH_NAMING * whole:
         known.append("from what partners did")
     return ", ".join(words) + (f" ({'; '.join(known)})" if known else "")
 
 
 def conclusion(run: Run) -> list[str]:
-    """What to do about it, and how that is known."""
+    """What to do about it, and how that is known. Nothing about what is 0.00 s."""
     reasons = run.all_reasons
     waited = sum(getattr(reasons, name) for name in REASON_NAMES) / run.size
     lines = one_sided_lines(run)
-    if not waited:
-        nothing = "The program waited for no request, so an engine has nothing to recover."
-        return lines or [nothing]
+    if waited < LEAST_SAID_S:
+        return lines
     gain = run.prediction.seconds
     if reasons.looks:
         gain -= run.prediction.within + run.prediction.transport
+        if gain >= LEAST_SAID_S:
+            lines.append(
+                f"`headway run` should save about {gain:.2f} s per rank, "
+                f"{percent(gain, run.wall)} of the run. For {run.prediction.idle:.2f} s bytes "
+                "moved only while the program waited, though the wire was idle while it computed"
+                f"{copying_text(run)}."
+            )
         lines.append(
-            f"An engine that makes progress can recover about {gain:.2f} s a rank, "
-            f"{percent(gain, run.wall)} of the run (headway run): {run.prediction.idle:.2f} s in "
-            f"which bytes moved only while the program waited, though the wire was idle while it "
-            f"computed{copying_text(run)}. Known from {reasons.looks} looks at the byte counters "
-            f"of TCP connections; the wire carried at most {run.wire_rate / 1e6:.0f} MB/s one way."
+            f"Known from {reasons.looks} waits sampled: the byte counters of TCP connections were "
+            f"read around them. The wire carried at most {run.wire_rate / 1e6:.0f} MB/s one way."
         )
         lines += directions(run)
     lines += within_nodes(run)
     lines += transport_lines(run)
-    if run.prediction.spinning > WORTH_NAMING * waited:
+    if run.prediction.spinning > max(WORTH_NAMING * waited, LEAST_SAID_S):
         lines.append(
-            f"{run.prediction.spinning:.2f} s a rank more could be recovered if tests in a "
-            "loop were waits: an engine stays on where waits become shorter, and tests are none."
+            f"{run.prediction.spinning:.2f} s per rank more could be saved if the tests in a loop "
+            "were MPI_Wait. The thread stays on where waits become shorter, and tests are none."
         )
-    if reasons.unknown > WORTH_NAMING * waited * run.size:
+    if reasons.unknown > max(WORTH_NAMING * waited, LEAST_SAID_S) * run.size:
         lines.append(
-            f"Why it waited {reasons.unknown / run.size:.2f} s of that is not known: too small, or "
-            "neither sent over TCP, the only transport whose bytes can be watched, nor within a "
-            "node to partners the records name. headway run --engine thread shows what is to be "
-            "won there."
+            f"Why it waited {reasons.unknown / run.size:.2f} s of that is not known. The messages "
+            "were too small; or they went neither over TCP, the only transport whose bytes can be "
+            "watched, nor within a node to partners that the records name. `headway run --engine "
+            "thread` shows what can be saved there."
         )
     return lines
 
@@ -267,12 +323,12 @@ def conclusion(run: Run) -> list[str]:
 def transport_lines(run: Run) -> list[str]:
     """What an engine does not win, but its command."""
     seconds = run.prediction.transport
-    if not run.duplex or seconds <= WORTH_NAMING * run.mpi_seconds:
+    if not run.duplex or seconds <= max(WORTH_NAMING * run.mpi_seconds, LEAST_SAID_S):
         return []
     return [
-        f"{seconds:.2f} s a rank more comes of {run.duplex.variable}={run.duplex.value}, which "
-        "headway run sets: of exchanges that no engine speeds up (tests in a loop, reductions) one "
-        "direction moved after the other, as looks within them saw, and goes with it then."
+        f"{run.duplex.variable}={run.duplex.value}, which headway run sets, should save "
+        f"{seconds:.2f} s per rank more. In exchanges that no engine speeds up (tests in a loop, "
+        "reductions) one direction moved after the other; with it both move at once."
     ]
 
 
@@ -280,20 +336,20 @@ def within_nodes(run: Run) -> list[str]:
     """What waits within nodes are for, where no wire tells."""
     found, lines = run.prediction, []
     how = (
-        "Known from what both did: they had posted, and computed, and within a node bytes are "
-        "copied only by processes that are in MPI"
+        "Within a node processes copy the bytes, while they are in MPI; both had posted, and "
+        "computed on"
     )
-    if found.within > WORTH_NAMING * (found.within + found.idle):
+    if found.within > max(WORTH_NAMING * (found.within + found.idle), LEAST_SAID_S):
         lines.append(
-            f"Within nodes an engine can recover about {found.within:.2f} s a rank, "
-            f"{percent(found.within, run.wall)} of the run (headway run). {how}; there are cores "
-            "to do it meanwhile."
+            f"Within nodes `headway run` should save about {found.within:.2f} s per rank, "
+            f"{percent(found.within, run.wall)} of the run. {how}. There are cores to copy on "
+            "meanwhile."
         )
-    if found.crowded > WORTH_NAMING * run.mpi_seconds:
+    if found.crowded > max(WORTH_NAMING * run.mpi_seconds, LEAST_SAID_S):
         lines.append(
-            f"{found.crowded:.2f} s a rank of no progress is within nodes without cores to spare: "
-            f"an engine could only do the same copying at another moment, unless some ranks wait "
-            f"while others compute (headway run --engine thread tries it). {how}."
+            f"{found.crowded:.2f} s per rank of no progress is within nodes without idle cores. "
+            f"{how}. An engine could only do the same copying at another moment, unless some ranks "
+            "wait while others compute: `headway run --engine thread` tries it."
         )
     return lines
 
@@ -307,22 +363,23 @@ def one_sided_lines(run: Run) -> list[str]:
     if seconds <= WORTH_NAMING * run.wall:
         return []
     return [
-        f"{seconds:.2f} s a rank, {percent(seconds, run.wall)} of the run, went in MPI_Win_flush, "
-        "MPI_Win_unlock and their like. These records do not tell for which targets, so how much "
-        "of it an engine wins back is not known: most, where targets compute meanwhile. Profile "
-        "it again, or headway run shows it, and where cores are to spare headway run --ghosts 1."
+        f"{seconds:.2f} s per rank, {percent(seconds, run.wall)} of the run, went in "
+        "MPI_Win_flush, MPI_Win_unlock and their like. These records do not tell for which "
+        "targets, so what an engine would save is not known: most of it, where targets compute "
+        "meanwhile. Profile it again, or try headway run, and where there are idle cores "
+        "headway run --ghosts 1."
     ]
 
 
 def directions(run: Run) -> list[str]:
     """What of it comes of exchanges that go one direction after the other."""
     seconds = run.prediction.directions
-    if seconds <= WORTH_NAMING * run.prediction.idle:
+    if seconds <= max(WORTH_NAMING * run.prediction.idle, LEAST_SAID_S):
         return []
     return [
-        f"{seconds:.2f} s of that is one direction of an exchange moving after the other instead "
-        "of at once, as looks within waits saw. Answered in time both go at once; some transports "
-        "also have a setting for it (headway run --transport)."
+        f"{seconds:.2f} s of that is one direction of an exchange that moved after the other "
+        "instead of at once. With progress in time both move at once; some transports also have a "
+        "setting for it (headway run --transport)."
     ]
 
 
@@ -331,7 +388,7 @@ def copying_text(run: Run) -> str:
     if copying < WORTH_NAMING * run.prediction.idle:
         return ""
     return (
-        f", less {copying:.2f} s of processor time for moving them, which an engine without a "
+        f"; less {copying:.2f} s of processor time for moving them, which an engine without a "
         "core of its own takes from the program"
     )
 

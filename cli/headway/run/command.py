@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headway import console, ghosts, options_table, records
+from headway import console, ghosts, options_table, outcome, records
 from headway.errors import HeadwayError
 from headway.mpi import launch, launchers, preload, program, transport
 from headway.mpi.mpis import Mpi, find_mpis
@@ -303,8 +303,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def tell_summary(found: list[Record]) -> None:
-    for line in records.summarise(found):
-        console.say(line)
+    for line in outcome.summarise(found):
+        console.tell(line)
 
 
 def launch_and_tell(
@@ -417,7 +417,7 @@ def tell_of_ghosts(arguments: argparse.Namespace, plan: Plan) -> None:
 def tell_of_transport(plan: Plan) -> None:
     """What a run gains over a plain one is not the library's alone where the MPI was told more."""
     for name, value in plan.transport_env.items():
-        console.say(
+        console.tell(
             f"{name}={value} was set for the whole job: a part of a gain over plain MPI may come "
             "from it (plain with it, or --transport keep, tells)"
         )

@@ -65,9 +65,8 @@ static void prepare(void)
     else if (!hw_inside_knows_threads())
         turn_off("the program has taken all keys for data of threads", "the progress thread stays off");
     else if (hw_options.engine == HW_OPTION_ENGINE_AUTO && is_crowded())
-        stand_back(
-            "all processes are on one node and leave no core to spare, so that a progress thread could only "
-            "slow them (HEADWAY_ENGINE=thread has one all the same)");
+        stand_back("all ranks share one node with no idle core, so a progress thread would only slow them; "
+                   "HEADWAY_ENGINE=thread forces it");
     if (!off_reason)
         hw_gate_prepare();
 }

@@ -123,9 +123,10 @@ def profile_text(row: dict[str, Any]) -> str:
 
 
 def told_text(row: dict[str, Any]) -> str:
-    return (
-        "*Headway said*: " + "; ".join(row["headway"]["told"][1:] or row["headway"]["told"]) + "."
-    )
+    told = row["headway"]["told"]
+    if told[0].endswith("."):  # each line is a sentence
+        return "*Headway said*: " + " ".join(told)
+    return "*Headway said*: " + "; ".join(told[1:] or told) + "."
 
 
 def variants_lines(row: dict[str, Any]) -> list[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headway import records
+from headway import outcome, records
 from headway.bench import machine
 from headway.bench.programs.catalog import RealProgram
 from headway.bench.programs.install import venv
@@ -211,7 +211,7 @@ def headway_brief(found: list[Record]) -> dict[str, Any]:
     """What the library said about a run: its paragraph, and the counters behind it."""
     counted = ("tracked_bytes", "completed_early", "polls", "overlap_windows")
     return {
-        "told": records.summarise(found),
+        "told": outcome.summarise(found),
         "thread_cpu_s": round(records.mean(found, "thread_cpu_s"), 4),
         "tracked": sum(records.tracked_count(record) for record in found),
         **{name: int(records.total(found, name)) for name in counted},

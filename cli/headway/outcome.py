@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a run came to, in words: what the engine brought, or why there was none; then the figures.
+
+The closing paragraph of a run is this. It needs no profile. Figures that say nothing are left out:
+no line is about a zero.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headway import origin
+from headway.record.table import Record
+from headway.records import NS, declined, figure, mean, plural, size_text, total, tracked_count
+
+#: below this share of the run a figure is noise
+SMALL_SHARE = 0.01
+#: what the library tells who sets its variables, and what that is for the command
+FORCING = "HEADWAY_ENGINE=thread forces it"
+FORCED = "Force it with --engine thread."
+NO_RECORDS = (
+    "no records (the program did not reach MPI_Finalize, or its MPI was not this one); "
+    "headway doctor PROGRAM looks for the cause"
+)
+
+
+def summarise(records: Sequence[Record]) -> list[str]:
+    """The closing paragraph of a run; its first line stands by itself."""
+    if not records:
+        return [NO_RECORDS]
+    lines = [headline(records), *run_lines(records), *details(records), *origin.lines(records)]
+    sizes = {r.size for r in records if r.size > 0}
+    if sizes and max(sizes) > len(records):
+        lines.append(f"Only {len(records)} of {max(sizes)} ranks left a record that can be read.")
+    return lines
+
+
+def details(records: Sequence[Record]) -> list[str]:
+    """What there is to say of the engine, beside the headline."""
+    lines = [*progress_lines(records), *ghost_lines(records), *overlap_lines(records)]
+    return [*lines, *left_out_lines(records), *declined_lines(records)]
+
+
+# ---- the headline ------------------------------------------------------------------------------
+
+
+def headline(records: Sequence[Record]) -> str:
+    """One sentence, or two."""
+    return (
+        saved(records)
+        or served(records)
+        or not_accelerated(records)
+        or nothing_pending(records)
+        or little_waited(records)
+    )
+
+
+def saved(records: Sequence[Record]) -> str:
+    """What the thread saved or cost; empty where that is not known, or little."""
+    found, wall = gain(records), wall_of(records)
+    return gain_text(found, wall) if found and wall else ""
+
+
+def served(records: Sequence[Record]) -> str:
+    """What ghosts did in the targets' place; empty if there is none, or they served nothing."""
+    operations = int(total(records, "operations_redirected"))
+    locks = int(total(records, "locks_redirected"))
+    if not operations + locks:
+        return ""
+    parts = [plural(operations, "operation")] if operations else []
+    parts += [plural(locks, "lock")] if locks else []
+    return (
+        f"Ghosts served {' and '.join(parts)}: no origin waited there for its target to call MPI."
+    )
+
+
+def not_accelerated(records: Sequence[Record]) -> str:
+    """Why there was no engine; empty if there was one."""
+    if not all(r.engine == "off" for r in records):
+        return ""
+    reasons = sorted(declined(records), key=lambda reason: -declined(records)[reason][1])
+    if not reasons:
+        return "Not accelerated: the engine was off."
+    return f"Not accelerated: {because(reasons[0], len(records))}"
+
+
+def because(reason: str, count: int) -> str:
+    """A reason of the library as the rest of a sentence, and what can be done."""
+    cause, _, remedy = reason.partition("; ")
+    ranks = {1: "the rank", 2: "both ranks"}.get(count, f"all {count} ranks")
+    cause = cause.replace("all ranks share", f"{ranks} share", 1)
+    return f"{cause}. {FORCED}" if remedy == FORCING else f"{reason}."
+
+
+def nothing_pending(records: Sequence[Record]) -> str:
+    """Empty if something was, or windows were."""
+    if any(tracked_count(r) or r.exposures or r.windows_redirected for r in records):
+        return ""
+    limit = max(r.eager_limit_bytes for r in records)
+    above = f" (messages of {size_text(limit)} or more do)" if limit else ""
+    return f"Nothing to gain: nothing was pending that needs progress{above}."
+
+
+def little_waited(records: Sequence[Record]) -> str:
+    """There was an engine, and what it brought is not known, or little."""
+    waited, wall = mean(records, "blocked_ns") * NS, wall_of(records)
+    if not wall:
+        return f"{plural(len(records), 'rank')} left a record."
+    of_run = f"{waited:.2f} s of {wall:.2f} s ({share(waited, wall)})"
+    if waited < SMALL_SHARE * wall:
+        return f"Nothing to gain: the ranks waited less than 1 % of {wall:.2f} s for requests."
+    if gain(records):
+        return (
+            f"No gain was measured: the ranks waited {of_run} for requests with the thread. "
+            "`headway profile` says why."
+        )
+    return f"The ranks waited {of_run} for requests. `headway profile` says why."
+
+
+# ---- the lines below it ------------------------------------------------------------------------
+
+
+def wall_of(records: Sequence[Record]) -> float:
+    return max((r.wall_s for r in records), default=0.0)
+
+
+def share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.0f} %"
+
+
+def run_lines(records: Sequence[Record]) -> list[str]:
+    """How many, with which engine, how long, how much of it in MPI."""
+    parts = [plural(len(records), "rank")]
+    engines = sorted({str(r.engine) for r in records if r.engine})
+    if engines:
+        parts.append("engine " + "/".join(engines))
+    wall = wall_of(records)
+    if wall:
+        parts.append(f"{wall:.2f} s from MPI_Init to MPI_Finalize")
+        if any(r.mpi_s is not None for r in records):
+            inside = mean(records, "mpi_s")
+            parts.append(f"{inside:.2f} s of it in MPI ({share(inside, wall)})")
+    return [", ".join(parts) + "."]
+
+
+def progress_lines(records: Sequence[Record]) -> list[str]:
+    cpu, wall = mean(records, "thread_cpu_s"), wall_of(records)
+    if cpu < 0.005 or not wall:
+        return []
+    return [f"The progress thread used {cpu:.2f} CPU-seconds per rank ({share(cpu, wall)})."]
+
+
+def ghost_cpu_s(records: Sequence[Record]) -> float | None:
+    """CPU time of a ghost, on average; all that it serves tell the same. None: nobody tells."""
+    each: dict[float, float] = {}
+    for one in records:
+        if one.ghost > 0 and one.ghost_cpu_s > 0:
+            ghost = one.ghost
+            each[ghost] = max(each.get(ghost, 0.0), one.ghost_cpu_s)
+    return sum(each.values()) / len(each) if each else None
+
+
+def ghost_lines(records: Sequence[Record]) -> list[str]:
+    """How many windows the ghosts had, what that took, and what they were not needed for."""
+    if not any(r.ghost > 0 or r.windows_redirected for r in records):
+        return []
+    windows = int(max(r.windows_redirected for r in records))
+    cpu = ghost_cpu_s(records)
+    took = "" if cpu is None else f" A ghost used {cpu:.2f} CPU-seconds."
+    if not windows:
+        return [f"The ghosts served no window.{took}"]
+    near = int(total(records, "operations_copied") + total(records, "operations_applied"))
+    line = f"The ghosts served {plural(windows, 'window')}"
+    line += f"; {plural(near, 'operation')} within a node needed no ghost" if near else ""
+    return [f"{line}.{took}"]
+
+
+def overlap_lines(records: Sequence[Record]) -> list[str]:
+    """What was followed, what was overlapped, what was waited for."""
+    tracked = sum(tracked_count(r) for r in records)
+    exposures = int(total(records, "exposures"))
+    if not tracked and exposures and (looks := int(total(records, "polls"))):
+        exposed = plural(exposures, "window")
+        return [f"{exposed} exposed: the progress thread looked {looks} times for others."]
+    if not tracked or all(r.engine == "off" for r in records):
+        return []
+    lines = [f"{plural(tracked, 'operation')} followed, {moved_text(records)}."]
+    waited = mean(records, "blocked_ns") * NS
+    worst = max(records, key=lambda r: r.blocked_ns)
+    parts = []
+    if waited >= 0.005:
+        most = f" (rank {worst.rank}: {worst.blocked_ns * NS:.2f} s)"
+        is_uneven = worst.blocked_ns * NS > 1.2 * waited > 0.01
+        parts.append(f"waited {waited:.2f} s for them{most if is_uneven else ''}")
+    computed = mean(records, "overlapped_ns") * NS
+    if computed >= 0.005:
+        parts.append(f"computed {computed:.2f} s while they were in flight")
+    return [*lines, f"Per rank, the program {' and '.join(parts)}."] if parts else lines
+
+
+def moved_text(records: Sequence[Record]) -> str:
+    text = size_text(total(records, "tracked_bytes"))
+    early = int(total(records, "completed_early"))
+    return f"{text}; {early} were complete before the program asked" if early else text
+
+
+def left_out_lines(records: Sequence[Record]) -> list[str]:
+    windows = int(total(records, "overlap_windows"))
+    left_out = int(total(records, "overlap_windows_off"))
+    if not windows or not left_out:
+        return []
+    why = "as a control, or as it gained nothing" if windows > left_out else "it gained nothing"
+    return [f"The thread left out {left_out} of {windows} windows of overlap: {why}."]
+
+
+def declined_lines(records: Sequence[Record]) -> list[str]:
+    """Reasons that the headline does not say."""
+    first = headline(records)
+    return [
+        f"Declined: {reason} ({plural(ranks, 'rank')})."
+        for reason, (_, ranks) in sorted(declined(records).items())
+        if because(reason, len(records)) not in first
+    ]
+
+
+# ---- what the thread saved ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What the thread saved a whole run, in seconds of its time; negative: cost."""
+
+    low_s: float
+    saved_s: float
+    high_s: float
+
+
+def gain(records: Sequence[Record]) -> Gain | None:
+    """What the run gained by the thread, or None where the records do not tell.
+
+    Ranks that wait for one another are done at the same time, so what one of them saved in its own
+    waits and the others did not is waited for elsewhere: each tells of the same gain, as far as it
+    sees. The interval reaches to the least of what the ranks are sure of, and to the most of what
+    the middle one thinks possible.
+    """
+    judged = [r for r in records if r.judged_windows and r.judged_off_low_ns is not None]
+    if not judged:
+        return None
+    figures = {
+        name: [(figure(r, f"judged_{name}_ns") - r.judged_on_ns) * NS for r in judged]
+        for name in ("off_low", "off", "off_high")
+    }
+    saved_s = statistics.median(figures["off"])
+    low = min(*figures["off_low"], saved_s)
+    return Gain(low, saved_s, max(statistics.median(figures["off_high"]), saved_s))
+
+
+def gain_text(found: Gain, wall_s: float) -> str:
+    """One sentence; a bound alone where it is not sure that anything was gained; nothing where
+    it is little."""
+    if found.low_s <= 0 <= found.high_s:
+        if found.saved_s <= 0 or found.high_s < SMALL_SHARE * wall_s:
+            return ""
+        return f"The progress thread saved at most about {found.high_s:.2f} s of {wall_s:.2f} s."
+    if min(abs(found.low_s), abs(found.high_s)) < SMALL_SHARE * wall_s:
+        return ""
+    verb, sign = ("saved", 1) if found.saved_s > 0 else ("cost", -1)
+    ends = sorted(sign * end for end in (found.low_s, found.high_s))
+    digits = 1 if ends[0] >= 0.95 else 2
+    whole = wall_s + max(found.saved_s, 0)
+    advice = "" if sign > 0 else " `headway run --engine off` runs without it."
+    return (
+        f"The progress thread {verb} about {sign * found.saved_s:.{digits}f} s of "
+        f"{whole:.{digits}f} s ({share(sign * found.saved_s, whole)}; between "
+        f"{ends[0]:.{digits}f} and {ends[1]:.{digits}f} s).{advice}"
+    )

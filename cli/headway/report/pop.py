@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The efficiencies of the POP Centre of Excellence, as TALP and others report them.
+
+Useful time of a rank is its time outside MPI. MPI_Init is left out: of the run, and of each rank.
+With R ranks, of which rank r computes u(r) of a run of T:
+
+    parallel efficiency       mean u / T       = load balance x communication efficiency
+    communication efficiency  max u / T
+    load balance              mean u / max u   = between nodes x within nodes
+      between nodes           mean u / the largest mean u of a node
+      within nodes            the largest mean u of a node / max u
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headway.record.table import Record
+
+
+@dataclass(frozen=True)
+class Efficiencies:
+    """Each a part of 1. `between` and `within` are None where all ranks are on one node, or the
+    records do not name their nodes."""
+
+    parallel: float
+    communication: float
+    balance: float
+    between: float | None
+    within: float | None
+    busiest: int  #: rank that computes longest
+    nodes: int
+
+
+def run_s(record: Record) -> float:
+    """From the end of MPI_Init to MPI_Finalize."""
+    return max(record.wall_s - (record.init_s or 0.0), 0.0)
+
+
+def useful_s(record: Record) -> float:
+    """Outside MPI. Several threads may be in MPI at a time: their times add up there, and no rank
+    has less than nothing outside."""
+    return max(run_s(record) - (record.mpi_s or 0.0), 0.0)
+
+
+def efficiencies(records: Sequence[Record]) -> Efficiencies | None:
+    """None where the records do not tell the time in MPI, or nothing was computed."""
+    told = [record for record in records if record.mpi_s is not None]
+    whole = max((run_s(record) for record in told), default=0.0)
+    useful = [useful_s(record) for record in told]
+    most = max(useful, default=0.0)
+    if not whole or not most:
+        return None
+    mean = sum(useful) / len(useful)
+    nodes: dict[str, list[float]] = defaultdict(list)
+    for record, seconds in zip(told, useful, strict=True):
+        nodes[record.host].append(seconds)
+    between = within = None
+    if len(nodes) > 1 and "" not in nodes:
+        fullest = max(sum(each) / len(each) for each in nodes.values())
+        between, within = mean / fullest, fullest / most
+    return Efficiencies(
+        parallel=mean / whole,
+        communication=most / whole,
+        balance=mean / most,
+        between=between,
+        within=within,
+        busiest=told[useful.index(most)].rank,
+        nodes=len(nodes),
+    )
