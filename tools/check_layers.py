@@ -18,11 +18,13 @@ BELOW = {
     "objects": {"real", "shm", "profile", "base"},
     "world": {"real", "shm", "profile", "base"},
     "progress": {"real", "shm", "profile", "base"},
+    "team": {"shm", "profile", "base"},
     "policy": {"base"},
     "ghost": {"world", "progress", "real", "shm", "profile", "base"},
     "engines": {
         "ghost",
         "policy",
+        "team",
         "objects",
         "world",
         "progress",
@@ -32,7 +34,7 @@ BELOW = {
         "base",
     },
     "mpi": {
-        *("engines", "ghost", "policy", "objects", "world", "progress"),
+        *("engines", "ghost", "policy", "team", "objects", "world", "progress"),
         *("real", "shm", "profile", "base"),
     },
 }
@@ -45,7 +47,7 @@ GENERATED = {
     "engine_calls.h": "engines",
     "hooks.h": "mpi",
 }
-WITHOUT_MPI = {"base", "shm", "profile", "policy"}
+WITHOUT_MPI = {"base", "shm", "profile", "policy", "team"}
 # Layers of functions of their arguments alone: no clock, no MPI, no thread.
 PURE = {"policy"}
 IMPURE = re.compile(

@@ -642,6 +642,8 @@ PROCESS_COUNTERS = (
     "confirmations_owed",
     "operations_slept_for",
     "locks_redirected",
+    "team_jobs",
+    "team_pieces",
     "doors",
     "blocked_ns",
     "overlap_windows",
@@ -745,6 +747,10 @@ class Record:
     operations_slept_for: int = 0
     #: locks of windows asked for at a ghost
     locks_redirected: int = 0
+    #: jobs that idle OpenMP threads of the program were asked to share
+    team_jobs: int = 0
+    #: pieces of them that other threads than the caller did
+    team_pieces: int = 0
     #: completion calls that held a tracked request
     doors: int = 0
     #: time in those calls
@@ -833,6 +839,8 @@ class Record:
             confirmations_owed=integer(raw, "confirmations_owed"),
             operations_slept_for=integer(raw, "operations_slept_for"),
             locks_redirected=integer(raw, "locks_redirected"),
+            team_jobs=integer(raw, "team_jobs"),
+            team_pieces=integer(raw, "team_pieces"),
             doors=integer(raw, "doors"),
             blocked_ns=integer(raw, "blocked_ns"),
             overlap_windows=integer(raw, "overlap_windows"),

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "team/team.h"
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "profile/record/counters.h"
+#include "shm/futex.h"
+#include "team/idle.h"
+#include "team/openmp.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#define SPIN_NS (50 * HW_NS_PER_US)
+
+/* Its memory lives until the last task that may look at it has run: one that comes late finds no piece. */
+struct hw_team_job {
+    struct hw_team_task task;
+    pthread_t caller;
+    uint32_t by_caller; /* pieces; the caller's alone */
+    atomic_uint holders;
+    atomic_uint members;       /* other threads that have come */
+    _Atomic uint32_t next;     /* the first piece that nobody has claimed */
+    _Atomic uint32_t finished; /* claimed pieces that are done; its release publishes their bytes */
+    atomic_bool is_awaited;    /* somebody may sleep on `finished` */
+    atomic_bool done[];        /* of each piece, by whoever did it */
+};
+
+static unsigned limit; /* 0: none */
+
+void hw_team_limit(unsigned threads) { limit = threads; }
+
+static void release(struct hw_team_job *job)
+{
+    if (hw_atomic_sub_acq_rel(&job->holders, 1) == 1)
+        free(job);
+}
+
+/* Claims pieces until there are none. */
+static void take_pieces(struct hw_team_job *job)
+{
+    uint32_t piece, taken = 0, pieces = job->task.pieces;
+    bool is_caller = pthread_equal(pthread_self(), job->caller); /* who may be made to run tasks at once */
+    if (!is_caller && limit != 0 && hw_atomic_add_relaxed(&job->members, 1) >= limit - 1)
+        return;
+    while ((piece = hw_atomic_add_relaxed(&job->next, 1)) < pieces) {
+        job->task.work(job->task.context, piece);
+        hw_atomic_store_release(&job->done[piece], true);
+        if (hw_atomic_add_seq_cst(&job->finished, 1) + 1 == pieces &&
+            hw_atomic_load_seq_cst(&job->is_awaited))
+            hw_futex_wake(&job->finished, 1);
+        taken++;
+    }
+    if (is_caller)
+        job->by_caller += taken;
+}
+
+static void run_task(void *data)
+{
+    struct hw_team_job *job;
+    __builtin_memcpy(&job, data, sizeof job);
+    take_pieces(job);
+    release(job);
+}
+
+static struct hw_team_job *make(const struct hw_team_task *task)
+{
+    struct hw_team_job *job = calloc(1, sizeof *job + task->pieces * sizeof job->done[0]);
+    if (job) {
+        job->task = *task;
+        job->caller = pthread_self();
+        hw_atomic_store_relaxed(&job->holders, 1);
+    }
+    return job;
+}
+
+static void run_alone(const struct hw_team_task *task)
+{
+    for (uint32_t piece = 0; piece < task->pieces; piece++)
+        task->work(task->context, piece);
+}
+
+struct region {
+    struct hw_team_job *job;
+    uint64_t left_ns; /* when the caller found no piece any more */
+};
+
+static void run_region(void *data)
+{
+    struct region *region = data;
+    take_pieces(region->job);
+    if (pthread_equal(pthread_self(), region->job->caller))
+        region->left_ns = hw_clock_now_ns();
+}
+
+/* All that came are through when it returns. */
+static void run_with_region(const struct hw_openmp *openmp, struct hw_team_job *job)
+{
+    struct region region = {.job = job};
+    uint64_t threads = hw_idle_count_threads();
+    openmp->parallel(run_region, &region, 0, 0);
+    hw_idle_waited(HW_IDLE_REGION, hw_clock_now_ns() - region.left_ns);
+    if (hw_idle_count_threads() != threads)
+        hw_idle_give_up(HW_IDLE_REGION);
+}
+
+static void run_with_tasks(const struct hw_openmp *openmp, struct hw_team_job *job)
+{
+    unsigned others = (unsigned)openmp->get_num_threads() - 1;
+    if (limit != 0 && others > limit - 1)
+        others = limit - 1;
+    if (others > job->task.pieces - 1)
+        others = job->task.pieces - 1;
+    hw_atomic_add_relaxed(&job->holders, others);
+    for (unsigned i = 0; i < others; i++)
+        openmp->task(run_task, &job, NULL, sizeof job, _Alignof(struct hw_team_job *), true, 0, NULL, 0,
+                     NULL);
+    take_pieces(job);
+}
+
+static bool is_finished(struct hw_team_job *job)
+{
+    return hw_atomic_load_acquire(&job->finished) == job->task.pieces;
+}
+
+static bool spin(struct hw_team_job *job)
+{
+    uint64_t until_ns = hw_clock_now_ns() + SPIN_NS;
+    while (!is_finished(job)) {
+        if (hw_clock_now_ns() >= until_ns)
+            return false;
+        sched_yield(); /* whoever is late may wait for this core */
+    }
+    return true;
+}
+
+static void wait_for_all(struct hw_team_job *job)
+{
+    if (spin(job))
+        return;
+    hw_atomic_store_seq_cst(&job->is_awaited, true);
+    for (;;) {
+        uint32_t finished = hw_atomic_load_seq_cst(&job->finished);
+        if (finished == job->task.pieces)
+            return;
+        hw_futex_wait(&job->finished, finished, HW_NS_PER_MS);
+    }
+}
+
+/* NULL: the task is done, alone or with others that are all through. */
+static struct hw_team_job *begin(const struct hw_team_task *task)
+{
+    const struct hw_openmp *openmp = hw_openmp_find();
+    enum hw_idle_place place = task->pieces > 1 && limit != 1 ? hw_idle_place(openmp) : HW_IDLE_NOWHERE;
+    bool is_crowded = place == HW_IDLE_REGION && hw_idle_is_crowded();
+    struct hw_team_job *job = place != HW_IDLE_NOWHERE && !is_crowded ? make(task) : NULL;
+    if (job == NULL) {
+        run_alone(task);
+        return NULL;
+    }
+    if (place == HW_IDLE_REGION)
+        run_with_region(openmp, job);
+    else
+        run_with_tasks(openmp, job);
+    uint32_t by_others = task->pieces - job->by_caller;
+    HW_COUNT(team_jobs);
+    HW_COUNT_ADD(team_pieces, by_others);
+    hw_idle_learn(place, by_others);
+    if (!is_finished(job))
+        return job;
+    release(job);
+    return NULL;
+}
+
+bool hw_team_is_there(void) { return limit != 1 && hw_idle_place(hw_openmp_find()) != HW_IDLE_NOWHERE; }
+
+/* After a region nobody is late. */
+void hw_team_settle(struct hw_team_job *job)
+{
+    if (job == NULL)
+        return;
+    uint64_t began_ns = hw_clock_now_ns();
+    wait_for_all(job);
+    hw_idle_waited(HW_IDLE_TASKS, hw_clock_now_ns() - began_ns);
+    release(job);
+}
+
+void hw_team_run(const struct hw_team_task *task) { hw_team_settle(begin(task)); }
+
+struct hw_team_job *hw_team_run_twice(const struct hw_team_task *task)
+{
+    struct hw_team_job *job = begin(task);
+    if (job == NULL || spin(job)) {
+        if (job)
+            release(job);
+        return NULL;
+    }
+    for (uint32_t piece = 0; piece < task->pieces; piece++)
+        if (!hw_atomic_load_acquire(&job->done[piece]))
+            task->work(task->context, piece);
+    return job;
+}

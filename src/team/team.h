@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A team does one job in pieces: the caller, and those OpenMP threads of the program that are idle while it
+ * is inside MPI (papers/004 section II). Nobody is given work; who runs takes the next piece.
+ *
+ *   outside of parallel regions    a parallel region of ours, whose end waits for all that joined
+ *   inside of one                  a task of ours for each other thread of it, which threads take that wait
+ * at the end of `single` or at a barrier; those that compute take it later, when there is nothing left to do
+ *
+ * The caller passes no scheduling point but the making of tasks, so no task of the program runs in it. Where
+ * nobody else took a piece, it does the next jobs alone, more of them each time. Any thread of the program,
+ * outside of MPI's own code. */
+#ifndef HW_TEAM_TEAM_H
+#define HW_TEAM_TEAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Does one piece. On any thread; pieces in any order; must not call MPI. */
+typedef void hw_team_work(void *context, uint32_t piece);
+
+struct hw_team_task {
+    hw_team_work *work;
+    void *context;
+    uint32_t pieces; /* each worth some 50 us: less does not pay for a second thread */
+};
+
+struct hw_team_job;
+
+/* At most so many threads, the caller included, take part in one job; 0: as many as are idle. Before jobs. */
+void hw_team_limit(unsigned threads);
+
+/* Whether others may take part in a job that begins now. Some ten nanoseconds. */
+bool hw_team_is_there(void);
+
+/* Every piece is done once, and no thread uses the context any more. */
+void hw_team_run(const struct hw_team_task *task);
+
+/* Every piece is done, but a thread that lost its core may be within one, which the caller then did as well:
+ * only for pieces that write the same bytes when they are done twice at once. Unless the result is NULL,
+ * hw_team_settle must follow before the context, or memory that the pieces use, is given up. */
+struct hw_team_job *hw_team_run_twice(const struct hw_team_task *task);
+
+/* Waits until no thread is within a piece, and frees the job. NULL: nothing. */
+void hw_team_settle(struct hw_team_job *job);
+
+#endif
