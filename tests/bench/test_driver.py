@@ -380,6 +380,29 @@ def test_published_results_have_the_digits_of_measurements() -> None:
     assert published["rows"][0] == {"samples": [0.00883182, 12], "mode": "plain", "reason": ""}
 
 
+def known(mode: str, wall_s: float, prediction: dict | None = None) -> dict:
+    """Half of the waits for a late sender, half for progress."""
+    seconds = {"no_progress": 0.2, "bandwidth": 0.0, "late_sender": 0.2}
+    result = {"program": "causes", "bytes": 1 << 20, "causes": seconds, "wall_s": wall_s}
+    return launch(mode, None) | {"program": "causes", "result": result, "prediction": prediction}
+
+
+def test_profiles_are_compared_with_what_programs_measured() -> None:
+    found = {"found: late sender": 0.58, "found: no progress": 0.4, "found: bandwidth": 0.02}
+    told = {"predicted_s": 0.15, "found_s": 0.4, "found_imbalance": 0.0, **found}
+    done = [known("plain", 1.0), known("headway", 0.8), known("headway-profile", 1.0, told)]
+    derived = row_of(analysis.rows_make(done), "headway-profile")["derived"]
+    assert derived["off_by"] == pytest.approx(0.1)
+    assert derived["predicted_of_run"] == pytest.approx(0.15)
+    assert derived["saved_of_run"] == pytest.approx(0.2)
+    assert derived["leading_true"] == pytest.approx(0.5)
+    told |= {"found: late sender": 0.0, "found: late receiver": 0.58}
+    done[0]["result"]["causes"]["late_sender"] = done[2]["result"]["causes"]["late_sender"] = 0.3
+    derived = row_of(analysis.rows_make(done), "headway-profile")["derived"]
+    assert derived["leads"] == 0 and derived["leading_found"] == 0
+    assert derived["off_by"] == pytest.approx(0.6)
+
+
 WIRE_S = 0.008
 ALONE_S = 0.010
 

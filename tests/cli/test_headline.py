@@ -18,8 +18,9 @@ from headway.report.pop import efficiencies
 from headway.report.runs import Run
 from rich.console import Console
 from test_causes import run_of
+from test_imbalance import sliced
 from test_partners import exchanging
-from test_report import MS, record, save, site, sliced
+from test_report import MS, record, save, site
 from test_waits import Seen, in_turns
 
 
@@ -158,7 +159,7 @@ def test_imbalance_names_the_rank(tmp_path: Path) -> None:
     lead = Findings(run).waits[0]
     assert lead.cause == "imbalance"
     sentence = told(run)[0]
-    assert sentence.startswith("Imbalance: ") and "rank 1, which computed 0.75 s more" in sentence
+    assert sentence.startswith("Imbalance") and "rank 1, which computed 0.75 s more" in sentence
 
 
 def test_node_without_an_idle_core() -> None:

@@ -460,48 +460,6 @@ def test_kinds_of_calls() -> None:
     assert {name: paraver.state_of(name) for name in kinds} == kinds
 
 
-def sliced(rank: int, computed_ms: list[int], length_ms: int = 100) -> dict:
-    """A rank whose waits are for late partners, and which computes so long in each slice."""
-    one = record(rank, mpi_s=0.8)
-    one["profile"]["sites"][1].update(moved_waiting=1 << 20, usable_ns=0)
-    inside = [(length_ms - each) * MS for each in computed_ms]
-    one["profile"]["slices"] = {"length_ns": length_ms * MS, "mpi_ns": [*inside, 0]}
-    return one
-
-
-def test_imbalance_throughout(tmp_path: Path) -> None:
-    """Rank 1 computes 30 ms more in each slice of 100 ms: 0.3 s of what rank 0 waits is for it."""
-    run = runs.load(save(tmp_path / "a", sliced(0, [50] * 10), sliced(1, [80] * 10)))
-    assert run.imbalance and run.imbalance.busiest == (1,)
-    assert run.imbalance.less_s == {0: pytest.approx(0.3)}
-    late = run.all_reasons.late + run.all_reasons.imbalance
-    assert run.imbalance_shares[0] == pytest.approx(0.3 / 0.8, rel=0.05)
-    assert run.all_reasons.imbalance == pytest.approx(late / 2 * run.imbalance_shares[0])
-    (line,) = text.imbalance_lines(run)
-    assert "rank 1 had 0.80 s" in line and "0.30 s less" in line
-    assert "imbalance" in text.cause(run.all_reasons) and "Imbalance: rank 1" in page.write([run])
-
-
-def test_late_now_and_then_is_no_imbalance(tmp_path: Path) -> None:
-    """Rank 1 computes as much more in all, but in one slice only."""
-    cases = {
-        "once": [sliced(0, [50] * 10), sliced(1, [50] * 9 + [100])],
-        "alike": [sliced(0, [50] * 10), sliced(1, [50] * 10)],
-        "short": [sliced(0, [50] * 3), sliced(1, [80] * 3)],
-        "unknown": [record(0), record(1)],
-    }
-    for name, found in cases.items():
-        run = runs.load(save(tmp_path / name, *found))
-        assert run.imbalance is None and not text.imbalance_lines(run), name
-        assert run.all_reasons.imbalance == 0
-
-
-def test_slices_of_different_length(tmp_path: Path) -> None:
-    found = [sliced(0, [50] * 16), sliced(1, [160] * 8, length_ms=200)]
-    run = runs.load(save(tmp_path / "a", *found))
-    assert run.imbalance and run.imbalance.less_s == {0: pytest.approx(8 * 0.06)}
-
-
 def test_python_lines(tmp_path: Path) -> None:
     """They go before an address, and stand for mpi4py; what is no line is passed over."""
     module = {"module": "/x/mpi4py/MPI.cpython-311.so"}

@@ -17,7 +17,7 @@ from damage import damage
 from headway.cluster import Cluster
 from headway.mpi.mpis import Mpi
 from headway.record.older import record_of
-from headway.report import causes, page, runs, text
+from headway.report import blocking, causes, page, runs, text
 from headway.report.causes import Causes
 from headway.report.found import Found
 from headway.report.recorded import Reasons
@@ -131,7 +131,7 @@ def test_another_rank_is_last_each_time() -> None:
             else:
                 one.awaits(at, at + 9, "Barrier all", communicator=0)
     run = run_of(*ranks)
-    assert text.cause(reasons_of(run, "Barrier"), "Barrier").startswith("wait at collective 100.0")
+    assert text.cause(reasons_of(run, "Barrier"), "Barrier").startswith("wait at barrier 100.0")
     (cause,) = Causes(run).longest()
     said = causes.sentence(cause)
     assert "ranks 1 (50 %), 2 (50 %) in turns" in said and "before MPI_Barrier of all" in said
@@ -164,7 +164,72 @@ def test_what_is_not_known_is_not_said(lacks: str) -> None:
 def test_clocks_that_cannot_be_compared() -> None:
     ranks = in_turns()
     ranks[1].record["host"] = "two"
+    ranks[1].profile["moments"]["realtime_ns"] = 0
     assert found_at(run_of(*ranks), 0, "Recv") is None
+
+
+def test_clocks_of_programs_without_collectives() -> None:
+    """The time of day is all there is: good enough for long waits, not for short ones."""
+    ranks = in_turns()
+    ranks[1].record["host"] = "two"
+    found = found_at(run_of(*ranks), 0, "Recv")
+    assert found and found.late_share == pytest.approx(8 / 9, abs=0.12)
+    zero, one = Seen(0), Seen(1, host="two")
+    one.outside(1000, 1002, "Send give")
+    one.gives("Send give", [], to=0)
+    zero.awaits(1000, 1002, "Recv take", **{"from": 1})
+    assert found_at(run_of(zero, one), 0, "Recv") is None
+
+
+@pytest.mark.parametrize(
+    ("who", "name"),
+    [
+        ({"from": 1}, "late sender"),
+        ({"to": 1}, "late receiver"),
+        ({"communicator": 0}, "wait at NxN"),
+        ({}, "late partner"),
+    ],
+)
+def test_names_of_waits_for_requests(who: dict, name: str) -> None:
+    """By what was waited for, as users of Scalasca know them."""
+    zero, one = Seen(0), Seen(1)
+    zero.gives("Iallreduce norm", [], communicator=0)
+    zero.awaits(1000, 1009, "Waitall all", **who)
+    run = run_of(zero, one)
+    (site,) = (s for s in run.sites if s.function == "Waitall")
+    assert run.reasons(site).late_name == name
+
+
+def test_names_of_waits_in_calls_that_block() -> None:
+    names = {
+        "Recv": "late sender",
+        "Sendrecv": "late sender",
+        "Ssend": "late receiver",
+        "Barrier": "wait at barrier",
+        "Reduce_scatter": "wait at NxN",
+        "Alltoallv": "wait at NxN",
+        "Neighbor_alltoall": "wait at NxN",
+        "Bcast": "late broadcast",
+        "Scatterv": "late broadcast",
+        "Reduce": "early reduce",
+        "Gatherv": "early reduce",
+        "Exscan": "early scan",
+        "Wait": "late partner",
+    }
+    assert {one: blocking.late_name(one) for one in names} == names
+
+
+def test_nobody_late_is_no_line() -> None:
+    """Of waits in which all had come there is nothing to say of who was late."""
+    zero, one = Seen(0), Seen(1)
+    one.outside(990, 1000, "Send give")
+    one.gives("Send give", [], to=0)
+    zero.awaits(1000, 1009, "Recv take", **{"from": 1})
+    one.awaits(1000, 1009, "Send give", to=0)
+    run = run_of(zero, one)
+    found = found_at(run, 0, "Recv")
+    assert found and found.late_share < 0.1
+    assert not [line for line in causes.lines(run, 9) if "MPI_Recv" in line]
 
 
 @pytest.mark.parametrize("seed", range(30))

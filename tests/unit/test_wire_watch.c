@@ -234,13 +234,13 @@ static void turn_between_two_looks_is_found(void **state)
     (void)state;
     enum { KIB = 1024 };
     const struct hw_watch_look looks[] = {
-        {0, {0, 0}},
-        {1000 * US, {0, 0}},
-        {2000 * US, {100 * KIB, 0}},
-        {4000 * US, {300 * KIB, KIB}},
-        {5000 * US, {350 * KIB, 50 * KIB}},
-        {7000 * US, {350 * KIB, 250 * KIB}},
-        {8000 * US, {450 * KIB, 350 * KIB}},
+        {0, {0, 0}, 0},
+        {1000 * US, {0, 0}, 0},
+        {2000 * US, {100 * KIB, 0}, 0},
+        {4000 * US, {300 * KIB, KIB}, 0},
+        {5000 * US, {350 * KIB, 50 * KIB}, 0},
+        {7000 * US, {350 * KIB, 250 * KIB}, 0},
+        {8000 * US, {450 * KIB, 350 * KIB}, 0},
     };
     struct hw_watch_seen seen = hw_watch_judge(looks, sizeof looks / sizeof looks[0]);
     assert_int_equal(seen.alone, 249 * KIB);

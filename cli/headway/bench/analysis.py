@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from headway import outcome, records
+from headway.bench import causes
 from headway.record.table import Record
 
 Values = dict[str, float]
@@ -213,6 +214,8 @@ def points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
         )
     elif program == "percall":
         yield 0, call_values(result), ""
+    elif program == causes.PROGRAM:
+        yield result["bytes"], causes.measured(result), ""
 
 
 #: programs of microseconds, which a machine's changes of speed disturb more than what is measured
@@ -392,6 +395,8 @@ def rows_make(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:
             row["derived"] |= {
                 f"{name}_of_plain": whole[name] for name in ("ratio", "recovered") if name in whole
             }
+        if row["program"] == causes.PROGRAM and row["mode"] == "headway-profile":
+            row["derived"] |= causes.derive(row, plain, rows.get((*point, "headway")))
         kept = "headway-keep" if (*point, "headway-keep") in rows else "headway"
         if row["mode"] == kept:
             row["derived"] |= told_values(row, rows.get((*point, "headway-off")))

@@ -350,6 +350,25 @@ def progression(sizes: tuple[int, ...]) -> Case:
     return Case("receiver", "progression", sizes, {"iterations": "10"}, "latency", timeout_s=110.0)
 
 
+#: programs with one cause each, and one with four of them in turn
+CAUSES = {
+    "no progress": "progress-p2p",
+    "no progress, collective": "progress-coll",
+    "bandwidth": "bandwidth",
+    "late sender": "late-sender",
+    "late receiver": "late-receiver",
+    "imbalance, barrier": "imbalance-barrier",
+    "imbalance, wait": "imbalance-wait",
+    "four in turn": "progress-p2p,bandwidth,late-sender,imbalance-barrier",
+}
+CAUSES_ITERATIONS = {"bandwidth": 40, "four in turn": 25}
+
+
+def known_cause(name: str) -> Case:
+    options = {"steps": CAUSES[name], "iterations": str(CAUSES_ITERATIONS.get(name, 100))}
+    return Case(name, "causes", (MIB,), options, "wire", timeout_s=30.0)
+
+
 #: windows for so many seconds of the wire: what is told is of a whole run, ends included
 TOLD_S = 0.8
 TOLD_CASES = (

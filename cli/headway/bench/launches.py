@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from headway import ghosts, records
-from headway.bench import machine, places
+from headway.bench import causes, machine, places
 from headway.bench.cases import FRAMING, Case, Phase
 from headway.bench.suites import Suite
 from headway.cluster import Cluster, LocalNode, open_cluster
@@ -55,6 +55,10 @@ WINDOWS = ("overlap_p2p", "overlap_coll", "rma_origin")
 
 #: a BLAS is to use the one thread the work is counted for; each reads these when it is loaded
 BLAS_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
+
+
+#: the program `causes` computes so long, as a multiple of what its messages take
+CAUSES_WORK = 1.25
 
 
 @dataclass(frozen=True)
@@ -204,9 +208,14 @@ def windows_count(case: Case, arguments: list[str]) -> int:
     return int(given[timed]) + int(given[untimed])
 
 
-def prediction_read(directory: Path, windows: int) -> dict[str, Any] | None:
-    """What a profile says an engine would win back, and why it was waited: seconds a window."""
+def prediction_read(directory: Path, case: Case, arguments: list[str]) -> dict[str, Any] | None:
+    """What a profile says an engine would win back, and why it was waited: seconds a window, of
+    the program `causes` of its whole run."""
     found = records.read(directory)
+    windows = windows_count(case, arguments)
+    if found and case.program == causes.PROGRAM:
+        run = Run("profile", found)
+        return {"predicted_s": run.prediction.seconds, **causes.profiled(run)}
     if not found or not windows:
         return None
     run = Run("profile", found)
@@ -289,7 +298,7 @@ class Setting:
         elif result is None:
             failure = "printed no result"
         told = records_read(folder) if mode.has_headway else []
-        predicted = prediction_read(folder, windows_count(case, arguments))
+        predicted = prediction_read(folder, case, arguments)
         shutil.rmtree(folder, ignore_errors=True)
         return {
             "result": result,
@@ -370,6 +379,8 @@ class Setting:
             return arguments
         if case.phases:
             return [*arguments, "--phases", self.phases_make(case)]
+        if case.program == causes.PROGRAM:
+            return [*arguments, *self.causes_make(case)]
         if case.program == "halo":
             return arguments + ["--rows", str(self.halo_rows(case, arguments))]
         if case.program == "cpuburn":
@@ -402,6 +413,17 @@ class Setting:
         trips = 2 if case.program == "multipair" else 1
         units = [max(1, round(work_s[size] / trips * self.units_per_s)) for size in case.sizes]
         return [*arguments, "--work-units", ",".join(map(str, units))]
+
+    def causes_make(self, case: Case) -> list[str]:
+        """A computation somewhat longer than the messages are on the wire."""
+        (size,) = case.sizes
+        wire_s = self.wire_s(case).get(size, 0.01)
+        given = {
+            "--bytes": size,
+            "--wire-ns": round(1e9 * wire_s),
+            "--work-units": max(1, round(CAUSES_WORK * wire_s * self.units_per_s)),
+        }
+        return [word for name, value in given.items() for word in (name, str(value))]
 
     def has_nominal_work(self, case: Case) -> bool:
         """Is the work so long in seconds, and the answer the same whatever is worked? Then it is

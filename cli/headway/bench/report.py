@@ -86,6 +86,12 @@ DERIVED = {
     "told_s": "told saved",
     "measured_s": "measured",
     "within": "within",
+    "leads": "leading cause right",
+    "leading_true": "its share",
+    "leading_found": "found",
+    "off_by": "worst share off by",
+    "predicted_of_run": "predicted of run",
+    "saved_of_run": "then saved",
 }
 
 #: a row of a result

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from headway.bench.cases import (
     ALL_SIZES,
     ARRAY_OPERATIONS,
+    CAUSES,
     CHANGING,
     COLLECTIVES,
     KIB,
@@ -27,6 +28,7 @@ from headway.bench.cases import (
     from_first,
     get_compute_update,
     halo,
+    known_cause,
     latency,
     one_sided,
     one_sided_cost,
@@ -453,6 +455,15 @@ _SUITES = (
         ("off", "multiple"),
         is_forced=True,
         launches=9,
+    ),
+    Suite(
+        "causes",
+        "What a profile says that programs of known causes wait for, and what is then saved",
+        tuple(known_cause(name) for name in CAUSES),
+        sockbufs=("small",),
+        extra_modes=("profile",),
+        has_peers=False,
+        launches=3,
     ),
     Suite(
         "told",

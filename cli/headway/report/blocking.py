@@ -9,8 +9,10 @@ those awaited did (meanwhile.py), wait by wait; where no moments are known, from
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 from headway.records import NS
+from headway.report.causes import POSTS, Exchange, Rank
 from headway.report.partners import Partners
 from headway.report.recorded import Reasons, Recorded, Site
 from headway.report.spots import Spot
@@ -22,17 +24,25 @@ TOGETHER = re.compile(
     r"(Allgather|Allreduce|Alltoall|Barrier|Bcast|Exscan|Gather|Neighbor_|Reduce(?!_local)|Scan|"
     r"Scatter)(?!.*_init$)"
 )
+#: what waiting for somebody who came late is called, by the function, as Scalasca calls it
+LATE_NAMES = (
+    (re.compile(r"I?[Bb]arrier"), "wait at barrier"),
+    (re.compile(r"I?([Bb]cast|[Ss]catter)"), "late broadcast"),
+    (re.compile(r"I?([Gg]ather|[Rr]educe(?!_scatter|_local))"), "early reduce"),
+    (re.compile(r"I?([Ee]x)?[Ss]can"), "early scan"),
+    (re.compile(r"I?([Aa]ll|[Rr]educe_scatter|[Nn]eighbor_)"), "wait at NxN"),
+    (TAKES, "late sender"),
+    (GIVES, "late receiver"),
+    (BOTH, "late sender"),
+)
 #: of 64 KiB on data move only while both are in MPI, unless the network moves them
 LEAST_SIZE_CLASS = 17
 
 
 def late_name(function: str) -> str:
     """What a wait in this function for somebody who came late is called."""
-    if TAKES.match(function):
-        return "late sender"
-    if GIVES.match(function):
-        return "late receiver"
-    return "wait at collective" if TOGETHER.match(function) else "late partner"
+    names = (name for pattern, name in LATE_NAMES if pattern.match(function))
+    return next(names, "late partner")
 
 
 def rest_name(function: str) -> str:
@@ -45,6 +55,18 @@ def blocks(function: str) -> bool:
     """Whether the call waits, if for anybody, for partners or for all of a communicator."""
     each = (TAKES, GIVES, BOTH, TOGETHER)
     return any(pattern.match(function) for pattern in each)
+
+
+def waited_name(rank: Rank, exchange: Exchange) -> str:
+    """What a wait of a door for somebody who came late is called; empty: it was for several."""
+    if exchange.group is None:
+        return {"from": "late sender", "to": "late receiver"}.get(exchange.way, "")
+    posted = {
+        late_name(one.spot.function)
+        for one in rank.exchanges.values()
+        if one.group == exchange.group and one.spot.function.startswith(POSTS)
+    }
+    return posted.pop() if len(posted) == 1 else "wait at collective"
 
 
 class Blocking:
@@ -76,6 +98,19 @@ class Blocking:
     def waited(self, site: Site) -> float:
         """The same of all ranks."""
         return sum(self.waited_at(site, rank) for rank in site.ranks)
+
+    def late_name(self, site: Site) -> str:
+        """What waiting there for somebody who came late is called; of a door by what was waited for
+        longest, a receive before a send where both are complete then."""
+        if not site.is_door:
+            return late_name(site.function)
+        seconds: dict[str, float] = defaultdict(float)
+        for rank in site.ranks:
+            record = self.causes.ranks.get(rank)
+            for one in record.exchanges.values() if record else ():
+                if record and one.spot == site.spot and (name := waited_name(record, one)):
+                    seconds[name] += one.wait_s + one.shared_s
+        return max(seconds, key=lambda name: seconds[name], default="late partner")
 
     def reasons_at(self, site: Site, rank: int) -> Reasons:
         """Why one rank waited there, imbalance not told from what was late."""

@@ -23,6 +23,8 @@ from headway.report.spots import NOWHERE, ROOTED, Spot
 
 #: what a partner did must account for this part of a wait to be called its cause
 ENOUGH = 0.5
+#: ... and where it is less than this, nobody was late
+NOBODY = 0.1
 #: a wait for all of a communicator is for the rank that waited there less than this part of it
 LAST_SHARE = 0.5
 #: partners, and exchanges, that are not known are no matter up to this part of a sum
@@ -295,14 +297,18 @@ class Causes:
         for spot, (seconds, rank, exchange) in waits.items():
             steps, why_not = self.follow(rank, exchange)
             cause = Cause(rank, spot, seconds, len(count[spot]), tuple(steps), why_not)
-            causes.append(self.wait_by_wait(cause) if cause.root is None else cause)
+            told = self.wait_by_wait(cause) if cause.root is None else cause
+            causes += [told] if told is not None else []
         return sorted(causes, key=lambda one: -one.seconds)
 
-    def wait_by_wait(self, cause: Cause) -> Cause:
-        """What sums do not show of ranks that are late in turns, single waits may."""
+    def wait_by_wait(self, cause: Cause) -> Cause | None:
+        """What sums do not show of ranks that are late in turns, single waits may. None: they show
+        that nobody was late."""
         found = self.run.single_waits(cause.rank, cause.spot)
         if found is None:
             return cause
+        if found.late_share < NOBODY:
+            return None
         if found.late_share >= ENOUGH:
             return replace(cause, told=found.words(cause.seconds))
         late = f"{cause.seconds * found.late_share:.2f} s late in all"

@@ -17,7 +17,7 @@ from functools import cached_property
 from headway import outcome
 from headway.outcome import SMALL_SHARE
 from headway.report import one_sided
-from headway.report.blocking import late_name, rest_name
+from headway.report.blocking import rest_name
 from headway.report.causes import Cause
 from headway.report.places import Place
 from headway.report.pop import Efficiencies, efficiencies
@@ -95,7 +95,7 @@ class Findings:
             timely = OPERATIONS if "operation" in rest_name(site.function) else MESSAGES
             yield NO_PROGRESS, spot, where, reasons.no_progress
             yield WIRE if is_seen else MESSAGES, spot, where, reasons.bandwidth
-            yield late_name(site.function), spot, where, reasons.late
+            yield reasons.late_name, spot, where, reasons.late
             yield IMBALANCE, spot, where, reasons.imbalance
             yield timely, spot, where, reasons.transfer
             yield UNKNOWN, spot, where, reasons.unknown
@@ -231,8 +231,11 @@ class Findings:
         if found and len(found.busiest) == 1 and found.less_s:
             more = sum(found.less_s.values()) / len(found.less_s)
             whom = f"rank {found.busiest[0]}, which computed {more:.2f} s more than others"
+        each = (self.run.reasons(site) for site in self.run.sites if site.spot == lead.spot)
+        names = {one.late_name for one in each if one.imbalance > one.posted}
+        also = f" ({names.pop()})" if len(names) == 1 else ""
         return (
-            f"Imbalance: {self.share(lead.seconds)} of the waiting was for {whom} "
+            f"Imbalance{also}: {self.share(lead.seconds)} of the waiting was for {whom} "
             f"({lead.where}). Only dividing the work otherwise helps."
         )
 

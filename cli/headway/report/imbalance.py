@@ -32,11 +32,19 @@ class Imbalance:
     less_s: dict[int, float]  #: by rank; only those that compute less throughout
     slices: int
 
-    def share(self, rank: int, late_s: float, elsewhere_s: float) -> float:
-        """Of what this rank waited for late partners, the part that is for this. What it computes
-        less is spread over these waits and its time in other calls, where it waits as well."""
-        idle_s = late_s + elsewhere_s
-        return min(1.0, self.less_s.get(rank, 0.0) / idle_s) if idle_s > 0 else 0.0
+    def shares(
+        self, rank: int, late_s: float, elsewhere_s: float, progress_s: float
+    ) -> tuple[float, float]:
+        """Of what this rank waited for late partners, and of what progress lacked, the parts that
+        are for this. What it computes less is spread over the former and its time in other calls,
+        where it waits as well. What is more than these it waits whoever makes progress: what comes
+        earlier is followed by what is not posted yet."""
+        less_s, idle_s = self.less_s.get(rank, 0.0), late_s + elsewhere_s
+        rest_s = max(less_s - idle_s, 0.0)
+        return (
+            min(1.0, less_s / idle_s) if idle_s > 0 else 0.0,
+            min(1.0, rest_s / progress_s) if progress_s > 0 else 0.0,
+        )
 
 
 def slices_of(profile: Profile) -> tuple[float, list[float]]:

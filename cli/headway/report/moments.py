@@ -5,7 +5,7 @@ A record holds a sample of moments (src/profile/waits/moments.h): slots of time 
 which ranks keep the same, or one in so many of another's. Ranks of one machine have one clock.
 Clocks of several are compared by collective calls of all ranks, which all leave at about the same
 time, and none before the last has entered; where there are few of them, by the time of day, if no
-such call contradicts it.
+such call contradicts it. Where there is none at all, the time of day is all there is.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ NEAR_BOUNDS = 16
 SAME = 20_000
 #: ns; what time services keep machines of a cluster within
 TIME_OF_DAY = 500_000
+#: ns; ... and where no such call shows whether that is so
+UNCHECKED = 1_000_000
 #: a sample has no more
 MOST_ROWS = 4096
 
@@ -135,16 +137,17 @@ def compare(one: Moments, other: Moments, moment: float) -> Compared | None:
         one.meetings.keys() & other.meetings.keys(),
         key=lambda which: abs(one.meetings[which].end - moment),
     )[:NEAR_BOUNDS]
+    told = other.time_of_day - one.time_of_day
+    has_time_of_day = one.time_of_day > 0 < other.time_of_day
     if not common:
-        return None
+        return Compared(told, UNCHECKED) if has_time_of_day else None
     pairs = [(one.meetings[which], other.meetings[which]) for which in common]
     left = [mine.end - theirs.end for mine, theirs in pairs[:NEAR]]
     least = max(mine.begin - theirs.end for mine, theirs in pairs) - SAME
     most = min(mine.end - theirs.begin for mine, theirs in pairs) + SAME
     shift = median(left)
     apart = median(abs(each - shift) for each in left) if len(left) > 2 else (most - least) / 2
-    told = other.time_of_day - one.time_of_day
-    if one.time_of_day > 0 < other.time_of_day and least <= told <= most and apart > TIME_OF_DAY:
+    if has_time_of_day and least <= told <= most and apart > TIME_OF_DAY:
         return Compared(told, TIME_OF_DAY)
     # One that always comes last, and leaves at once, seems to be ahead by what the other's leaving
     # takes: no more than what is certain.

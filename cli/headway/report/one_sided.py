@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cached_property
 
 from headway.record import table
@@ -25,6 +24,7 @@ from headway.report.moments import Compared, Moments, Span, Waited, compare
 from headway.report.recorded import Site, functions_of, moments_of, profile_of, sites_of
 from headway.report.runs import COPY_S, Run
 from headway.report.spots import ONE_SIDED_OPERATION, ONE_SIDED_WAIT, Spot
+from headway.report.targets import Entry, Kind, Row, Seen, Won, added, zeros
 
 #: blocking calls that no rank leaves before all have come
 UNTIL_ALL = re.compile(r"(Barrier|All|Reduce_scatter)")
@@ -39,6 +39,8 @@ SURE = 0.25
 MOST_LOOKS = 20_000
 #: a fence is for all: of more ranks it is not asked when each came
 MOST_AT_FENCE = 64
+#: a thread that recovers this part of what ghosts do is as good
+AS_GOOD = 0.9
 #: waits of so little of the run are not worth a line
 WORTH = 0.01
 #: of what was put and got, this part must have gone over TCP for sockets to wake a thread
@@ -61,77 +63,6 @@ MEMORY = {
     "create on Alloc_mem": "MPI_Win_create, on memory of MPI_Alloc_mem",
     "create_dynamic": "MPI_Win_create_dynamic",
 }
-
-
-#: seconds by rank
-Won = dict[int, float]
-
-
-def zeros() -> Won:
-    return defaultdict(float)
-
-
-def added(each: Iterable[Won]) -> Won:
-    found = zeros()
-    for one in each:
-        for rank, seconds in one.items():
-            found[rank] += seconds
-    return found
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Waits of one rank at one site for one target."""
-
-    rank: int
-    spot: Spot
-    memory: str
-    target: int | None  #: None: several, or not known
-    waits: float
-    wait_s: float
-
-
-@dataclass(frozen=True)
-class Seen:
-    """One wait of the sample, laid over what its target did."""
-
-    weight: float  #: of it, what the samples of both show, s
-    share: float  #: of the wait, what is to be won
-    computed: float  #: of it, in which the target computed
-    is_alone: bool  #: it ended while the target computed
-    target: int
-    target_came: float  #: when the target last entered MPI, on the clock of who waited
-
-
-@dataclass
-class Row:
-    """Waits at one call site on one kind of window, over all ranks; seconds are sums."""
-
-    spot: Spot
-    memory: str
-    waited: float = 0.0
-    waits: float = 0.0
-    looks: int = 0  #: waits laid over what their targets did
-    served_alone: int = 0  #: of these
-    computed: float = 0.0  #: in which the targets computed, s
-    ghosts: float = 0.0  #: what they would recover, s
-    unserved: float = 0.0  #: what could be won, had any engine a way to act for the targets, s
-    thread: float = 0.0
-    unknown: float = 0.0  #: of `waited`, about which nothing is known, s
-    targets: Won = field(default_factory=zeros)  #: by what is to be won
-    ranks: Won = field(default_factory=zeros)  #: who would win it
-    why_no_ghosts: str = ""
-    why_no_thread: str = ""
-    why_unknown: set[str] = field(default_factory=set)
-
-    def won_by_rank(self, seconds: float) -> Won:
-        """What an engine would recover here, to whom it goes."""
-        whole = sum(self.ranks.values())
-        return {rank: part * seconds / whole for rank, part in self.ranks.items() if whole}
-
-
-#: call site, and what the window is made of
-Kind = tuple[Spot, str]
 
 
 class OneSided:
@@ -408,11 +339,10 @@ class OneSided:
         )
         return moved * COPY_S / max(self.run.size, 1)
 
-    @cached_property
+    @property
     def most(self) -> float:
         """No engine makes a run shorter than what its busiest rank computes."""
-        busiest = max((one.wall_s - (one.mpi_s or 0) for one in self.run.records), default=0.0)
-        return max(self.run.wall - busiest, 0.0)
+        return self.run.most_s
 
     @cached_property
     def together_s(self) -> Won:
@@ -464,6 +394,15 @@ class OneSided:
     @cached_property
     def unknown_s(self) -> float:
         return sum(row.unknown for row in self.rows) / max(self.run.size, 1)
+
+    @cached_property
+    def uncaused_s(self) -> float:
+        """Of waits that were looked at, what no engine would recover, whatever it could act for."""
+        each = (
+            row.waited - row.unknown - row.unserved - max(row.ghosts, row.thread)
+            for row in self.rows
+        )
+        return sum(max(one, 0.0) for one in each) / max(self.run.size, 1)
 
     @cached_property
     def for_others_s(self) -> float:
@@ -539,6 +478,22 @@ def named(row: Row) -> str:
     return f"{row.spot.place}, window of {MEMORY.get(row.memory, row.memory)}"
 
 
+def recommended(found: OneSided) -> str:
+    """The one engine for these waits. Ghosts take processes of the job: they are worth it where
+    they recover more than the thread does."""
+    ghosts, thread = found.ghosts_s, found.thread_s
+    if max(ghosts, thread) <= WORTH * found.run.wall:
+        return "No engine recovers anything worth naming of them."
+    if thread >= AS_GOOD * ghosts:
+        return (
+            f"The progress thread (headway run) can recover about {thread:.2f} s a rank of the run."
+        )
+    less = f"; the progress thread alone {thread:.2f} s" if thread > WORTH * found.run.wall else ""
+    return (
+        f"Ghosts (headway run --ghosts 1) can recover about {ghosts:.2f} s a rank of the run{less}."
+    )
+
+
 def lines(found: OneSided) -> list[str]:
     """What the engines would recover of one-sided waits, and how that is known."""
     run = found.run
@@ -548,12 +503,15 @@ def lines(found: OneSided) -> list[str]:
         looks = sum(row.looks for row in found.rows)
         said.append(
             f"{waited:.2f} s a rank, {100 * waited / run.wall:.1f} % of the run, were waits for "
-            f"targets of one-sided operations. Ghosts (headway run --ghosts 1) can recover about "
-            f"{found.ghosts_s:.2f} s a rank of the run, the progress thread (headway run) about "
-            f"{found.thread_s:.2f} s. Known from {looks} waits laid over what their targets did: "
-            "time in which a target computed, and after which the wait still went on until it "
-            "called MPI."
+            f"targets of one-sided operations. {recommended(found)} Known from {looks} waits laid "
+            "over what their targets did: time in which a target computed, and after which the "
+            "wait still went on until it called MPI."
         )
+        if found.uncaused_s > WORTH * run.wall:
+            said.append(
+                f"{found.uncaused_s:.2f} s a rank of them have no cause that an engine removes: "
+                "the targets were in MPI, or what was waited for went on without them."
+            )
         won = max(sum(row.ghosts for row in found.rows), sum(row.thread for row in found.rows))
         if won / run.size > found.most + WORTH * run.wall:
             said.append(

@@ -38,11 +38,21 @@ class Reasons:
     within: float = 0.0  # of no_progress, what is known from partners on the same node
     told: float = 0.0  # of all these, what is known from partners and not from the wire
     transfer: float = 0.0  # of blocking calls: the message or operation itself, all having come
+    posted: float = 0.0  # of imbalance, in which the partner had posted its part, and computed on
+    late_name: str = ""  # what waiting for whoever was late is called; imbalance is of that, too
 
-    def imbalanced(self, share: float) -> Reasons:
-        """The same with this part of what was late put down to imbalance."""
-        moved = self.late * share
-        return replace(self, late=self.late - moved, imbalance=self.imbalance + moved)
+    def imbalanced(self, of_late: float, of_progress: float = 0.0) -> Reasons:
+        """The same with these parts of what was late, and of what progress lacked, put down to
+        imbalance."""
+        late, progress = self.late * of_late, self.no_progress * of_progress
+        return replace(
+            self,
+            late=self.late - late,
+            no_progress=self.no_progress - progress,
+            within=self.within * (1.0 - of_progress),
+            imbalance=self.imbalance + late + progress,
+            posted=self.posted + progress,
+        )
 
     def plus(self, other: Reasons) -> Reasons:
         return Reasons(
@@ -55,6 +65,8 @@ class Reasons:
             self.within + other.within,
             self.told + other.told,
             self.transfer + other.transfer,
+            self.posted + other.posted,
+            self.late_name or other.late_name,
         )
 
 

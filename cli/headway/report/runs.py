@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -57,10 +57,13 @@ class Prediction:
     #: besides, by what `headway run` tells the transport: directions of an exchange at once, where
     #: no engine sees to it
     transport: float = 0.0
+    #: no run is shorter than what its busiest rank computes
+    most: float = float("inf")
 
     @property
     def seconds(self) -> float:
-        return max(self.idle - self.copying, 0.0) + self.within + self.transport
+        won = max(self.idle - self.copying, 0.0) + self.within + self.transport
+        return min(won, self.most)
 
 
 @dataclass
@@ -72,8 +75,8 @@ class Run(Recorded):
         if site.key not in self.reasons_by_site:
             found = Reasons()
             for rank, one in site.ranks.items():
-                reasons = self.reasons_at(site, rank, one)
-                found = found.plus(reasons.imbalanced(self.imbalance_shares.get(rank, 0.0)))
+                found = found.plus(self.divided(site, rank, one))
+            found = replace(found, late_name=self.blocking.late_name(site))
             self.reasons_by_site[site.key] = found
         return self.reasons_by_site[site.key]
 
@@ -88,6 +91,11 @@ class Run(Recorded):
         tell."""
         found = self.partners.causes
         return found.longest() if found.is_recorded else []
+
+    def divided(self, site: Site, rank: int, one: table.Site) -> Reasons:
+        """Why one rank waited there."""
+        shares = self.imbalance_shares.get(rank, (0.0, 0.0))
+        return self.reasons_at(site, rank, one).imbalanced(*shares)
 
     @cached_property
     def partners(self) -> Partners:
@@ -121,11 +129,13 @@ class Run(Recorded):
         )
 
     @cached_property
-    def imbalance_shares(self) -> dict[int, float]:
-        """By rank: of its waits for late partners, the part for others having more to compute."""
+    def imbalance_shares(self) -> dict[int, tuple[float, float]]:
+        """By rank: of its waits for late partners, and of what progress lacked, the parts for
+        others having more to compute."""
         if not self.imbalance:
             return {}
         late: dict[int, float] = defaultdict(float)
+        progress: dict[int, float] = defaultdict(float)
         waited: dict[int, float] = defaultdict(float)
         for site in self.sites:
             for rank, one in site.ranks.items():
@@ -133,6 +143,7 @@ class Run(Recorded):
                     continue
                 reasons = self.reasons_at(site, rank, one)
                 late[rank] += reasons.late
+                progress[rank] += reasons.no_progress
                 is_for_requests = site.is_wait
                 seconds = (
                     waited_ns(one) * NS if is_for_requests else reasons.late + reasons.transfer
@@ -142,7 +153,7 @@ class Run(Recorded):
         for index, record in enumerate(self.records):
             rank = self.rank_of(index)
             elsewhere = max((record.mpi_s or 0) - waited[rank], 0.0)
-            shares[rank] = self.imbalance.share(rank, late[rank], elsewhere)
+            shares[rank] = self.imbalance.shares(rank, late[rank], elsewhere, progress[rank])
         return shares
 
     @cached_property
@@ -179,7 +190,7 @@ class Run(Recorded):
                 spinning += self.reasons(site).no_progress - gain
                 continue
             for rank, one in site.ranks.items():
-                reasons = self.reasons_at(site, rank, one)
+                reasons = self.divided(site, rank, one)
                 idle += reasons.no_progress - reasons.within
                 if rank in self.ranks_with_cores_to_copy_on:
                     within += reasons.within
@@ -197,7 +208,14 @@ class Run(Recorded):
             within / size,
             crowded / size,
             told / size,
+            self.most_s,
         )
+
+    @property
+    def most_s(self) -> float:
+        """What is left of the run beside what its busiest rank computes."""
+        busiest = max((one.wall_s - (one.mpi_s or 0) for one in self.records), default=0.0)
+        return max(self.wall - busiest, 0.0)
 
     def transport_gain(self, site: Site) -> float:
         """Seconds, over all ranks, that the transport's setting wins in this door."""

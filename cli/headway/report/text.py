@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headway import origin, outcome, records
-from headway.report import causes, communicators, one_sided, phases
+from headway.report import causes, communicators, one_sided, phases, targets
 from headway.report.blocking import late_name, rest_name
 from headway.report.headline import Figure, told
 from headway.report.recorded import Reasons, Site
@@ -248,7 +248,7 @@ def waits_table(run: Run, waits: Sequence[Site]) -> Table:
     return table
 
 
-def one_sided_table(run: Run, rows: Sequence[one_sided.Row]) -> Table:
+def one_sided_table(run: Run, rows: Sequence[targets.Row]) -> Table:
     title = "One-sided waits, and what an engine would recover of them, s a rank"
     table = Table(title=title, title_justify="left")
     table.add_column("waited at", overflow="fold")
@@ -264,14 +264,22 @@ def one_sided_table(run: Run, rows: Sequence[one_sided.Row]) -> Table:
 
 def cause(reasons: Reasons, function: str = "Wait") -> str:
     """The causes of waits in this function in words, the largest first."""
-    names = {**REASON_NAMES, "late": late_name(function), "transfer": rest_name(function)}
+    late = reasons.late_name or late_name(function)
+    names = {**REASON_NAMES, "late": late, "transfer": rest_name(function)}
     parts = {key: getattr(reasons, key) for key in REASON_NAMES}
     whole = sum(parts.values())
     if not whole:
         return "-"
+    imbalance = parts["imbalance"] - reasons.posted
+    parts |= {"late": parts["late"] + imbalance, "imbalance": reasons.posted}
     named = sorted(parts.items(), key=lambda item: -item[1])
     words = [
         f"{names[key]} {percent(value, whole)}"
+        + (
+            f" (imbalance {percent(imbalance, whole)})"
+            if key == "late" and imbalance > WORTH_NAMING * whole
+            else ""
+        )
         for key, value in named
         if value > WORTH_NAMING * whole
     ]
@@ -288,9 +296,9 @@ def conclusion(run: Run) -> list[str]:
     lines = one_sided_lines(run)
     if waited < LEAST_SAID_S:
         return lines
-    gain = run.prediction.seconds
     if reasons.looks:
-        gain -= run.prediction.within + run.prediction.transport
+        others = run.prediction.within + run.prediction.transport
+        gain = max(run.prediction.seconds - others, 0.0)
         if gain >= LEAST_SAID_S:
             lines.append(
                 f"`headway run` should save about {gain:.2f} s per rank, "

@@ -90,6 +90,11 @@ static bool find_run(const struct hw_watch_look *looks, int count, int from, str
     return false;
 }
 
+static uint64_t until_ns(const struct hw_watch_look *look)
+{
+    return look->done_ns > look->at_ns ? look->done_ns : look->at_ns;
+}
+
 struct hw_watch_seen hw_watch_judge(const struct hw_watch_look *looks, int count)
 {
     struct hw_watch_seen seen = {.is_known = count > 2};
@@ -97,7 +102,7 @@ struct hw_watch_seen hw_watch_judge(const struct hw_watch_look *looks, int count
     struct run run, last = {.end = count};
     for (int from = 0; find_run(looks, count, from, &run); from = run.end, last = run) {
         struct hw_profile_wire moved = hw_wire_moved(&looks[run.from].wire, &looks[run.end].wire);
-        uint64_t run_ns = looks[run.end].at_ns - looks[run.from].at_ns;
+        uint64_t run_ns = until_ns(&looks[run.end]) - looks[run.from].at_ns;
         if (run_ns > seen.run_ns) {
             seen.run_ns = run_ns;
             seen.bytes = hw_wire_busier(&moved);
@@ -120,9 +125,11 @@ void hw_watch_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first),
     run_began_ns = began_ns;
 }
 
+/* A look that was made from then until now. */
 static void keep(const struct hw_profile_wire *wire, uint64_t at_ns)
 {
-    watch.looks[watch.count++] = (struct hw_watch_look){.at_ns = at_ns, .wire = *wire};
+    watch.looks[watch.count++] =
+        (struct hw_watch_look){.at_ns = at_ns, .wire = *wire, .done_ns = hw_clock_fast_ns()};
 }
 
 /* One look of the thread. Returns when the next is due, from now; 0: the wait is over, or long enough. */

@@ -37,8 +37,9 @@ struct hw_watch_seen {
 struct hw_watch_seen hw_watch_end(const struct hw_profile_wire *now, uint64_t now_ns);
 
 struct hw_watch_look {
-    uint64_t at_ns;
+    uint64_t at_ns; /* before it */
     struct hw_profile_wire wire;
+    uint64_t done_ns; /* after it; at_ns is used if it is earlier */
 };
 
 /* The same of looks, in order. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "base/visibility.h"
+#include "profile/waits/rates.h"
 #include "profile/waits/wire_watch.h"
 
 #include <string.h>
@@ -47,7 +48,12 @@ enum { DOOR_COUNT = 512 };
 
 static bool (*read_wire)(struct hw_profile_wire *wire, bool is_first);
 static uint64_t began_ns, cost_ns;
-static uint64_t fastest_long, fastest_short; /* bytes a second */
+/* Around the last look. The process may lose its core between a look and a reading of the clock: of what
+ * moved by two looks is certain only that it took no longer than from before the first until after the
+ * second. */
+static uint64_t look_began_ns, look_ended_ns;
+HW_SPARSE static struct hw_rates long_rates;
+static uint64_t fastest_short; /* bytes a second */
 /* Something went both ways in a wait: only then there is more to see in one. */
 static bool is_two_way;
 
@@ -57,8 +63,9 @@ static struct {
     unsigned number, pending_count;
     const void *thread;
     struct hw_profile_wire looked;
-    uint64_t looked_ns, looked_mpi_ns;
+    uint64_t looked_began_ns, looked_ns, looked_mpi_ns;
     struct hw_profile_wire entered; /* as the door in progress was entered */
+    uint64_t entered_began_ns;      /* that look */
     uint64_t computed_ns;           /* before it */
     uint64_t bytes;
 } window;
@@ -76,9 +83,10 @@ void hw_wire_prepare(bool (*read)(struct hw_profile_wire *wire, bool is_first), 
 /* One look; its time is nobody's. */
 static bool look(struct hw_profile_wire *wire, bool is_first)
 {
-    uint64_t before_ns = hw_clock_fast_ns();
+    look_began_ns = hw_clock_fast_ns();
     bool is_known = read_wire(wire, is_first);
-    cost_ns += hw_clock_fast_ns() - before_ns;
+    look_ended_ns = hw_clock_fast_ns();
+    cost_ns += look_ended_ns - look_began_ns;
     return is_known;
 }
 
@@ -93,6 +101,7 @@ static bool is_affordable(uint64_t now_ns) { return cost_ns * COST_PARTS <= now_
 static void keep_look(const struct hw_wire_moment *moment, const struct hw_profile_wire *wire)
 {
     window.looked = *wire;
+    window.looked_began_ns = look_began_ns;
     window.looked_ns = hw_clock_fast_ns();
     window.looked_mpi_ns = moment->mpi_ns;
 }
@@ -159,50 +168,53 @@ bool hw_wire_enter(const struct hw_wire_moment *moment)
         return false;
     }
     window.entered = window.looked;
-    if (moment->now_ns - window.looked_ns >= SHORT_NS && !look(&window.entered, false)) {
-        window.is_open = false;
-        return false;
+    window.entered_began_ns = window.looked_began_ns;
+    if (moment->now_ns - window.looked_ns >= SHORT_NS) {
+        if (!look(&window.entered, false)) {
+            window.is_open = false;
+            return false;
+        }
+        window.entered_began_ns = look_began_ns;
     }
     uint64_t inside_ns = moment->mpi_ns - window.looked_mpi_ns;
     uint64_t since_ns = moment->now_ns > window.looked_ns ? moment->now_ns - window.looked_ns : 0;
     window.computed_ns = since_ns > inside_ns ? since_ns - inside_ns : 0;
     if (is_two_way)
-        hw_watch_begin(&window.entered, hw_clock_fast_ns());
+        hw_watch_begin(&window.entered, window.entered_began_ns);
     return true;
 }
 
-static void raise_to(uint64_t *fastest, uint64_t bytes, uint64_t took_ns)
-{
-    uint64_t rate = (uint64_t)((double)bytes / (double)took_ns * (double)HW_NS_PER_S);
-    *fastest = rate > *fastest ? rate : *fastest;
-}
+static uint64_t longer(uint64_t one, uint64_t other) { return one > other ? one : other; }
 
 /* What is certain of a rate: less what may have been in store, of which a wait of 6 ms had a tenth more than
  * the wire carries, and looked like one for a late partner at the next. */
-static void raise_long(uint64_t bytes, uint64_t took_ns)
+static void add_long(uint64_t bytes, uint64_t took_ns)
 {
     if (bytes >= STORED_BYTES)
-        raise_to(&fastest_long, bytes - STORED_BYTES, took_ns);
+        hw_rates_add(&long_rates, bytes - STORED_BYTES, took_ns);
 }
 
 static void learn_rate(uint64_t bytes, uint64_t took_ns)
 {
-    if (took_ns >= RATE_NS)
-        raise_long(bytes, took_ns);
-    else if (took_ns >= RATE_LEAST_NS && bytes >= MIN_BYTES)
-        raise_to(&fastest_short, bytes, took_ns);
+    if (took_ns >= RATE_NS) {
+        add_long(bytes, took_ns);
+    } else if (took_ns >= RATE_LEAST_NS && bytes >= MIN_BYTES) {
+        uint64_t rate = (uint64_t)((double)bytes / (double)took_ns * (double)HW_NS_PER_S);
+        fastest_short = longer(rate, fastest_short);
+    }
 }
 
 /* Where directions take turns, whole waits look half as fast as the wire is; a run of one does not. */
 static void learn_run(const struct hw_watch_seen *seen)
 {
     if (seen->run_ns >= RATE_LEAST_NS)
-        raise_long(seen->bytes, seen->run_ns);
+        add_long(seen->bytes, seen->run_ns);
 }
 
 uint64_t hw_wire_fastest(void)
 {
-    uint64_t rate = fastest_long ? fastest_long : fastest_short, link_rate = (uint64_t)hw_options.link_rate;
+    uint64_t found = hw_rates_high(&long_rates), rate = found ? found : fastest_short;
+    uint64_t link_rate = (uint64_t)hw_options.link_rate;
     return link_rate && rate > link_rate ? link_rate : rate;
 }
 
@@ -244,11 +256,12 @@ void hw_wire_leave(const struct hw_wire_moment *moment, struct hw_profile_site *
     if (door->seen.is_known)
         add_watched(door);
     is_two_way = is_two_way || (took_ns >= RATE_LEAST_NS && hw_wire_lesser(&door->waiting) >= MIN_BYTES);
-    learn_rate(hw_wire_busier(&door->waiting), took_ns);
+    learn_rate(hw_wire_busier(&door->waiting), longer(took_ns, look_ended_ns - window.entered_began_ns));
     learn_run(&door->seen);
     /* Where little is waited for, what was moved all along still tells how fast the wire is at least. */
     struct hw_profile_wire moved = hw_wire_moved(&window.looked, &now);
-    learn_rate(hw_wire_busier(&moved), moment->now_ns - window.looked_ns);
+    learn_rate(hw_wire_busier(&moved),
+               longer(moment->now_ns - window.looked_ns, look_ended_ns - window.looked_began_ns));
     keep_look(moment, &now);
 }
 
