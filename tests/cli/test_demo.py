@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 from collections.abc import Callable
@@ -10,6 +11,9 @@ from pathlib import Path
 
 import matrix
 import pytest
+from headway.demo import command
+from headway.demo.launched import Launched
+from rich.console import Console
 
 MATRIX_RULES = [matrix.check(lambda: False)]
 GUIDE = Path(__file__).resolve().parents[2] / "doc" / "guide"
@@ -37,6 +41,30 @@ def test_demo_ends_in_table_and_picture(headway: Headway, tmp_path: Path) -> Non
     data = json.loads(picture.with_suffix(".json").read_text())
     assert "Open MPI 4" in data["title"] and "Linux" in data["measured"]
     assert all(len(data["modes"][mode]["timeline"]) == 2 for mode in ("plain", "Headway"))
+
+
+def launches(step_s: float, thread_cpu_s: float) -> list[Launched]:
+    """Three launches of ten steps, of which each phase takes a quarter."""
+    phases = ("post_s", "compute_s", "wait_s", "boundary_s")
+    rank = {name: {"median": step_s / 4} for name in phases}
+    result = {"wall_s": 10 * step_s, "steps": 10, "by_rank": [rank, rank]}
+    result |= {"compute": {"compute_alone_s": {"median": step_s / 3}}}
+    return [Launched(result, thread_cpu_s)] * 3
+
+
+@pytest.mark.parametrize("step_s, total", [(0.018124, "18.12"), (12.345678, "12346")])
+def test_table_fits_eighty_columns(step_s: float, total: str) -> None:
+    """No number is cut, of steps of milliseconds or of many seconds."""
+    out = io.StringIO()
+    launched = {"plain": launches(step_s, 0.0), "Headway": launches(step_s / 2, step_s)}
+    command.print_table(Console(file=out, width=80), launched, wire_s=step_s / 4)
+    said = out.getvalue()
+    assert "…" not in said and max(map(len, said.splitlines())) <= 80, said
+    plain, ours = (line.split() for line in said.splitlines()[-3:-1])
+    assert plain[:2] == ["plain", total] and len(plain) == 7
+    assert ours[0] == "Headway" and ours[-2:] == ["%", "%"] or ours[-1] == "%"
+    sentence = command.headline(launched)
+    assert sentence.startswith("Headway saved 50 % of the run: a step took ")
 
 
 def test_demo_draws_again(headway: Headway, tmp_path: Path) -> None:

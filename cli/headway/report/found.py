@@ -53,6 +53,14 @@ class Found:
             by = came.partner, came.then if came.computing else NOWHERE
             self.whom[by] += late * NS * weight
 
+    def merge(self, other: Found) -> None:
+        self.looks += other.looks
+        self.whole += other.whole
+        self.late += other.late
+        self.unready += other.unready
+        for by, seconds in other.whom.items():
+            self.whom[by] += seconds
+
     def named(self) -> list[tuple[int, Spot, float]]:
         """Who was late, before which call, and of this how much; the most first."""
         return [

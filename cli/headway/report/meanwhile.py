@@ -18,7 +18,7 @@ from functools import cached_property
 
 from headway.record import table
 from headway.record.table import Record
-from headway.report.causes import Exchange, Rank
+from headway.report.causes import Exchange, Key, Rank
 from headway.report.found import Came, Found
 from headway.report.moments import MOST_ROWS, Compared, Moments, Outside, Span, compare
 from headway.report.recorded import Recorded, functions_of, moments_of
@@ -113,25 +113,49 @@ class Meanwhile:
         }
 
     def of(self, rank: int, spot: Spot) -> Found | None:
-        """None: of no wait there is known what its partners did."""
-        return self.all.get((rank, spot))
+        """None: of no wait there is known what its partners did. In large runs waits of other
+        ranks stand for a rank of which none was looked at."""
+        found = self.all.get((rank, spot))
+        return found or (self.by_spot.get(spot) if rank in self.samples else None)
+
+    @cached_property
+    def by_spot(self) -> dict[Spot, Found]:
+        """What ranks show together, where not every rank's waits were looked at."""
+        found: dict[Spot, Found] = defaultdict(Found)
+        for (_, spot), one in self.all.items():
+            if self.one_in.get(spot, 1) > 1:
+                found[spot].merge(one)
+        return found
+
+    @cached_property
+    def one_in(self) -> dict[Spot, int]:
+        """So many waits have one that is looked at, by call site; none where that is all. Each has
+        its share of MOST_LOOKS: a collective of a large communicator leaves enough to others."""
+        pairs: dict[Spot, int] = defaultdict(int)
+        for rank, sample in self.samples.items():
+            count: dict[Key, int] = {}
+            for one in sample.awaited:
+                key = one.exchange.key
+                if key not in count:
+                    count[key] = len(self.partners_of(rank, one.exchange))
+                pairs[one.exchange.spot] += count[key]
+        if sum(pairs.values()) <= MOST_LOOKS:
+            return {}
+        return {spot: -(-count * len(pairs) // MOST_LOOKS) for spot, count in pairs.items()}
 
     @cached_property
     def all(self) -> dict[tuple[int, Spot], Found]:
-        pairs = sum(
-            len(self.partners_of(rank, one.exchange))
-            for rank, sample in self.samples.items()
-            for one in sample.awaited
-        )
-        each = max(-(-pairs // MOST_LOOKS), 1)
+        before: dict[Spot, int] = defaultdict(int)  # waits there, of all ranks
         found: dict[tuple[int, Spot], Found] = defaultdict(Found)
         for rank, sample in self.samples.items():
             by_spot: dict[Spot, list[Awaited]] = defaultdict(list)
             for one in sample.awaited:
                 by_spot[one.exchange.spot].append(one)
             for spot, waits in by_spot.items():
-                for one in waits[::each]:
+                each = max(self.one_in.get(spot, 1), 1)
+                for one in waits[-before[spot] % each :: each]:
                     self.look(rank, one, found[rank, spot])
+                before[spot] += len(waits)
         return {key: one for key, one in found.items() if one.looks}
 
     def partners_of(self, rank: int, exchange: Exchange) -> list[tuple[int, str]]:

@@ -281,7 +281,8 @@ def waits(run: Run) -> Table | None:
     if not rows:
         return None
     columns = ["waited at", "", "cause", "hidden", "seconds a rank"]
-    return Table("Why it waited", columns, rows, 2, key(*REASON_NAMES))
+    seen = [name for name in REASON_NAMES if any(getattr(run.reasons(s), name) for s in sites)]
+    return Table("Why it waited", columns, rows, 2, key(*seen))
 
 
 def one_sided_waits(run: Run) -> Table | None:

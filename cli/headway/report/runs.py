@@ -37,6 +37,8 @@ from headway.report.spots import ONE_SIDED_WAIT, Spot
 #: interrupts, waking up. What computing takes longer while 4 MiB go each way: 0.43 to 0.55 on five
 #: MPIs (suite `idle`, case cpu: doc/results/data/idle.json), not fitted to the suite `prediction`
 COPY_S = 0.5e-9
+#: who came less late is not named, s
+LEAST_LATE_S = 0.005
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,17 @@ class Run(Recorded):
 
     @cached_property
     def causes(self) -> list[Cause]:
-        """The longest wait of each call site, the longest first; none in records that do not
-        tell."""
+        """The longest wait of each call site, the longest first, but those for which nobody was
+        late; none in records that do not tell."""
         found = self.partners.causes
-        return found.longest() if found.is_recorded else []
+        if not found.is_recorded:
+            return []
+        return [cause for cause in found.longest() if not cause.told or self.is_late(cause)]
+
+    def is_late(self, cause: Cause) -> bool:
+        """Whether single waits show that anybody came late, by more than 0.00 s."""
+        seen = self.single_waits(cause.rank, cause.spot)
+        return seen is not None and seen.late_share * cause.seconds >= LEAST_LATE_S
 
     def divided(self, site: Site, rank: int, one: table.Site) -> Reasons:
         """Why one rank waited there."""
@@ -102,7 +111,7 @@ class Run(Recorded):
         return Partners(self)
 
     def single_waits(self, rank: int, spot: Spot) -> Found | None:
-        return self.partners.meanwhile.of(rank, spot)
+        return self.partners.meanwhile.all.get((rank, spot))
 
     @cached_property
     def blocking(self) -> Blocking:

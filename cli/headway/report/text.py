@@ -129,10 +129,12 @@ def imbalance_lines(run: Run) -> list[str]:
         f" and {len(found.busiest) - NAMED_RANKS} more" if len(found.busiest) > NAMED_RANKS else ""
     )
     noun = "rank" if len(found.busiest) == 1 else "ranks"
-    others = records.plural(len(found.less_s), "rank")
+    less = f"rank {least} {found.less_s[least]:.2f} s less"
+    if len(found.less_s) > 1:
+        less = f"{len(found.less_s)} ranks {mean:.2f} s less in the mean ({less})"
     return [
-        f"Imbalance: {noun} {names}{more} had {found.computes_s:.2f} s to compute, {others} "
-        f"{mean:.2f} s less (rank {least} {found.less_s[least]:.2f} s less), throughout the run "
+        f"Imbalance: {noun} {names}{more} had {found.computes_s:.2f} s to compute, {less}, "
+        f"throughout the run "
         f"(seen in {found.slices} slices of it). {waits:.2f} s per rank of the waits above are for "
         "that. Only dividing the work otherwise helps."
     ]
@@ -478,7 +480,11 @@ def share_text(share: float | None) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "-"
+    """To a tenth; never 0.0 % of what is something."""
+    if not whole:
+        return "-"
+    share = 100 * part / whole
+    return "< 0.1 %" if 0 < share < 0.05 else f"{share:.1f} %"
 
 
 def time_text(nanoseconds: float) -> str:
