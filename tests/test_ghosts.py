@@ -431,7 +431,7 @@ def test_others_may_apply(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @matrix.one_of_a("family")
-@pytest.mark.parametrize("ghosts, ranks", [(1, 1), (2, 2)])
+@pytest.mark.parametrize("ghosts, ranks", [(1, 1), (2, 2), (3, 3)])
 def test_too_many_ghosts(mpi: Mpi, ghosts: int, ranks: int) -> None:
     result = support.run_mpi(
         mpi,
@@ -440,8 +440,9 @@ def test_too_many_ghosts(mpi: Mpi, ghosts: int, ranks: int) -> None:
         options={"HEADWAY_GHOSTS": str(ghosts)},
     )
     told = [line for line in result.stderr.splitlines() if "[headway" in line]
-    assert result.status != 0 and not result.has_timed_out, result.explain()
+    assert result.status == EXIT_BAD_INPUT and not result.has_timed_out, result.explain()
     assert len(told) == 1 and f"HEADWAY_GHOSTS={ghosts}" in told[0], result.explain()
+    assert "BAD TERMINATION" not in result.stdout + result.stderr, result.explain()
     # Not a launcher's own lines, which say whether it ended the others or they came first.
     assert not any(line.startswith("rank ") for line in result.lines), result.explain()
 

@@ -35,6 +35,8 @@ enum { EXIT_BAD_INPUT = 78 }; /* EX_CONFIG of sysexits.h */
 /* In which a launcher has read what one process said before any of them ends. */
 enum { LAUNCHER_US = 500 * 1000 };
 
+static bool is_refused; /* after the real MPI_Init*, which is finalized again */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int user_count;  /* world model and sessions alive */
 static bool is_spawned; /* by MPI_Comm_spawn */
@@ -47,14 +49,25 @@ static _Noreturn void end_refused(void)
     _exit(EXIT_BAD_INPUT);
 }
 
+/* Of what is refused nothing of the program's runs, but handlers of exit(3) of the MPI have run when this one
+ * does: in one MPICH 5 says goodbye to its launcher, which otherwise kills the other processes, and then
+ * tells of that (9). */
+static void end_without_program(void)
+{
+    if (is_refused)
+        _exit(EXIT_BAD_INPUT);
+}
+
 /* Before anything else of ours, once: bad input ends the process before any communication. */
 static void prepare_once(void)
 {
     if (hw_options_load() != HW_OK)
         _exit(EXIT_BAD_INPUT);
     hw_record_begin(hw_options.record);
-    if (hw_options.ghosts.count)
+    if (hw_options.ghosts.count) {
+        atexit(end_without_program);
         hw_ghost_prepare();
+    }
     hw_engines_prepare();
 }
 
@@ -156,7 +169,9 @@ static _Noreturn void end_world_refused(void)
     hw_real_ending_begin();
     hw_bottom.Finalize();
     hw_real_ending_end();
-    end_refused();
+    usleep(LAUNCHER_US);
+    is_refused = true;
+    exit(EXIT_BAD_INPUT);
 }
 
 /* Right after the real MPI_Init*: a ghost stays here. Processes that were spawned have no ghosts: the program
