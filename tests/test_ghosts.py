@@ -122,6 +122,7 @@ PROGRAMS = [
         label="partitioned-first",
     ),
     Program("before_init", counters=()),
+    Program("null_comm", counters=(), is_for_family=True),
     Program("starvation", users=6, mpis=("mpich5",)),
     # Plain MPICH 5 now and then crashes in it.
     Program(

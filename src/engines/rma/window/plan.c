@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "engines/rma/window/common.h"
 #include "profile/record.h"
+#include "real/constants.h"
 #include "real/detect.h"
 #include "real/quirks.h"
 #include "shm/arena.h"
@@ -99,6 +100,8 @@ enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan)
     if (!hw_real_is_window_sound())
         return decline(
             "Open MPI 4 loses one-sided operations on windows of any but its shared-memory component");
+    if (plan->comm == HW_COMM_NULL) /* an error, which the real call raises: once */
+        return HW_DECLINED;
     if (hw_bottom.Comm_test_inter(plan->comm, &is_inter) != MPI_SUCCESS || is_inter ||
         hw_bottom.Comm_group(plan->comm, &plan->group) != MPI_SUCCESS)
         return HW_DECLINED;
