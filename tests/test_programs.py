@@ -268,6 +268,17 @@ def test_same_output(
         assert len(told) == program.ranks and all(text.startswith(reason) for text in told), told
 
 
+@matrix.only(matrix.on("mpich5"), "of MPICH it is no different, and others have a thread there")
+@pytest.mark.parametrize("level", ["warn", "info"])
+def test_sessions_alone(mpi: Mpi, level: str) -> None:
+    """That they have no thread is nothing to warn of."""
+    argv = [build(mpi, Program("sessions")), "1"]
+    options = {**support.FORCED, "HEADWAY_LOG": level}
+    result = support.run_mpi(mpi, argv, ranks=2, options=options)
+    assert result.status == 0, result.explain()
+    assert ("a program with sessions only" in result.stderr) == (level == "info"), result.explain()
+
+
 def test_operations_with_nobody_are_not_followed(mpi: Mpi, tmp_path: Path) -> None:
     """Of twelve large operations of each rank ten are with MPI_PROC_NULL."""
     done = support.run_mpi(
