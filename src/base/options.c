@@ -336,6 +336,14 @@ void hw_option_format(const struct hw_option_entry *entry, const struct hw_optio
     }
 }
 
+const struct hw_option_entry *hw_option_of(size_t offset)
+{
+    size_t i = 0;
+    while (hw_option_table[i].offset != offset)
+        i++;
+    return &hw_option_table[i];
+}
+
 void hw_options_print(void)
 {
     for (size_t i = 0; i < hw_option_count; i++) {

@@ -62,6 +62,9 @@ enum hw_status hw_options_read(char *const *environment, struct hw_options *opti
 void hw_option_format(const struct hw_option_entry *entry, const struct hw_options *options, char *text,
                       size_t capacity);
 
+/* The entry of a field of struct hw_options, by its offset; a field has one. */
+const struct hw_option_entry *hw_option_of(size_t offset);
+
 /* Prints every option of hw_options with where it came from, one hw_log_note line each. */
 void hw_options_print(void);
 

@@ -22,6 +22,7 @@
 #include "real/launcher.h"
 #include "real/quirks.h"
 #include "world/comm.h"
+#include "world/presence.h"
 #include "world/world.h"
 
 #include <pthread.h>
@@ -174,12 +175,21 @@ static _Noreturn void end_world_refused(void)
     exit(EXIT_BAD_INPUT);
 }
 
+/* Where some process is not there to call MPI_Finalize. */
+static _Noreturn void abort_world_refused(void)
+{
+    hw_bottom.Abort(HW_COMM_WORLD, EXIT_BAD_INPUT);
+    _exit(EXIT_BAD_INPUT);
+}
+
 /* Right after the real MPI_Init*: a ghost stays here. Processes that were spawned have no ghosts: the program
  * counted them. */
 static void split_world(void)
 {
     if (hw_options.ghosts.count == 0 || is_spawned)
         return;
+    if (hw_world_presence_await() != HW_OK)
+        abort_world_refused();
     if (hw_world_split(hw_options.ghosts) != HW_OK)
         end_world_refused();
     if (hw_world_is_ghost())

@@ -92,21 +92,31 @@ static bool is_of_our_user(pid_t process)
     return is_found && user == getuid();
 }
 
+bool hw_real_launcher_read_rank(const char *variable, int *rank)
+{
+    static const char *const names[] = {"PMI_RANK=", "PMIX_RANK=", "OMPI_COMM_WORLD_RANK="};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0) {
+            *rank = atoi(variable + strlen(names[i]));
+            return true;
+        }
+    return false;
+}
+
 /* A shell script or the like between the launcher and the program has the rank in its environment. One that
  * we may not read, though it is ours, is such a wrapper; another user's is Slurm's, which is no rank. */
 static bool is_in_rank(pid_t process)
 {
-    static const char *const names[] = {"PMI_RANK=", "PMIX_RANK=", "OMPI_COMM_WORLD_RANK="};
     char path[32], *entry = NULL;
     size_t capacity = 0;
     bool is_found = false;
+    int rank;
     snprintf(path, sizeof path, "/proc/%d/environ", (int)process);
     FILE *file = fopen(path, "re");
     if (!file)
         return is_of_our_user(process);
     while (!is_found && getdelim(&entry, &capacity, '\0', file) > 0)
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            is_found |= strncmp(entry, names[i], strlen(names[i])) == 0;
+        is_found = hw_real_launcher_read_rank(entry, &rank);
     free(entry);
     fclose(file);
     return is_found;
@@ -127,16 +137,21 @@ static pid_t parent_of(pid_t process)
     return rest && sscanf(rest, ") %*c %d", &parent) == 1 ? parent : 0;
 }
 
+pid_t hw_real_launcher_of(pid_t process)
+{
+    for (int i = 0; i < ANCESTORS_MAX && process > 0; i++) {
+        process = parent_of(process);
+        if (process > 0 && !is_in_rank(process))
+            return process;
+    }
+    return 0;
+}
+
 /* Of the launcher's process on this node; false if it is not known. */
 static bool find_processors(cpu_set_t *processors)
 {
-    pid_t process = getppid();
-    for (int i = 0; i < ANCESTORS_MAX && process > 0; i++) {
-        if (!is_in_rank(process))
-            return sched_getaffinity(process, sizeof *processors, processors) == 0;
-        process = parent_of(process);
-    }
-    return false;
+    pid_t process = hw_real_launcher_of(getpid());
+    return process > 0 && sched_getaffinity(process, sizeof *processors, processors) == 0;
 }
 
 int hw_real_launcher_core_count(void)

@@ -10,6 +10,7 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Processes of MPI_COMM_WORLD as the MPI has it (with ghosts), and those of them on this node. 0: not told.
  */
@@ -23,6 +24,14 @@ struct hw_real_job hw_real_launcher_job(void);
 /* True if all processes of the job are known to be on this node. Where the MPI was told to treat each process
  * as a node of its own (MPICH's MPIR_CVAR_NOLOCAL) they are not. */
 bool hw_real_launcher_is_one_node(const struct hw_real_job *job);
+
+/* The launcher's process on this node that started `process`: its nearest ancestor that is in no rank; 0 if
+ * it cannot be told. A rank in a PID namespace of its own sees none. */
+pid_t hw_real_launcher_of(pid_t process);
+
+/* Whether `variable`, NAME=VALUE of an environment, says that its process is in a rank; then `rank` is which.
+ */
+bool hw_real_launcher_read_rank(const char *variable, int *rank);
 
 /* Cores that the launcher may give to the processes of this node: those of its own process here, the nearest
  * ancestor that is in no rank; where there is none to be found, all. */

@@ -3,7 +3,9 @@
 
 #include "base/log.h"
 #include "real/constants.h"
+#include "real/detect.h"
 #include "real/quirks.h"
+#include "world/agreement.h"
 #include "world/comm.h"
 #include "world/topology.h"
 
@@ -23,6 +25,7 @@ static int mark_keyval; /* of what duplicates of the program's world inherit */
 /* What each process tells all others. */
 struct introduction {
     int node_leader; /* rank in `all` of the first process of its node */
+    struct hw_world_terms terms;
     struct hw_topology topology;
 };
 
@@ -43,9 +46,7 @@ static bool needs_topology(struct hw_option_share wanted)
 static const char *wanted_text(void)
 {
     static char text[32];
-    for (size_t i = 0; i < hw_option_count; i++)
-        if (hw_option_table[i].offset == offsetof(struct hw_options, ghosts))
-            hw_option_format(&hw_option_table[i], &hw_options, text, sizeof text);
+    hw_option_format(hw_option_of(offsetof(struct hw_options, ghosts)), &hw_options, text, sizeof text);
     return text;
 }
 
@@ -89,6 +90,17 @@ static enum hw_status refuse_small(int rank, int process_count, int ghost_count)
                      wanted_text(), rank, process_count, process_count == 1 ? "" : "es", ghost_count,
                      ghost_count == 1 ? "" : "s");
     return HW_BAD_INPUT;
+}
+
+/* Alike at all processes, each of which has heard all. */
+static enum hw_status compare_terms(const struct meeting *meeting)
+{
+    bool is_auto_on = !hw_real_is_node_rma_direct() && hw_real_is_accumulate_one_request();
+    enum hw_status status = HW_OK;
+    for (int rank = 1; status == HW_OK && rank < hw_world.size; rank++)
+        status = hw_world_terms_compare(&meeting->all[0].terms, &meeting->all[rank].terms, rank, is_auto_on,
+                                        hw_world.rank == 0);
+    return status;
 }
 
 /* Who of a node is a ghost and who serves whom. */
@@ -257,7 +269,8 @@ static void forget_unseen_pids(void)
 
 static enum hw_status meet(struct meeting *meeting)
 {
-    struct introduction own = {.node_leader = hw_world.rank, .topology = {.place = {-1, -1}}};
+    struct introduction own = {
+        .node_leader = hw_world.rank, .terms = hw_world_terms_own(), .topology = {.place = {-1, -1}}};
     pid_t pid = getpid();
     if (needs_topology(meeting->wanted))
         hw_topology_find(&own.topology);
@@ -266,12 +279,13 @@ static enum hw_status meet(struct meeting *meeting)
             MPI_SUCCESS)
         return HW_MPI;
     hw_world.placement = "last";
-    find_nodes(meeting);
-    for (int node = 0; node < hw_world.node_count; node++) {
-        enum hw_status status = place_node(meeting, node);
-        if (status != HW_OK)
-            return status;
-    }
+    enum hw_status status = compare_terms(meeting);
+    if (status == HW_OK)
+        find_nodes(meeting);
+    for (int node = 0; status == HW_OK && node < hw_world.node_count; node++)
+        status = place_node(meeting, node);
+    if (status != HW_OK)
+        return status;
     number_processes();
     if (!make_node() || hw_bottom.Allgather(&pid, sizeof pid, HW_BYTE, hw_world.node_pids, sizeof pid,
                                             HW_BYTE, hw_world.node) != MPI_SUCCESS)

@@ -49,9 +49,9 @@ struct hw_world {
 
 extern HW_HIDDEN struct hw_world hw_world;
 
-/* Collective over MPI_COMM_WORLD. HW_OK; HW_BAD_INPUT, after one line, if a node is too small for its ghosts,
- * or their number depends on sockets that nothing tells of: every process gets it; HW_MPI, after one line, if
- * the MPI refuses. */
+/* Collective over MPI_COMM_WORLD. HW_OK; HW_BAD_INPUT, after one line, if processes have unlike options
+ * (agreement.h), a node is too small for its ghosts, or their number depends on sockets that nothing tells
+ * of: every process gets it; HW_MPI, after one line, if the MPI refuses. */
 enum hw_status hw_world_split(struct hw_option_share wanted);
 
 static inline bool hw_world_has_ghosts(void) { return hw_world.ghost_count > 0; }
