@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import time
 import uuid
 from collections.abc import Callable
@@ -54,16 +55,16 @@ def processes_named(wanted: str, tag: str) -> list[int]:
 class Killer:
     """Kills one process of a job once all the others have said that they are at work."""
 
-    def __init__(self, victim: str, count: int) -> None:
+    def __init__(self, victim: str, count: int, number: int = signal.SIGKILL) -> None:
         self.tag = uuid.uuid4().hex
-        self.victim, self.missing = victim, count
+        self.victim, self.missing, self.number = victim, count, number
         self.killed: list[int] = []
 
     def heed(self, line: str) -> None:
         self.missing -= "at-work" in line
         if self.missing == 0 and not self.killed and self.victim:
             self.killed.append(processes_named(self.victim, self.tag)[0])
-            os.kill(self.killed[0], signal.SIGKILL)
+            os.kill(self.killed[0], self.number)
 
 
 def sweep(tag: str) -> int:
@@ -74,6 +75,11 @@ def sweep(tag: str) -> int:
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     return len(left)
+
+
+def sweep_now(tag: str) -> None:
+    for pid in support.tagged_processes(tag):
+        os.kill(pid, signal.SIGKILL)
 
 
 def run_here(mpi: Mpi, arguments: tuple[str, ...], killer: Killer) -> RunResult:
@@ -137,6 +143,60 @@ def test_process_killed(mpi: Mpi, victim: str) -> None:
     assert_ended(result)
     assert len(told(result)) == (victim == "headway-ghost"), result.stderr[-3000:]
     assert all(f"process {killed[0]} " in line for line in told(result)), result.stderr
+
+
+@matrix.one_of_a("vendor")
+def test_ghost_asked_to_end(mpi: Mpi) -> None:
+    """By somebody's SIGTERM, and not by the launcher's, which ends all."""
+    killers: list[Killer] = []
+
+    def run() -> RunResult:
+        killers.append(Killer("headway-ghost", 2, signal.SIGTERM))
+        return run_here(mpi, (), killers[-1])
+
+    result = run_until(has_told, run)
+    assert_ended(result)
+    assert [f"process {killers[-1].killed[0]} " in line for line in told(result)] == [True]
+    assert "killed by signal 15" in told(result)[0]
+
+
+@matrix.only(matrix.on("ompi5"), "the processes of others end by themselves, plain too")
+def test_launcher_killed(mpi: Mpi) -> None:
+    """Plain its processes live on. With ghosts these end them, and themselves."""
+    left: list[list[int]] = []
+    for options in (None, OPTIONS):
+        tag = uuid.uuid4().hex
+        made = launch.build(
+            mpi,
+            [str(program_of(mpi))],
+            ranks=3,
+            forward={} if options is None else support.preloaded(mpi, options),
+            extra=support.launcher_extra(mpi),
+        )
+        environment = {**support.job_environment(mpi, made.env), support.TAG: tag}
+        with subprocess.Popen(
+            made.argv,
+            env=environment,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as process:
+            assert process.stdout is not None
+            wanted = 3 if options is None else 2
+            while wanted and (line := process.stdout.readline()):
+                wanted -= "at-work" in line
+            assert wanted == 0, "the job did not start"
+            process.kill()
+            process.wait()
+        deadline = time.monotonic() + (3 if options is None else 15)
+        while support.tagged_processes(tag) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        left.append(support.tagged_processes(tag))
+        sweep_now(tag)
+    assert left[0], "the plain control ends by itself: nothing is shown"
+    assert left[1] == []
 
 
 @pytest.mark.parametrize("rank", ["0", "1"])

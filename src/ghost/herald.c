@@ -3,10 +3,12 @@
 
 #include "base/agent.h"
 #include "base/atomic.h"
+#include "real/launcher.h"
 #include "world/world.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,28 +21,31 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { EXIT_ENDED = 143 }; /* as a shell tells of SIGTERM */
+enum { EXIT_SIGNALLED = 128 }; /* and the signal's number, as a shell tells of it */
+
+/* How often it is looked for the launcher; and the time that its processes have between a signal that asks
+ * and one that does not. */
+enum { LOOK_S = 1, USERS_MAX = 1024 };
 
 /* The ghost and its herald have it in common. */
 struct life {
     pthread_mutex_t mutex; /* robust; the ghost has it as long as it lives */
     atomic_bool has_ended; /* as it should: nothing to tell */
+    atomic_int ended_by;   /* a signal that asked the ghost to end, of anybody but the launcher; 0: none */
 };
 
 static struct life *life;
 static pid_t herald;
+static pid_t launcher; /* on this node; 0: out of sight */
 
-static void announce(pid_t ghost, int signal_number)
+static void announce(const char *format, pid_t process, int signal_number)
 {
     char host[256] = "", line[512];
     gethostname(host, sizeof host - 1);
-    int length = snprintf(line, sizeof line,
-                          "[headway ghost] process %ld on %s, which served the windows of its node, was "
-                          "killed by signal %d: the job ends; see what killed it, or run without "
-                          "HEADWAY_GHOSTS\n",
-                          (long)ghost, host, signal_number);
+    int length = snprintf(line, sizeof line, format, (long)process, host, signal_number);
     ssize_t written = write(STDERR_FILENO, line, (size_t)length);
     (void)written;
 }
@@ -80,6 +85,9 @@ static int reaped_status(int pidfd)
 static int signal_of(pid_t pid, int pidfd)
 {
     char stat[2048];
+    int asked = hw_atomic_load_seq_cst(&life->ended_by);
+    if (asked)
+        return asked;
     const char *last = read_of(pid, "stat", stat, sizeof stat) ? strrchr(stat, ' ') : NULL;
     int status = last ? (int)strtol(last, NULL, 10) : reaped_status(pidfd);
     return status & 0x7f;
@@ -132,6 +140,64 @@ static void close_all_but_launcher(void)
     close_range(first, ~0U, 0);
 }
 
+/* -1: gone, or out of sight. */
+static int open_process(pid_t pid) { return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1; }
+
+static bool is_gone(int pidfd)
+{
+    struct pollfd process = {.fd = pidfd, .events = POLLIN};
+    return pidfd >= 0 && poll(&process, 1, 0) > 0;
+}
+
+/* True: the ghost is dead. False: it still lives after `seconds`. */
+static bool await_death(time_t seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += seconds;
+    return pthread_mutex_clocklock(&life->mutex, CLOCK_MONOTONIC, &until) != ETIMEDOUT;
+}
+
+static void send_all(const int *users, int user_count, int number)
+{
+    for (int i = 0; i < user_count; i++)
+        syscall(SYS_pidfd_send_signal, users[i], number, NULL, 0);
+}
+
+/* Of the node's processes and this ghost, for which nobody is left that could end them: a launcher that ends
+ * takes them along, unless it was killed. */
+static void end_orphans(const int *users, int user_count)
+{
+    if (await_death(LOOK_S))
+        return;
+    hw_atomic_store_seq_cst(&life->has_ended, true);
+    announce("[headway ghost] the launcher's process %ld on %s is gone: the job ends; see what killed it\n",
+             launcher, 0);
+    send_all(users, user_count, SIGTERM);
+    await_death(LOOK_S);
+    send_all(users, user_count, SIGKILL);
+    syscall(SYS_pidfd_send_signal, STDIN_FILENO, SIGKILL, NULL, 0);
+}
+
+/* True: the ghost is dead. False: the launcher is. */
+static bool await_end(int launcher_fd)
+{
+    while (!await_death(LOOK_S))
+        if (is_gone(launcher_fd))
+            return false;
+    return true;
+}
+
+/* Those that the ghost serves, of this node. */
+static int open_users(int *users, int capacity)
+{
+    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count, count = 0;
+    for (int i = 0; i < user_count && count < capacity; i++)
+        if ((users[count] = open_process(hw_world.node_pids[i])) >= 0)
+            count++;
+    return count;
+}
+
 /* The kernel gives up the locks of a process that dies before its memory and its files, by which a launcher
  * learns of it. So the herald looks at the others before the launcher ends them for the ghost's sake. One
  * that learns by SIGCHLD it may meet too late, if it gets no core soon (any core, not the ghost's); then it
@@ -139,6 +205,7 @@ static void close_all_but_launcher(void)
 _Noreturn static void wait_for_end(pid_t ghost, int pidfd)
 {
     const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
+    static int users[USERS_MAX];
     prctl(PR_SET_NAME, "headway-herald", 0, 0, 0);
     setsid();
     use_all_cores();
@@ -147,20 +214,31 @@ _Noreturn static void wait_for_end(pid_t ghost, int pidfd)
         signal(ignored[i], SIG_IGN);
     dup2(pidfd, STDIN_FILENO); /* where it stays open */
     close_all_but_launcher();
-    bool is_dead = pthread_mutex_lock(&life->mutex) == EOWNERDEAD;
-    int number = is_dead && !hw_atomic_load_seq_cst(&life->has_ended) && !is_job_ending()
-                     ? signal_of(ghost, STDIN_FILENO)
-                     : 0;
+    int user_count = open_users(users, USERS_MAX), launcher_fd = open_process(launcher);
+    bool is_orphan = launcher > 0 && launcher_fd < 0 && errno == ESRCH;
+    if (is_orphan || !await_end(launcher_fd)) {
+        end_orphans(users, user_count);
+        _exit(0);
+    }
+    int number =
+        !hw_atomic_load_seq_cst(&life->has_ended) && !is_job_ending() ? signal_of(ghost, STDIN_FILENO) : 0;
     if (number)
-        announce(ghost, number);
+        announce("[headway ghost] process %ld on %s, which served the windows of its node, was killed by "
+                 "signal %d: the job ends; see what killed it, or run without HEADWAY_GHOSTS\n",
+                 ghost, number);
     _exit(0);
 }
 
-static void on_end(int number)
+/* A signal of the launcher, or of the terminal, ends the whole job. */
+static void on_end(int number, siginfo_t *info, void *context)
 {
-    if (life)
+    (void)context;
+    bool is_ending = info->si_code == SI_KERNEL || (launcher > 0 && info->si_pid == launcher);
+    if (life && is_ending)
         hw_atomic_store_seq_cst(&life->has_ended, true);
-    _exit(EXIT_ENDED - SIGTERM + number);
+    else if (life)
+        hw_atomic_store_seq_cst(&life->ended_by, number);
+    _exit(EXIT_SIGNALLED + number);
 }
 
 static bool begin_life(void)
@@ -183,12 +261,14 @@ void hw_ghost_herald_start(void)
 {
     pid_t ghost = getpid();
     const int ending[] = {SIGTERM, SIGINT, SIGHUP};
+    struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO};
+    launcher = hw_real_launcher_of(ghost);
     for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
-        signal(ending[i], on_end);
+        sigaction(ending[i], &action, NULL);
     if (!begin_life())
         return;
     /* Before the herald first gets a core the ghost may be gone. */
-    int pidfd = (int)syscall(SYS_pidfd_open, ghost, 0);
+    int pidfd = open_process(ghost);
     herald = fork();
     if (herald == 0)
         wait_for_end(ghost, pidfd);
