@@ -2,14 +2,16 @@
 #include "ghost/bell.h"
 
 #include "base/atomic.h"
+#include "ghost/pass.h"
 #include "real/constants.h"
+#include "shm/file_identity.h"
 #include "world/world.h"
 
 #include <assert.h>
-#include <stddef.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 static_assert(sizeof(struct hw_ghost_bell) == 64, "one cache line for each ghost");
@@ -23,61 +25,114 @@ struct place {
 static MPI_Win memory;
 static struct place *places; /* of the node's first ghost; the others follow */
 static struct place *own;    /* in a ghost */
-static int socket_fd = -1;
+static int pipe_fd = -1;     /* in a ghost */
 
-/* The kernel chooses an address nobody has. */
+/* In a user process, by ghost. A program may close all descriptors, as daemons do, and open its own. */
+static struct rope {
+    int fd;
+    struct hw_file_identity pipe; /* 0: the ghost cannot be rung */
+} * ropes;
+
+/* With both ends in one descriptor: the pipe is never at its end, and who writes into it after the ghost has
+ * gone gets no signal for it. */
 static void hang(struct hw_ghost_bell *bell)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    socklen_t length = sizeof address;
-    if (bind(socket_fd, (struct sockaddr *)&address, sizeof address.sun_family) != 0 ||
-        getsockname(socket_fd, (struct sockaddr *)&address, &length) != 0)
+    char path[32];
+    int ends[2];
+    if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0)
         return;
-    size_t name_length = length - offsetof(struct sockaddr_un, sun_path);
-    if (name_length > sizeof bell->address)
-        return;
-    memcpy(bell->address, address.sun_path, name_length);
-    bell->address_length = (uint32_t)name_length;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+    pipe_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    close(ends[0]);
+    close(ends[1]);
+    bell->descriptor = pipe_fd;
+    bell->pipe = hw_file_identify(pipe_fd);
+}
+
+/* In a user process: has every ghost's pipe, or some. */
+static void take_ropes(int socket_fd, int first, struct hw_file_identity *pipes, int *found)
+{
+    int ghost_count = hw_world.own_node->ghost_count;
+    for (int i = 0; i < ghost_count; i++) {
+        pipes[i] = places[i].bell.pipe;
+        found[i] = -1;
+    }
+    hw_ghost_pass_receive(socket_fd, pipes, ghost_count, found);
+    for (int i = 0; i < ghost_count; i++) {
+        if (found[i] < 0 && pipes[i].inode != 0)
+            found[i] =
+                hw_ghost_pass_open_of(hw_world.node_pids[first + i], places[i].bell.descriptor, pipes[i]);
+        ropes[i].fd = found[i];
+        if (found[i] >= 0)
+            ropes[i].pipe = pipes[i];
+    }
+}
+
+/* Collective over the node, after its ghosts have hung their bells. */
+static void hand_round(int first)
+{
+    int count = hw_world.own_node->process_count, ghost_count = hw_world.own_node->ghost_count;
+    struct hw_ghost_peer own = {0}, *peers = calloc((size_t)count, sizeof *peers);
+    struct hw_file_identity *pipes = calloc((size_t)ghost_count, sizeof *pipes);
+    int *found = calloc((size_t)ghost_count, sizeof *found);
+    ropes = calloc((size_t)ghost_count, sizeof *ropes);
+    int socket_fd = hw_ghost_pass_open(&own);
+    if (hw_world_have_all(hw_world.node, peers && pipes && found && ropes && places) && peers && pipes &&
+        found &&
+        hw_bottom.Allgather(&own, sizeof own, HW_BYTE, peers, sizeof own, HW_BYTE, hw_world.node) ==
+            MPI_SUCCESS) {
+        for (int i = 0; pipe_fd >= 0 && i < first; i++)
+            hw_ghost_pass_send(socket_fd, &peers[i], pipe_fd);
+        hw_bottom.Barrier(hw_world.node);
+        if (!hw_world_is_ghost())
+            take_ropes(socket_fd, first, pipes, found);
+    }
+    if (socket_fd >= 0)
+        close(socket_fd);
+    free(found);
+    free(pipes);
+    free(peers);
 }
 
 void hw_ghost_bells_make(bool is_lock_offered)
 {
     bool is_ghost = hw_world_is_ghost();
-    MPI_Aint size = is_ghost ? (MPI_Aint)sizeof *places : 0;
     int unit, first = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    MPI_Aint of_first, size = is_ghost ? (MPI_Aint)sizeof *places : 0;
     struct place *base;
     if (hw_bottom.Win_allocate_shared(size, 1, HW_INFO_NULL, hw_world.node, &base, &memory) != MPI_SUCCESS) {
         memory = HW_WIN_NULL;
         return;
     }
-    if (hw_bottom.Win_shared_query(memory, first, &size, &unit, &places) != MPI_SUCCESS)
+    if (hw_bottom.Win_shared_query(memory, first, &of_first, &unit, &places) != MPI_SUCCESS)
         places = NULL;
-    socket_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (is_ghost) {
         own = base;
-        memset(own, 0, sizeof *own);
+        memset(own, 0, (size_t)size);
         own->lock.is_offered = is_lock_offered;
-        if (socket_fd >= 0)
-            hang(&own->bell);
+        hang(&own->bell);
     }
-    hw_bottom.Barrier(hw_world.node);
+    hand_round(first);
 }
 
 void hw_ghost_bells_free(void)
 {
     if (memory != HW_WIN_NULL)
         hw_bottom.Win_free(&memory);
-    if (socket_fd >= 0)
-        close(socket_fd);
+    if (pipe_fd >= 0)
+        close(pipe_fd);
+    pipe_fd = -1;
+    for (int i = 0; ropes && i < hw_world.own_node->ghost_count; i++)
+        if (hw_file_is(ropes[i].fd, ropes[i].pipe))
+            close(ropes[i].fd);
+    free(ropes);
+    ropes = NULL;
     places = own = NULL;
-    socket_fd = -1;
 }
 
 struct hw_ghost_bell *hw_ghost_bell_of(int ghost_index)
 {
-    if (places == NULL || socket_fd < 0 || places[ghost_index].bell.address_length == 0)
-        return NULL;
-    return &places[ghost_index].bell;
+    return ropes && ropes[ghost_index].pipe.inode != 0 ? &places[ghost_index].bell : NULL;
 }
 
 struct hw_ghost_apply_lock *hw_ghost_apply_lock_of(int ghost_index)
@@ -87,14 +142,14 @@ struct hw_ghost_apply_lock *hw_ghost_apply_lock_of(int ghost_index)
 
 void hw_ghost_bell_pull(const struct hw_ghost_bell *bell)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    memcpy(address.sun_path, bell->address, bell->address_length);
-    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + bell->address_length);
-    ssize_t sent = sendto(socket_fd, "", 1, 0, (struct sockaddr *)&address, length);
-    (void)sent; /* full: the ghost is being woken already */
+    const struct rope *rope = &ropes[(const struct place *)bell - places];
+    if (!hw_file_is(rope->fd, rope->pipe))
+        return;
+    ssize_t written = write(rope->fd, "", 1);
+    (void)written; /* full: the ghost is being woken already */
 }
 
-int hw_ghost_bell_socket(void) { return own && own->bell.address_length ? socket_fd : -1; }
+int hw_ghost_bell_descriptor(void) { return pipe_fd; }
 
 bool hw_ghost_bell_is_awaited(void) { return own && hw_atomic_load_relaxed(&own->bell.waiting) > 0; }
 
@@ -104,7 +159,7 @@ void hw_ghost_bell_tell(bool is_asleep)
         return;
     char rings[16];
     if (!is_asleep)
-        while (socket_fd >= 0 && recv(socket_fd, rings, sizeof rings, 0) > 0)
+        while (pipe_fd >= 0 && read(pipe_fd, rings, sizeof rings) > 0)
             continue;
     hw_atomic_store_seq_cst(&own->bell.is_asleep, is_asleep);
 }

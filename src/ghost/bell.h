@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bell: how a user process wakes a ghost of its own node. Shared memory has no descriptor to sleep on, so
- * a ghost that sleeps says so in a word that its node can read, and an origin that finds it set sends an
- * empty datagram to the ghost's socket (an address that is nowhere in the file system). */
+ * a ghost that sleeps says so in a word that its node can read, and an origin that finds it set writes a byte
+ * into the ghost's pipe. The pipe has no name, and goes round by descriptor (pass.h): nobody else can find or
+ * fill it.
+ */
 #ifndef HW_GHOST_BELL_H
 #define HW_GHOST_BELL_H
 
 #include "base/atomic.h"
 #include "base/status.h"
 #include "ghost/apply_lock.h"
+#include "shm/file_identity.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HW_GHOST_BELL_ADDRESS_MAX = 20 };
-
 /* In shared memory, one for each ghost of the node. The ghost writes but `waiting`, user processes read. */
 struct hw_ghost_bell {
-    _Atomic uint32_t is_asleep;              /* seq_cst: the ghost looks once more after it said so */
-    uint32_t address_length;                 /* 0: no bell; written once, before the node's barrier */
-    char address[HW_GHOST_BELL_ADDRESS_MAX]; /* sun_path */
+    _Atomic uint32_t is_asleep; /* seq_cst: the ghost looks once more after it said so */
+    int32_t descriptor;       /* of the ghost's pipe, in the ghost; written once, before the node's barrier */
     _Atomic uint32_t waiting; /* user processes in a flush for it; relaxed: only how soon it polls */
     _Atomic uint64_t cpu_ns;  /* relaxed; what the ghost took of its core since it began to serve */
+    struct hw_file_identity pipe; /* likewise; 0: no bell */
     char unused[24];
 };
 
-/* Collective over hw_world.node: user processes and ghosts. Without memory or sockets nobody has bells. The
+/* Collective over hw_world.node: user processes and ghosts. Without memory nobody has bells. The
  * ghosts' locks lie beside them; `is_lock_offered`, of a ghost: it takes its lock wherever it must. */
 void hw_ghost_bells_make(bool is_lock_offered);
 void hw_ghost_bells_free(void);
@@ -57,8 +58,8 @@ static inline void hw_ghost_bell_wait_end(struct hw_ghost_bell *bell)
 /* In a ghost: whether a user process of its node waits for it. */
 bool hw_ghost_bell_is_awaited(void);
 
-/* In a ghost: the socket to sleep on, -1: none; and whether it is about to sleep. */
-int hw_ghost_bell_socket(void);
+/* In a ghost: the descriptor to sleep on, -1: none; and whether it is about to sleep. */
+int hw_ghost_bell_descriptor(void);
 void hw_ghost_bell_tell(bool is_asleep);
 
 /* In a ghost: processor time that it has taken; and what a ghost of the node said last, 0 without bells. */

@@ -2,6 +2,7 @@
 #include "ghost/node_memory.h"
 
 #include "base/options.h"
+#include "ghost/pass.h"
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/software_rma.h"
@@ -13,8 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* Of one process in the file: 2^50 bytes. A file may be long enough for a thousand processes of a node. */
@@ -33,13 +32,15 @@ enum { PROCESSES_MAX = 1024 };
 
 /* What a process of the node tells the others of itself. */
 struct peer {
-    struct sockaddr_un address; /* of a socket that is nowhere in the file system */
-    uint32_t length;
-    uint32_t is_willing;
+    struct hw_ghost_peer address;
+    int64_t is_willing;
 };
 
 static int file = -1;
-static struct hw_file_identity identity;
+static struct {
+    struct hw_file_identity identity;
+    int64_t descriptor; /* of the node's first process */
+} made;
 static char no_range[64]; /* a window's memory must not be empty */
 static struct hw_ghost_ranges ranges = {.memory = no_range, .bytes = sizeof no_range};
 static bool has_ranges;
@@ -71,75 +72,15 @@ static bool is_willing(void)
            is_overcommitted() && !hw_real_has_device();
 }
 
-static int open_socket(struct peer *own)
-{
-    socklen_t length = sizeof own->address;
-    own->address.sun_family = AF_UNIX;
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    /* The kernel chooses an address nobody has. */
-    if (fd >= 0 && bind(fd, (struct sockaddr *)&own->address, sizeof own->address.sun_family) == 0 &&
-        getsockname(fd, (struct sockaddr *)&own->address, &length) == 0) {
-        own->length = length;
-        return fd;
-    }
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-union descriptor_room {
-    struct cmsghdr head;
-    char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-static bool send_file(int fd, struct peer *to)
-{
-    union descriptor_room room = {0};
-    char nothing = 0;
-    struct iovec text = {.iov_base = &nothing, .iov_len = 1};
-    struct msghdr message = {.msg_name = &to->address,
-                             .msg_namelen = to->length,
-                             .msg_iov = &text,
-                             .msg_iovlen = 1,
-                             .msg_control = &room,
-                             .msg_controllen = sizeof room};
-    room.head.cmsg_level = SOL_SOCKET;
-    room.head.cmsg_type = SCM_RIGHTS;
-    room.head.cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(&room.head), &file, sizeof file);
-    return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
-}
-
-/* It was sent before: a datagram is in the queue of its receiver when it is sent. */
-static void receive_file(int fd)
-{
-    union descriptor_room room;
-    char nothing;
-    while (file < 0) {
-        struct iovec text = {.iov_base = &nothing, .iov_len = 1};
-        struct msghdr message = {
-            .msg_iov = &text, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
-        if (recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
-            return;
-        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        if (head == NULL || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(sizeof(int)))
-            continue;
-        memcpy(&file, CMSG_DATA(head), sizeof file);
-        if (!hw_file_is(file, identity)) { /* anybody may send */
-            close(file);
-            file = -1;
-        }
-    }
-}
-
 /* By the first process of the node: the file, and all others have it in their sockets' queues. */
 static bool make_file(int fd, struct peer *peers, int count)
 {
     file = memfd_create("headway", MFD_CLOEXEC);
-    bool is_made = file >= 0 && ftruncate(file, (off_t)(PART_BYTES * count)) == 0;
-    for (int i = 1; i < count && is_made; i++)
-        is_made = send_file(fd, &peers[i]);
-    return is_made;
+    if (file < 0 || ftruncate(file, (off_t)(PART_BYTES * count)) != 0)
+        return false;
+    for (int i = 1; i < count; i++)
+        hw_ghost_pass_send(fd, &peers[i].address, file);
+    return true;
 }
 
 static bool share_file(int fd, struct peer *peers, int rank, int count)
@@ -147,13 +88,17 @@ static bool share_file(int fd, struct peer *peers, int rank, int count)
     for (int i = 0; i < count; i++)
         if (!peers[i].is_willing)
             return false;
-    if (rank == 0 && make_file(fd, peers, count))
-        identity = hw_file_identify(file);
-    if (hw_bottom.Bcast(&identity, sizeof identity, HW_BYTE, 0, hw_world.node) != MPI_SUCCESS ||
-        identity.inode == 0)
+    if (rank == 0 && make_file(fd, peers, count)) {
+        made.identity = hw_file_identify(file);
+        made.descriptor = file;
+    }
+    if (hw_bottom.Bcast(&made, sizeof made, HW_BYTE, 0, hw_world.node) != MPI_SUCCESS ||
+        made.identity.inode == 0)
         return false;
     if (rank > 0)
-        receive_file(fd);
+        hw_ghost_pass_receive(fd, &made.identity, 1, &file);
+    if (file < 0)
+        file = hw_ghost_pass_open_of(hw_world.node_pids[0], (int)made.descriptor, made.identity);
     return hw_world_have_all(hw_world.node, file >= 0);
 }
 
@@ -212,8 +157,8 @@ void hw_ghost_node_memory_open(void)
     if (count > PROCESSES_MAX)
         return;
     struct peer *peers = calloc((size_t)count, sizeof *peers);
-    int fd = open_socket(&own);
-    own.is_willing = fd >= 0 && is_willing();
+    int fd = hw_ghost_pass_open(&own.address);
+    own.is_willing = is_willing();
     bool is_shared = hw_world_have_all(hw_world.node, peers != NULL) && peers != NULL &&
                      hw_bottom.Allgather(&own, sizeof own, HW_BYTE, peers, sizeof own, HW_BYTE,
                                          hw_world.node) == MPI_SUCCESS &&
@@ -241,7 +186,7 @@ static size_t length_of(const struct hw_ghost_piece *pieces, int count, size_t s
 char *hw_ghost_node_memory_map(const struct hw_ghost_piece *pieces, int count, size_t spare)
 {
     size_t bytes = length_of(pieces, count, spare);
-    if (bytes == 0 || !hw_file_is(file, identity))
+    if (bytes == 0 || !hw_file_is(file, made.identity))
         return NULL;
     char *memory =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

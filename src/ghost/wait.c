@@ -123,7 +123,7 @@ void hw_ghost_wait_leave_mpi(void)
 /* Whatever there is to do is told by an event. */
 static bool sees_all(void)
 {
-    return hw_triggers_hear_all(&triggers) && !has_device && !is_surprised && hw_ghost_bell_socket() >= 0;
+    return hw_triggers_hear_all(&triggers) && !has_device && !is_surprised && hw_ghost_bell_descriptor() >= 0;
 }
 
 static uint64_t first_nap_ns(void)
@@ -163,8 +163,8 @@ void hw_ghost_wait_begin(void)
     has_device = hw_real_has_device();
     hw_triggers_open(&triggers, false);
     hw_triggers_refresh(&triggers);
-    if (hw_ghost_bell_socket() >= 0)
-        hw_triggers_add(&triggers, hw_ghost_bell_socket());
+    if (hw_ghost_bell_descriptor() >= 0)
+        hw_triggers_add(&triggers, hw_ghost_bell_descriptor());
     hw_ghost_core_begin(active_ns);
     if (hw_ghost_core_is_shared)
         begin_to_share(active_ns);

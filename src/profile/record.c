@@ -139,7 +139,14 @@ static void write_in_c_locale(FILE *file, const struct hw_record_facts *facts)
     }
 }
 
-/* The name of the record; what snprintf returns. */
+/* Others may write to the directory, and may have put what they like there under this name. */
+static bool is_own_folder(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
+/* The name of the record; what snprintf returns, or -1 with errno set. */
 static int name_record(char *path, size_t capacity, const struct hw_record_facts *facts)
 {
     long pid = (long)getpid();
@@ -148,8 +155,11 @@ static int name_record(char *path, size_t capacity, const struct hw_record_facts
     if (!facts->is_spawned)
         return snprintf(path, capacity, "%s/headway.%d.json", directory, facts->rank);
     int length = snprintf(path, capacity, "%s/spawned", directory);
-    if (length > 0 && (size_t)length < capacity)
-        mkdir(path, 0777); /* if it fails, so does writing there */
+    if (length > 0 && (size_t)length < capacity && mkdir(path, 0777) != 0 && errno == EEXIST &&
+        !is_own_folder(path)) {
+        errno = EPERM;
+        return -1;
+    }
     return snprintf(path, capacity, "%s/spawned/headway.%d.%ld.json", directory, facts->rank, pid);
 }
 
@@ -159,7 +169,9 @@ enum hw_status hw_record_write(const struct hw_record_facts *facts)
         return HW_OK;
     char path[PATH_MAX], scratch[PATH_MAX];
     int length = name_record(path, sizeof path, facts);
-    if (length < 0 || (size_t)length >= sizeof path) {
+    if (length < 0)
+        goto err_open;
+    if ((size_t)length >= sizeof path) {
         hw_log_warn("HEADWAY_RECORD is too long a path; no record is written");
         return HW_NOMEM;
     }

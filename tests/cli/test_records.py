@@ -70,6 +70,14 @@ def test_spawned_processes_leave_records_of_their_own(
     assert allreduces(kept) == {0: 5}
     assert allreduces(kept / "spawned") == {0: 9, 1: 9}
     assert "2 ranks it spawned" in headway("report", kept).stdout
+    # What another user has put there may lead anywhere.
+    planted, elsewhere = tmp_path / "planted", tmp_path / "elsewhere"
+    planted.mkdir()
+    elsewhere.mkdir()
+    (planted / "spawned").symlink_to(elsewhere)
+    done = headway("profile", "--record", planted, "-n", 1, program)
+    assert done.returncode == 0 and "cannot write the record" in done.stderr, done.stderr
+    assert list(elsewhere.iterdir()) == []
 
 
 @matrix.one_of_a("family")

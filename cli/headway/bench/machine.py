@@ -6,10 +6,11 @@ from __future__ import annotations
 import fcntl
 import os
 import platform
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from headway import private
 
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -37,9 +38,9 @@ def is_virtual() -> bool:
 
 @contextmanager
 def timed_section() -> Iterator[None]:
-    """Holds the machine-wide lock, so that no other measurement runs meanwhile."""
-    path = Path(tempfile.gettempdir()) / "headway.timing"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    """Holds the user's lock, so that no other measurement of his runs meanwhile."""
+    path = private.made() / "timing"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from headway import private
 from headway.cluster import procs
 from headway.errors import HeadwayError
 
@@ -32,24 +32,17 @@ class State:
         return procs.start_time(self.init) == self.init_start
 
 
-def directory() -> Path:
-    """Where state files are: private to the user, gone after a reboot."""
-    if os.geteuid() == 0:
-        return Path("/run/headway")
-    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
-        return Path(runtime) / "headway"
-    return Path(tempfile.gettempdir()) / f"headway-{os.getuid()}"
-
-
 def path_of(name: str) -> Path:
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name):
         raise HeadwayError(f"{name!r} is not a cluster name", "use letters, digits, _ . and -")
-    return directory() / f"{name}.json"
+    return private.path() / f"{name}.json"
 
 
 def load(name: str) -> State | None:
     """The live cluster of that name. A file left by one that is gone is removed."""
     path = path_of(name)
+    if private.existing() is None:
+        return None
     try:
         state = State(**json.loads(path.read_text()))
     except FileNotFoundError:
@@ -64,18 +57,13 @@ def load(name: str) -> State | None:
 
 
 def load_all() -> list[State]:
-    try:
-        names = sorted(p.stem for p in directory().glob("*.json"))
-    except OSError:
-        return []
+    folder = private.existing()
+    names = sorted(p.stem for p in folder.glob("*.json")) if folder else []
     return [state for name in names if (state := load(name))]
 
 
 def save(state: State) -> None:
-    folder = directory()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if folder.stat().st_uid != os.getuid():
-        raise HeadwayError(f"{folder} belongs to another user", "set XDG_RUNTIME_DIR")
+    folder = private.made()
     partial = folder / f".{state.name}.{os.getpid()}"
     partial.write_text(json.dumps(asdict(state)))
     partial.replace(path_of(state.name))
@@ -84,6 +72,6 @@ def save(state: State) -> None:
 def remove(name: str) -> None:
     path_of(name).unlink(missing_ok=True)
     try:
-        directory().rmdir()
+        private.path().rmdir()
     except OSError:
         pass

@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from headway import console, records
+from headway import console, private, records
 from headway.bench import build, places
 from headway.cluster import Cluster, LocalNode, open_cluster
 from headway.cluster.options import ClusterOptions
@@ -133,11 +133,10 @@ def sampled(cluster: Cluster | LocalNode) -> Iterator[list[tuple[float, list[int
 
 @contextmanager
 def machine_to_ourselves() -> Iterator[None]:
-    """Timed runs on one machine take turns."""
-    path = Path(tempfile.gettempdir()) / "headway.timing"
+    """Timed runs of a user on one machine take turns."""
     try:
-        lock = path.open("a")
-    except OSError:
+        lock = (private.made() / "timing").open("a")
+    except (OSError, HeadwayError):
         yield
         return
     with lock:
