@@ -26,6 +26,7 @@ OUTSIDE = {
     "ARCHITECTURE.md": "ARCHITECTURE.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
+    "SECURITY.md": "SECURITY.md",
 }
 #: the folders of the library
 OUTSIDE |= {
