@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Processes of one job with unlike options, or some without the library: one line names the
-process, the variable and both values, and the job ends. doc/adr/0029."""
+process, the variable and both values, and the job ends. doc/adr/0030."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether all processes of MPI_COMM_WORLD take part in the split of the world. Where one does not (it runs
  * without the library, or without HEADWAY_GHOSTS), the others would wait for it in their first collective
- * call for ever, and in silence. doc/adr/0029. */
+ * call for ever, and in silence. doc/adr/0030. */
 #ifndef HW_WORLD_PRESENCE_H
 #define HW_WORLD_PRESENCE_H
 
