@@ -119,6 +119,17 @@ def little_waited(records: Sequence[Record]) -> str:
     return f"The ranks waited {of_run} for requests. `headway profile` says why."
 
 
+def is_without_gain_here(records: Sequence[Record]) -> bool:
+    """Did an engine that was wanted save nothing in a job of one machine? Ghosts do not say what
+    they saved."""
+    was_wanted = any(r.engine != "off" or r.declined for r in records)
+    hosts = {r.host for r in records}
+    if not was_wanted or len(hosts) != 1 or any(r.windows_redirected for r in records):
+        return False
+    found = gain(records)
+    return found is None or found.saved_s < SMALL_SHARE * wall_of(records)
+
+
 # ---- the lines below it ------------------------------------------------------------------------
 
 

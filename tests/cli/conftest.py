@@ -47,6 +47,12 @@ def hello(mpi: Mpi) -> Path:
 
 
 @pytest.fixture
+def waits(mpi: Mpi) -> Path:
+    """waits.c for the MPI under test."""
+    return build(mpi, "waits.c")
+
+
+@pytest.fixture
 def headway(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the command; its state files and locks are this test's own."""
 

@@ -13,11 +13,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import jsonschema
 import matrix
 import pytest
+import support
 from headway import outcome, records
 from headway.errors import HeadwayError
 from headway.mpi import elf, program
@@ -68,6 +70,9 @@ def test_says_why_there_is_no_engine(headway: Headway, mpi: Mpi, hello: Path) ->
     assert lines[1].startswith("headway: Not accelerated: both ranks share one node"), done.stderr
     said = " ".join(line.removeprefix("headway: ").strip() for line in lines)
     assert "would only slow them. Force it with --engine thread. 2 ranks, engine off" in said
+    assert "`headway demo` shows what is gained between two nodes." in said, done.stderr
+    done = headway("run", "--engine", "off", "-n", 2, hello)
+    assert "headway demo" not in done.stderr, done.stderr
 
 
 def own_launcher(mpi: Mpi) -> list[object]:
@@ -125,26 +130,67 @@ INTERRUPTED = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored around the tests
 from headway.main import main
-command = ["sh", "-c", "echo ready; exec sleep 60"]
-sys.exit(main(["run", "--quiet", "--abi", sys.argv[1], "--", *command]))
+command = ["sh", "-c", sys.argv[2]]
+sys.exit(main(["run", "--abi", sys.argv[1], "--", *command]))
 """
+SLEEPS = "echo ready; exec sleep 60"
 
 
-@matrix.one_of_a("family")
-def test_interrupt_without_a_terminal_is_passed_on(mpi: Mpi) -> None:
+@pytest.mark.parametrize(
+    ("script", "status", "told"),
+    [
+        (SLEEPS, 130, "headway: interrupted"),
+        ("trap 'exit 7' INT; echo ready; sleep 60 >&- 2>&- & wait", 130, "headway: interrupted"),
+        ("trap 'exit 0' INT; echo ready; sleep 60 >&- 2>&- & wait", 0, ""),
+    ],
+)
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
+def test_interrupt_without_a_terminal_is_passed_on(
+    mpi: Mpi, script: str, status: int, told: str
+) -> None:
+    """One line and 130 whatever the launcher makes of it, unless the program ended well."""
     with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, mpi.flavour],
+        [sys.executable, "-c", INTERRUPTED, mpi.flavour, script],
         env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
     ) as process:
         try:
-            assert process.stdout and process.stdout.readline() == b"ready\n"
+            assert process.stdout and process.stdout.readline() == "ready\n"
             time.sleep(0.5)
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 128 + signal.SIGINT
+            _, said = process.communicate(timeout=20)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == status, said
+    lines = said.splitlines()[1:]  # after which MPI it is
+    assert lines == [told] if told else "interrupted" not in said, said
+
+
+@matrix.one_of_a("launcher")
+def test_interrupt_of_a_job(mpi: Mpi, waits: Path, tmp_path: Path) -> None:
+    """As Ctrl-C: all of the terminal's group get it."""
+    words = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    words += "from headway.main import main\nsys.exit(main(sys.argv[1:]))"
+    with subprocess.Popen(
+        [sys.executable, "-c", words, "run", "-n", "2", str(waits), str(tmp_path / "never")],
+        env={**os.environ, **support.WITHIN_A_NODE, "PYTHONPATH": str(ROOT / "cli")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            assert process.stdout and process.stdout.readline() == "begun\n"
+            os.killpg(process.pid, signal.SIGINT)
+            _, said = process.communicate(timeout=60)
         finally:
             process.terminate()
+    assert process.returncode == 130, said
+    assert "headway: interrupted" in said and "headway doctor" not in said, said
 
 
 @matrix.one_of_a("family")
@@ -153,10 +199,12 @@ def test_interrupt_of_a_terminal_is_the_programs(mpi: Mpi) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "cli")}
     pid, terminal = pty.fork()
     if pid == 0:
-        words = [sys.executable, "-c", INTERRUPTED, mpi.flavour]
+        words = [sys.executable, "-c", INTERRUPTED, mpi.flavour, SLEEPS]
         os.execve(sys.executable, words, environment)
     try:
-        assert b"ready" in os.read(terminal, 100)
+        text = b""
+        while b"ready" not in text:
+            text += os.read(terminal, 100)
         time.sleep(0.5)
         os.kill(pid, signal.SIGINT)  # to us alone, which cannot be told from the terminal's
         time.sleep(0.5)
@@ -165,6 +213,25 @@ def test_interrupt_of_a_terminal_is_the_programs(mpi: Mpi) -> None:
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 128 + signal.SIGINT
     finally:
         os.close(terminal)
+
+
+@pytest.mark.parametrize("is_executable", [False, True])
+def test_python_program_without_an_interpreter(
+    headway: Headway, tmp_path: Path, is_executable: bool
+) -> None:
+    script = tmp_path / "solve.py"
+    script.write_text("from mpi4py import MPI\n")
+    script.chmod(0o755 if is_executable else 0o644)
+    name = f"./{script.name}" if is_executable else script.name
+    told = one_line(headway("run", "-n", 2, name, "argument"))
+    assert told.endswith(f"; name the interpreter: headway run -n 2 python3 {name}"), told
+
+
+def test_program_of_this_folder(headway: Headway, tmp_path: Path) -> None:
+    (tmp_path / "app").write_text("")
+    (tmp_path / "app").chmod(0o755)
+    told = one_line(headway("run", "-n", 2, "app"))
+    assert told == "headway: app is in this folder, not in PATH; name it ./app"
 
 
 @matrix.one_of_a("family")

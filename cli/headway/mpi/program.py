@@ -65,10 +65,22 @@ def find_executable(name: str) -> Path:
     if found is None:
         if Path(name).is_dir():
             raise HeadwayError(f"{name} is a folder", "name the program in it")
+        if name.endswith(".py") and Path(name).exists():
+            raise by_its_interpreter(name)
+        if os.access(name, os.X_OK):  # the loader looks for it in PATH only
+            raise HeadwayError(f"{name} is in this folder, not in PATH", f"name it ./{name}")
         if Path(name).exists():
             raise HeadwayError(f"{name} is not executable", "is it a program? chmod +x it")
         raise HeadwayError(f"there is no program {name!r}", "check the path")
     return Path(found)
+
+
+def by_its_interpreter(name: str) -> HeadwayError:
+    """What to type for a Python program that cannot be started by itself."""
+    return HeadwayError(
+        f"{name} is a Python program without an interpreter in its first line, or not executable",
+        f"name the interpreter: headway run -n 2 python3 {name}",
+    )
 
 
 def flavour_of(soname: str) -> str | None:
@@ -117,6 +129,8 @@ def inspect_elf(name: str, path: Path) -> Target:
     try:
         header = elf.read(path)
     except elf.NotElf as error:
+        if name.endswith(".py"):
+            raise by_its_interpreter(name) from error
         raise HeadwayError(
             f"{name} is neither an ELF program nor a script", "name the MPI program itself"
         ) from error

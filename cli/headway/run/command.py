@@ -240,8 +240,11 @@ def find_target(words: list[str], kind: str, abi: str | None) -> tuple[str, prog
 
 
 @contextmanager
-def record_folder(arguments: argparse.Namespace, settings: dict[str, str]) -> Iterator[Path | None]:
-    """Where the ranks write their records: asked for, or for the length of the run."""
+def record_folder(
+    arguments: argparse.Namespace, settings: dict[str, str], parent: str | None = None
+) -> Iterator[Path | None]:
+    """Where the ranks write their records: asked for, or for the length of the run, then in the
+    folder `parent` or where temporary files go."""
     name = "HEADWAY_RECORD"
     asked = arguments.record or settings.get(name) or os.environ.get(name)
     if asked:
@@ -260,7 +263,7 @@ def record_folder(arguments: argparse.Namespace, settings: dict[str, str]) -> It
         yield None
         return
     try:
-        made = tempfile.TemporaryDirectory(prefix="headway-run-", dir="." if must_share else None)
+        made = tempfile.TemporaryDirectory(prefix="headway-run-", dir="." if must_share else parent)
     except OSError:  # no right to write here
         yield None
         return
@@ -268,7 +271,15 @@ def record_folder(arguments: argparse.Namespace, settings: dict[str, str]) -> It
         yield Path(name).absolute()
 
 
-def execute(plan: Plan) -> int:
+@dataclass
+class Ended:
+    """How the launcher ended."""
+
+    status: int
+    is_interrupted: bool  # it had SIGINT and did not end well: a program may handle it
+
+
+def execute(plan: Plan) -> Ended:
     """Run to the end with our own input and output; signals go to the program, which may take some
     of them for a word of the batch system's that its time is nearly up."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY_")}
@@ -278,12 +289,20 @@ def execute(plan: Plan) -> int:
         raise HeadwayError(
             f"cannot start {plan.argv[0]}: {error.strerror}", "check the path"
         ) from error
+    interrupts: list[int] = []
+
+    def on_interrupt(number: int, _: object) -> None:
+        interrupts.append(number)
+        interrupt(process, number)
+
     for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(signum, lambda number, _: process.send_signal(number))
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # else nor does the program get it
-        signal.signal(signal.SIGINT, lambda number, _: interrupt(process, number))
+        signal.signal(signal.SIGINT, on_interrupt)
     status = process.wait()
-    return status if status >= 0 else 128 - status
+    if interrupts and status:
+        return Ended(128 + signal.SIGINT, True)
+    return Ended(status if status >= 0 else 128 - status, False)
 
 
 def interrupt(process: subprocess.Popen[bytes], number: int) -> None:
@@ -299,7 +318,16 @@ def interrupt(process: subprocess.Popen[bytes], number: int) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     settings = {"HEADWAY_ENGINE": arguments.engine} if arguments.engine else {}
-    return launch_and_tell(arguments, settings, tell_summary)
+
+    def tell(found: list[Record]) -> None:
+        tell_summary(found)
+        if outcome.is_without_gain_here(found):
+            console.tell(
+                "Nothing was gained on this one machine. `headway demo` shows what is gained "
+                "between two nodes."
+            )
+
+    return launch_and_tell(arguments, settings, tell)
 
 
 def tell_summary(found: list[Record]) -> None:
@@ -331,10 +359,12 @@ def launch_and_tell(
             tell_of_launcher(arguments, plan.target)
             tell_of_ghosts(arguments, plan)
         before = times_of_records(folder) if folder else {}
-        status = execute(plan)
+        ended = execute(plan)
         found = drop_old(folder, before) if folder else False
-        if arguments.quiet:
-            return status
+        if ended.is_interrupted:
+            console.say("interrupted")
+        if arguments.quiet or (ended.is_interrupted and not found):
+            return ended.status
         if folder:
             tell(records.read(folder) if found else [])
             tell_of_transport(plan)
@@ -347,7 +377,7 @@ def launch_and_tell(
             console.say(
                 "no records of ranks on other machines; --record DIRECTORY, shared, has them"
             )
-        return status
+        return ended.status
 
 
 def script(plan: Plan) -> str:
@@ -356,6 +386,11 @@ def script(plan: Plan) -> str:
     if folder := plan.ranks_env.get("HEADWAY_RECORD"):
         lines.append(f"mkdir -p {shlex.quote(folder)}")
     return "\n".join([*lines, shlex.join(plan.script_argv), ""])
+
+
+def records_since(folder: Path, before: dict[str, int]) -> list[Record]:
+    """Of this run alone, where others may have left theirs before."""
+    return records.read(folder) if drop_old(folder, before) else []
 
 
 #: of records in their folder
