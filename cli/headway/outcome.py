@@ -124,7 +124,8 @@ def is_without_gain_here(records: Sequence[Record]) -> bool:
     they saved."""
     was_wanted = any(r.engine != "off" or r.declined for r in records)
     hosts = {r.host for r in records}
-    if not was_wanted or len(hosts) != 1 or any(r.windows_redirected for r in records):
+    is_elsewhere = len(hosts) != 1 or "" in hosts
+    if not was_wanted or is_elsewhere or any(r.windows_redirected for r in records):
         return False
     found = gain(records)
     return found is None or found.saved_s < SMALL_SHARE * wall_of(records)

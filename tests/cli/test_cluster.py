@@ -8,14 +8,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import matrix
 import namespaces
 import pytest
 import support
+from headway import records
 from headway.cluster import Cluster, LocalNode, open_cluster, process, procs
 from headway.cluster.cluster import ClusterUnavailable
 from headway.cluster.runner import Job
@@ -201,14 +204,106 @@ def test_up_run_down(headway: Headway, mpi: Mpi, hello: Path) -> None:
         done = headway(*words, BYTES, ROUNDS)
         assert done.returncode == 0, done.stderr
         assert [r["host"] for r in ranks_of(done.stdout)] == ["n0", "n1"]
-        status = json.loads(headway("cluster", "status").stdout)
-        mine = next(c for c in status["clusters"] if c["name"] == name)
+        (mine,) = json.loads(headway("cluster", "status", "--name", name).stdout)["clusters"]
+        assert mine["name"] == name
         assert all(link["sent"] > BYTES * ROUNDS for link in mine["links"])
+        status = json.loads(headway("cluster", "status").stdout)
+        assert name in [c["name"] for c in status["clusters"]]
     finally:
         down = headway("cluster", "down", "--name", name)
     assert down.returncode == 0, down.stderr
-    assert headway("cluster", "down", "--name", name).returncode != 0
+    for action in ("down", "status"):
+        none = headway("cluster", action, "--name", name)
+        assert none.returncode == 2 and f"no cluster called '{name}' is up; " in none.stderr
     assert traces() == before
+
+
+@contextmanager
+def up(headway: Headway, *words: str) -> Iterator[str]:
+    """A lasting cluster of this test's own; its name."""
+    require_cluster()
+    name = f"test-own-{os.getpid()}"
+    try:
+        done = headway("cluster", "up", "--name", name, *words)
+        assert done.returncode == 0, done.stderr
+        yield name
+    finally:
+        headway("cluster", "down", "--name", name)
+
+
+@matrix.one_of_a("family")
+def test_run_that_is_profiled(headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path) -> None:
+    """With the report of headway profile, or with the closing paragraph of headway run."""
+    with up(headway) as name:
+        words = ("cluster", "run", "--name", name, "--timeout", "25")
+        done = headway(*words, "--profile", hello, BYTES, ROUNDS)
+        assert done.returncode == 0, done.stderr
+        assert "MPI_Recv" in done.stdout and "rank" in done.stdout, done.stdout
+        kept = ("--engine", "thread", "--record", tmp_path / "kept")
+        done = headway(*words, *kept, hello, BYTES, ROUNDS)
+        assert done.returncode == 0, done.stderr
+        assert "headway: 2 ranks, engine thread" in done.stderr, done.stderr
+        assert "over the links: n0 sent" in done.stderr and "another run" not in done.stderr
+        found = records.read(tmp_path / "kept")
+        assert [one.rank for one in found] == [0, 1]
+        again = headway(*words, hello, 1, 1)
+        assert again.returncode == 0 and "engine" not in again.stderr, again.stderr
+    assert headway("cluster", "run", "--engine", "none", hello).returncode == 2
+
+
+@matrix.one_of_a("launcher")
+def test_two_runs_at_a_time(
+    headway: Headway, mpi: Mpi, hello: Path, waits: Path, tmp_path: Path
+) -> None:
+    """The one that ends first leaves the other alone."""
+    with up(headway) as name:
+        run = ("cluster", "run", "--name", name, "--headway", "--timeout", "30")
+        words = [*run, str(waits), str(tmp_path / "go")]
+        with subprocess.Popen(
+            [sys.executable, "-m", "headway", *words],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        ) as first:
+            assert first.stdout and first.stdout.readline() == "begun\n"
+            second = headway(*run, hello, 1000, 1)
+            (tmp_path / "go").touch()
+            _, said = first.communicate(timeout=60)
+    assert second.returncode == 0, second.stderr
+    assert "those of another run at the same time included" in second.stderr
+    assert first.returncode == 0, said
+
+
+def test_each_run_ends_its_own(tmp_path: Path) -> None:
+    """Also what left its session; what dropped its environment ends with the last run."""
+    go = tmp_path / "go"
+    leave = "setsid sleep {0} >&- 2>&- & env -i setsid sleep {0} >&- 2>&- & "
+    wait = f"echo begun; while [ ! -e {go} ]; do sleep 0.02; done"
+
+    def count(argument: str, init: int) -> int:
+        wanted = f"sleep\0{argument}\0".encode()
+        return sum(read_bytes(f"/proc/{p}/cmdline") == wanted for p in procs.members(init))
+
+    with Cluster(1) as cluster:
+        begun, results = threading.Event(), []
+
+        def first() -> None:
+            command = ["sh", "-c", leave.format(1001) + wait]
+            results.append(cluster.execute(command, on_line=lambda _: begun.set()))
+
+        runner = threading.Thread(target=first)
+        runner.start()
+        assert begun.wait(20)
+        second = cluster.execute(["sh", "-c", leave.format(1002) + "sleep 0.1"])
+        assert second.is_ok and second.leftovers >= 1 and second.is_wire_shared
+        assert count("1001", cluster.init) == 2  # one with its tag, one without
+        assert count("1002", cluster.init) == 1  # whose it is cannot be seen
+        go.touch()
+        runner.join(30)
+        assert results and results[0].is_ok and results[0].leftovers >= 1
+        assert cluster.sweep() == 0
 
 
 def test_up_replaces_a_dead_cluster(headway: Headway) -> None:

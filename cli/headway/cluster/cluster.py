@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -147,12 +148,22 @@ class Cluster(MpiRunner):
         self._keeper = None
         self._close_counters()
 
+    @staticmethod
+    def known(name: str) -> state.State:
+        """Of the lasting cluster of that name; HeadwayError if none is up."""
+        found = state.load(name)
+        if found is None:
+            others = ", ".join(one.name for one in state.load_all())
+            raise HeadwayError(
+                f"no cluster called {name!r} is up",
+                f"those that are: {others}" if others else "make it: headway cluster up",
+            )
+        return found
+
     @classmethod
     def attach(cls, name: str) -> Cluster:
         """The lasting cluster of that name; leaving a `with` of it takes it down all the same."""
-        found = state.load(name)
-        if found is None:
-            raise HeadwayError(f"no cluster called {name!r} is up", "make it: headway cluster up")
+        found = cls.known(name)
         cluster = cls(**found.options)
         cluster.init, cluster.agent = found.init, found.agent
         cluster.interface, cluster._node_pids = found.interface, found.nodes
@@ -215,6 +226,10 @@ class Cluster(MpiRunner):
         """End every process in the cluster except the cluster's own."""
         return procs.kill_members(self.init, {1, *self._node_pids}) if self.init else 0
 
+    def is_in_use(self) -> bool:
+        """Does something run in it?"""
+        return bool(procs.programs(self.init, {1, *self._node_pids}))
+
     def execute(
         self,
         argv: Sequence[str],
@@ -224,9 +239,19 @@ class Cluster(MpiRunner):
         timeout: float | None = 60.0,
         on_line: Callable[[str], None] | None = None,
     ) -> RunResult:
-        """Run a command in the head namespace to its end; nothing of it survives."""
+        """Run a command in the head namespace to its end; nothing of it survives. Others may run
+        commands in the same cluster meanwhile, and the bytes over the links are then of all."""
         full = dict(os.environ) if env is None else dict(env)
-        full["TMPDIR"] = "/dev/shm/tmp"
+        tag = uuid.uuid4().hex
+        full |= {"TMPDIR": "/dev/shm/tmp", procs.TAG: tag}
+        is_shared = self.is_in_use()
+
+        def sweep() -> int:
+            nonlocal is_shared
+            count, has_others = procs.kill_run(self.init, {1, *self._node_pids}, tag)
+            is_shared = is_shared or has_others
+            return count
+
         before = self.counters()
         result = run_to_end(
             self.enter_command(argv, cwd),
@@ -234,9 +259,10 @@ class Cluster(MpiRunner):
             cwd=None,
             timeout=timeout,
             on_line=on_line,
-            sweep=self.sweep,
+            sweep=sweep,
         )
         result.argv = list(argv)
+        result.is_wire_shared = is_shared
         result.wire = [
             NodeBytes(b.node, a.sent - b.sent, a.received - b.received)
             for b, a in zip(before, self.counters(), strict=True)

@@ -5,17 +5,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headway import console
+from headway import console, options_table, profile
 from headway.cluster import state
 from headway.cluster.cluster import Cluster
 from headway.cluster.options import ClusterOptions
+from headway.cluster.process import RunResult
 from headway.errors import HeadwayError
 from headway.mpi import preload, program, transport
 from headway.mpi.mpis import Mpi, find_mpi, find_mpis
+from headway.record.table import Record
+from headway.run import command as run_command
 
 DEFAULT_NAME = "default"
 
@@ -49,6 +56,17 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--mpi", metavar="NAME", help="which MPI's launcher (default: the one the program links)"
     )
     run.add_argument("--headway", action="store_true", help="preload the library")
+    engines = next(o.values for o in options_table.OPTIONS if o.name == "HEADWAY_ENGINE")
+    run.add_argument("--engine", choices=engines, help="--headway with this HEADWAY_ENGINE")
+    run.add_argument(
+        "--profile",
+        action="store_true",
+        help="--headway unaccelerated (unless --engine says otherwise), with the report on where "
+        "the program waits",
+    )
+    run.add_argument(
+        "--record", metavar="DIRECTORY", help="--headway; keep the record of each rank there"
+    )
     run.add_argument(
         "--timeout",
         type=float,
@@ -64,6 +82,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     which.add_argument("--all", action="store_true", help="all of yours")
     down.set_defaults(call=cluster_down)
     status = actions.add_parser("status", help="what is up, with byte counters, as JSON")
+    status.add_argument("--name", help="only this one (default: all)")
     status.set_defaults(call=cluster_status)
 
 
@@ -170,25 +189,23 @@ def cluster_run(arguments: argparse.Namespace) -> int:
     cluster = Cluster.attach(arguments.name)
     target = program.inspect(command[0])
     mpi = choose_mpi(arguments.mpi, target)
-    env: dict[str, str] = {}
-    launcher_env: dict[str, str] = {}
-    if arguments.headway:
-        env = preload.rank_environment(target.flavour, {})
-        launcher_env = transport.settings(target.title, cluster.bits_per_s)
-        for name, value in launcher_env.items():
+    words = [str(Path(target.path).absolute()), *command[1:]]
+    with ranks_of(arguments, cluster, target) as ranks:
+        for name, value in ranks.launcher_env.items():
             console.say(f"{name}={value}, as headway run on such links")
-    result = cluster.run(
-        mpi,
-        [str(Path(target.path).absolute()), *command[1:]],
-        env=env,
-        launcher_env=launcher_env,
-        ranks_per_node=arguments.ranks_per_node,
-        timeout=arguments.timeout,
-        on_line=lambda line: print(line, flush=True),
-    )
-    sys.stderr.write(result.stderr)
-    wire = ", ".join(f"{n.node} sent {n.sent} B, received {n.received} B" for n in result.wire)
-    console.say(f"{mpi.title}, {result.seconds:.2f} s, over the links: {wire}")
+        result = cluster.run(
+            mpi,
+            words,
+            env=ranks.env,
+            launcher_env=ranks.launcher_env,
+            ranks_per_node=arguments.ranks_per_node,
+            timeout=arguments.timeout,
+            on_line=lambda line: print(line, flush=True),
+        )
+        sys.stderr.write(result.stderr)
+        tell_of_wire(mpi, result)
+        if ranks.folder is not None:
+            ranks.tell(run_command.records_since(ranks.folder, ranks.before))
     if result.timed_out:
         raise HeadwayError(
             f"the program ran out of its {arguments.timeout:g} s and was ended",
@@ -198,16 +215,58 @@ def cluster_run(arguments: argparse.Namespace) -> int:
     return result.returncode if result.returncode >= 0 else 128 - result.returncode
 
 
+@dataclass
+class Ranks:
+    """What the ranks of a run get, and what is told of their records."""
+
+    env: dict[str, str] = field(default_factory=dict)
+    launcher_env: dict[str, str] = field(default_factory=dict)
+    folder: Path | None = None  # of their records; none where the library is not with them
+    before: dict[str, int] = field(default_factory=dict)  # records that lay there
+    tell: Callable[[list[Record]], None] = run_command.tell_summary
+
+
+@contextmanager
+def ranks_of(
+    arguments: argparse.Namespace, cluster: Cluster, target: program.Target
+) -> Iterator[Ranks]:
+    """As `headway run` and `headway profile` have them. The nodes share this machine's files, but
+    for /dev/shm and /sys."""
+    wants = arguments.headway or arguments.engine or arguments.profile or arguments.record
+    if not wants:
+        yield Ranks()
+        return
+    engine = arguments.engine or ("off" if arguments.profile else None)
+    settings = {"HEADWAY_ENGINE": engine} if engine else {}
+    if arguments.profile:
+        settings["HEADWAY_PROFILE"] = "yes"
+        if cluster.bits_per_s and "HEADWAY_LINK_RATE" not in os.environ:
+            settings["HEADWAY_LINK_RATE"] = str(round(cluster.bits_per_s / 8))
+    asked = argparse.Namespace(record=arguments.record, quiet=False, words=[], ranks=None)
+    with run_command.record_folder(asked, {}, "/tmp") as folder:
+        settings["HEADWAY_RECORD"] = str(folder)
+        told: dict[str, str] = {}
+        if settings.get("HEADWAY_ENGINE", os.environ.get("HEADWAY_ENGINE")) != "off":
+            told = transport.settings(target.title, cluster.bits_per_s)
+        env = preload.rank_environment(target.flavour, settings)
+        tell = profile.tell if arguments.profile else run_command.tell_summary
+        assert folder
+        yield Ranks(env, told, folder, run_command.times_of_records(folder), tell)
+
+
+def tell_of_wire(mpi: Mpi, result: RunResult) -> None:
+    wire = ", ".join(f"{n.node} sent {n.sent} B, received {n.received} B" for n in result.wire)
+    whose = ", those of another run at the same time included" if result.is_wire_shared else ""
+    console.say(f"{mpi.title}, {result.seconds:.2f} s, over the links: {wire}{whose}")
+
+
 def cluster_down(arguments: argparse.Namespace) -> int:
     if arguments.all:
         found = state.load_all()
     else:
         found = [s for s in [state.load(arguments.name or DEFAULT_NAME)] if s]
     if arguments.name and not found:
-        raise HeadwayError(
-            f"no cluster called {arguments.name!r} is up",
-            "headway cluster status lists those that are",
-        )
+        Cluster.known(arguments.name)
     for one in found:
         Cluster.attach(one.name).stop()
         state.remove(one.name)
@@ -217,9 +276,10 @@ def cluster_down(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def cluster_status(_: argparse.Namespace) -> int:
+def cluster_status(arguments: argparse.Namespace) -> int:
+    found = state.load_all() if arguments.name is None else [Cluster.known(arguments.name)]
     clusters = []
-    for one in state.load_all():
+    for one in found:
         links = [vars(n) for n in Cluster.attach(one.name).counters()]
         clusters.append({"name": one.name, "init": one.init, **one.options, "links": links})
     print(json.dumps({"clusters": clusters}, indent=2))

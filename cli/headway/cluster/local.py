@@ -14,9 +14,6 @@ from headway.cluster.process import NodeBytes, RunResult, run_to_end
 from headway.cluster.runner import Job, MpiRunner
 from headway.mpi import launch
 
-#: marks every process of a run, so that those which left the process group are found too
-TAG = "CLUSTER_RUN_TAG"
-
 
 class LocalNode(MpiRunner):
     """Runs what `Cluster` runs, on this machine alone; there is no wire to measure."""
@@ -56,11 +53,11 @@ class LocalNode(MpiRunner):
         tag = uuid.uuid4().hex
         return run_to_end(
             argv,
-            env={**(os.environ if env is None else env), TAG: tag},
+            env={**(os.environ if env is None else env), procs.TAG: tag},
             cwd=cwd,
             timeout=timeout,
             on_line=on_line,
-            sweep=lambda: procs.kill_tagged(TAG, tag),
+            sweep=lambda: procs.kill_tagged(procs.TAG, tag),
         )
 
     def describe(self) -> str:

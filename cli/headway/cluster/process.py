@@ -29,7 +29,8 @@ class NodeBytes:
 
 @dataclass
 class RunResult:
-    """How a program ended. `wire` is what crossed each node's link during the run."""
+    """How a program ended. `wire` is what crossed each node's link during the run, of other runs in
+    the same cluster as well if `is_wire_shared`."""
 
     argv: list[str]
     returncode: int
@@ -39,6 +40,7 @@ class RunResult:
     timed_out: bool = False
     leftovers: int = 0
     wire: list[NodeBytes] = field(default_factory=list)
+    is_wire_shared: bool = False
 
     @property
     def is_ok(self) -> bool:

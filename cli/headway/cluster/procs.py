@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finding and ending the processes of a cluster, from outside its process namespace."""
+"""Finding and ending the processes of a cluster, from outside its process namespace.
+
+Every process of one run carries the same value of `TAG` in its environment, so that runs which
+share a cluster or a machine end their own.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+#: marks every process of a run, so that those which left the process group are found too
+TAG = "CLUSTER_RUN_TAG"
 
 
 def start_time(pid: int) -> int | None:
@@ -66,31 +73,62 @@ def kill_found(find: Callable[[], list[int]], patience_s: float) -> int:
     return found
 
 
+def programs(init: int, keep: set[int]) -> list[int]:
+    """Every living process in the cluster but its first one and the inner pids in `keep`."""
+    return [
+        p
+        for p in members(init)
+        if p != init and inner_pid(p) not in keep and start_time(p) is not None
+    ]
+
+
 def kill_members(init: int, keep: set[int], *, patience_s: float = 5.0) -> int:
     """Kill everything in the cluster but its first process and the inner pids in `keep`."""
+    return kill_found(lambda: programs(init, keep), patience_s)
+
+
+def kill_run(init: int, keep: set[int], tag: str, *, patience_s: float = 5.0) -> tuple[int, bool]:
+    """Kill what a run left in the cluster: what carries its tag, and unless another run is there
+    also what carries none. How many that were, and whether another run was there.
+
+    A process that is just being executed shows no environment for a moment: what carries no tag
+    has to be seen twice.
+    """
+    seen: set[int] = set()
+    has_others = False
 
     def find() -> list[int]:
+        nonlocal seen, has_others
+        tags = {pid: variable(pid, TAG) for pid in programs(init, keep)}
+        is_shared = bool(set(tags.values()) - {tag, ""})
+        has_others = has_others or is_shared
+        untagged = {pid for pid, found in tags.items() if not found}
+        again, seen = untagged & seen, untagged
         return [
-            p
-            for p in members(init)
-            if p != init and inner_pid(p) not in keep and start_time(p) is not None
+            pid for pid, found in tags.items() if found == tag or (not is_shared and pid in again)
         ]
 
-    return kill_found(find, patience_s)
+    find()
+    if seen and not has_others:
+        time.sleep(0.01)
+    return kill_found(find, patience_s), has_others
 
 
-def has_variable(pid: str, variable: bytes) -> bool:
+def variable(pid: int, name: str) -> str:
+    """Of a process's environment as it was started; nothing where it has none."""
     try:
-        return variable in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
-        return False
+        return ""
+    start = os.fsencode(f"{name}=")
+    return next((os.fsdecode(word[len(start) :]) for word in words if word.startswith(start)), "")
 
 
 def kill_tagged(name: str, value: str, *, patience_s: float = 5.0) -> int:
     """Kill every process started with `name=value` in its environment; returns how many."""
-    wanted = os.fsencode(f"{name}={value}")
 
     def find() -> list[int]:
-        return [int(p) for p in os.listdir("/proc") if p.isdigit() and has_variable(p, wanted)]
+        pids = [int(p) for p in os.listdir("/proc") if p.isdigit()]
+        return [pid for pid in pids if variable(pid, name) == value]
 
     return kill_found(find, patience_s)

@@ -19,7 +19,6 @@ from typing import Any
 
 from headway import records
 from headway.cluster import procs
-from headway.cluster.local import TAG
 from headway.cluster.process import run_to_end
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.errors import HeadwayError
@@ -108,7 +107,7 @@ class Probes:
         """Starts no more, and ends what runs."""
         self.pool.shutdown(wait=False, cancel_futures=True)
         for tag in self.tags:
-            procs.kill_tagged(TAG, tag)
+            procs.kill_tagged(procs.TAG, tag)
 
     def run_ranks(
         self, mpi: Mpi, count: int, words: list[str | Path], forward: dict[str, str], folder: Path
@@ -125,11 +124,11 @@ class Probes:
         try:
             done = run_to_end(
                 made.argv,
-                env=env | made.env | {TAG: tag},
+                env=env | made.env | {procs.TAG: tag},
                 cwd=None,
                 timeout=TIMEOUT_S,
                 on_line=None,
-                sweep=lambda: procs.kill_tagged(TAG, tag),
+                sweep=lambda: procs.kill_tagged(procs.TAG, tag),
             )
         except OSError as error:
             return str(error).splitlines()[0]
