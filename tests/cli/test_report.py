@@ -301,7 +301,8 @@ def test_compares_runs(headway: Headway, tmp_path: Path) -> None:
     save(tmp_path / "after", record(0, 100, wall_s=1.3), record(1, 100, wall_s=1.3))
     done = headway("report", "before", "after", "--html", "both.html")
     assert done.returncode == 0, done.stderr
-    assert "65.0 %" in done.stdout and "0.800" in done.stdout and "0.100" in done.stdout
+    for figure in ("-0.70 (-35 %)", "0.800", "0.100", "-0.700 (-88 %)"):
+        assert figure in done.stdout, done.stdout
     assert "Runs side by side" in (tmp_path / "both.html").read_text()
 
 

@@ -10,7 +10,7 @@ found that computed. What the records do not show is said to be not shown.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -533,9 +533,15 @@ def lines(run: Recorded, most: int) -> list[str]:
     return [sentence(cause) for cause in causes_of(run)[:most]]
 
 
-def compared(runs: Sequence[Recorded]) -> list[tuple[str, list[str]]]:
-    """Each call site's longest wait, run by run; the longest first."""
-    each = [{str(cause.spot): cause for cause in causes_of(run)} for run in runs]
+def compared(
+    runs: Sequence[Recorded], names: Sequence[Mapping[str, str]] | None = None
+) -> list[tuple[str, list[str]]]:
+    """Each call site's longest wait, run by run; the longest first. `names`: for each run, what its
+    call sites are called here, where their lines have moved."""
+    each = [
+        {told.get(str(cause.spot), str(cause.spot)): cause for cause in causes_of(run)}
+        for run, told in zip(runs, names or [{}] * len(runs), strict=True)
+    ]
     longest: dict[str, float] = {}
     for causes in each:
         for spot, cause in causes.items():

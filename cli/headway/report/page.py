@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from headway import origin, outcome, records
 from headway.record.table import Record
-from headway.report import causes, communicators, many, one_sided, phases
+from headway.report import causes, communicators, comparison, many, one_sided, phases
 from headway.report.export import timeline
 from headway.report.headline import Figure, told
 from headway.report.recorded import Site, profile_of, sites_of
@@ -161,7 +161,7 @@ def write(runs: Sequence[Run]) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    sections = [comparison(runs)] if len(runs) > 1 else []
+    sections = [side_by_side(runs)] if len(runs) > 1 else []
     sections += [section(run) for run in runs]
     title = ", ".join(run.name for run in runs)
     return environment.get_template("page.html.jinja").render(
@@ -446,7 +446,7 @@ def call_shape(left: float, width: float, function: str, took_us: float) -> Call
     return Call(left, max(width, 0.4), COLOURS[kind], title)
 
 
-def comparison(runs: Sequence[Run]) -> Section:
+def side_by_side(runs: Sequence[Run]) -> Section:
     longest = max(run.wall for run in runs)
     rows: list[list[Cell]] = []
     for run in runs:
@@ -460,11 +460,35 @@ def comparison(runs: Sequence[Run]) -> Section:
         rows.append([run.title, *cells])
     columns = ["run", "outside MPI, in MPI (if profiled)", "seconds", "of first"]
     walls = Table("", columns, rows, 2, key("computed", "waited"))
-    return Section("Runs side by side", [], [walls, late_compared(runs)])
+    figures = Table(
+        "What changed from the first",
+        ["of all ranks", *comparison.headings(runs)],
+        comparison.figure_rows(runs),
+        2 * len(runs) - 1,
+    )
+    profiled = [run for run in runs if run.is_profiled]
+    pieces: list[Piece | None] = [walls, figures]
+    if len(profiled) > 1:
+        pieces += [sites_compared(profiled), late_compared(profiled)]
+    lines = [
+        f"{run.name} has no call sites: recorded without HEADWAY_PROFILE."
+        for run in runs
+        if not run.is_profiled
+    ]
+    return Section("Runs side by side", lines, pieces)
+
+
+def sites_compared(runs: Sequence[Run]) -> Table:
+    rows: list[list[Cell]] = [
+        [Called(row.place, f"MPI_{row.function}"), *comparison.cells(row.seconds)]
+        for row in comparison.rows(runs)[:ROWS]
+    ]
+    columns = ["called from", *comparison.headings(runs)]
+    return Table("Seconds in MPI by call site, per rank", columns, rows, 2 * len(runs) - 1)
 
 
 def late_compared(runs: Sequence[Run]) -> Table | None:
-    rows = [[spot, *cells] for spot, cells in causes.compared(runs)[:ROWS]]
+    rows = [[spot, *cells] for spot, cells in causes.compared(runs, comparison.names(runs))[:ROWS]]
     if not rows:
         return None
     headings = ["waited at", *(run.name for run in runs)]

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headway import origin, outcome, records
-from headway.report import causes, communicators, one_sided, phases, targets
+from headway.report import causes, communicators, comparison, one_sided, phases, targets
 from headway.report.blocking import late_name, rest_name
 from headway.report.headline import Figure, told
 from headway.report.recorded import Reasons, Site
@@ -405,65 +405,46 @@ def copying_text(run: Run) -> str:
 
 def compare(runs: Sequence[Run], console: Console, rows: int) -> None:
     """Runs side by side, the first as the measure."""
-    table = Table(title="Runs", title_justify="left")
-    for heading in (
-        "run",
-        "ranks",
-        "engine",
-        "seconds",
-        "of first",
-        "in MPI",
-        "waited",
-        "progress",
-    ):
-        table.add_column(heading, justify="left" if heading in ("run", "engine") else "right")
-    for run in runs:
-        engines = sorted({r.engine for r in run.records})
-        table.add_row(
-            run.name,
-            str(run.size),
-            "/".join(engines),
-            f"{run.wall:.2f}",
-            percent(run.wall, runs[0].wall),
-            f"{run.mpi_seconds:.2f}" if run.mpi_seconds else "-",
-            f"{waited(run):.2f}",
-            f"{records.mean(run.records, 'thread_cpu_s'):.3f}",
-        )
-    put(table, console)
-    if all(run.is_profiled for run in runs):
-        console.print(differences(runs, rows))
-        if causes_found := causes_table(runs, rows):
+    put(compared_table("Runs, and what changed from the first", ["of all ranks"], runs), console)
+    profiled = [run for run in runs if run.is_profiled]
+    if len(profiled) > 1:
+        put(sites_table(profiled, rows), console)
+        if causes_found := causes_table(profiled, rows):
             put(causes_found, console)
-
-
-def waited(run: Run) -> float:
-    """Mean time a rank waited for requests: all of them if profiled, else those tracked."""
-    if run.is_profiled:
-        return sum(site.waited for site in waits_of(run)) / run.size
-    return records.mean(run.records, "blocked_ns") * records.NS
-
-
-def differences(runs: Sequence[Run], rows: int) -> Table:
-    """Call sites by how much their time differs."""
-    each = [{site.key: site.seconds / run.size for site in run.sites} for run in runs]
-    keys = {key for times in each for key in times}
-    first = each[0]
-
-    def change(key: tuple[str, str, int]) -> float:
-        return max(abs(times.get(key, 0.0) - first.get(key, 0.0)) for times in each)
-
-    table = Table(title="Seconds in MPI by call site, a rank's mean", title_justify="left")
-    table.add_column("called from", overflow="fold")
-    table.add_column("MPI_", overflow="fold")
     for run in runs:
-        table.add_column(run.name, justify="right", overflow="fold")
-    for key in sorted(keys, key=lambda key: -change(key))[:rows]:
-        table.add_row(key[0], key[1], *(f"{times.get(key, 0.0):.3f}" for times in each))
+        if not run.is_profiled:
+            say(console, f"{run.name} has no call sites: recorded without HEADWAY_PROFILE.")
+
+
+def compared_table(title: str, first: Sequence[str], runs: Sequence[Run]) -> Table:
+    """What the records say of whole runs."""
+    table = columns_of(title, first, runs)
+    for row in comparison.figure_rows(runs):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def sites_table(runs: Sequence[Run], rows: int) -> Table:
+    """Call sites by how much their time differs."""
+    title = "Seconds in MPI by call site, per rank"
+    table = columns_of(title, ["called from", "MPI_"], runs)
+    for row in comparison.rows(runs)[:rows]:
+        told = [row.place, row.function, *comparison.cells(row.seconds)]
+        table.add_row(*map(Text, told))
+    return table
+
+
+def columns_of(title: str, first: Sequence[str], runs: Sequence[Run]) -> Table:
+    table = Table(title=title, title_justify="left")
+    for heading in first:
+        table.add_column(heading, overflow="fold")
+    for heading in comparison.headings(runs):
+        table.add_column(heading, justify="right", overflow="fold")
     return table
 
 
 def causes_table(runs: Sequence[Run], rows: int) -> Table | None:
-    compared = causes.compared(runs)[:rows]
+    compared = causes.compared(runs, comparison.names(runs))[:rows]
     if not compared:
         return None
     table = Table(title="For whom the longest wait was", title_justify="left")
