@@ -16,7 +16,7 @@ from headway.report.runs import Run
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 MS = 1_000_000
-FILE = "/home/somebody/halo.py"
+FILE = "/src/halo.py"
 
 
 def site(number: int, line: int, function: str, call_ms: int, **more: object) -> dict:

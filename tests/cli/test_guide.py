@@ -24,6 +24,7 @@ GUIDE = ROOT / "doc" / "guide"
 PAGES = (
     "getting-started.md",
     "profiling.md",
+    "exports.md",
     "programs.md",
     "tuning.md",
     "engines.md",

@@ -7,7 +7,6 @@ import csv
 import html.parser
 import json
 import random
-import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from damage import damage
 from headway.record.table import Site
 from headway.report import export, page, paraver, places, runs, text
 from rich.console import Console
+from traces import Trace
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 MS = 1_000_000
@@ -359,75 +359,6 @@ def test_exports(headway: Headway, tmp_path: Path) -> None:
     calls = [event for event in trace if event["ph"] == "X"]
     assert {event["name"] for event in calls} == {"MPI_Isend", "MPI_Waitall"}
     assert max(event["ts"] for event in calls if event["tid"] == 1) == pytest.approx(1_008_000)
-
-
-class Trace:
-    """A Paraver trace, read as its format is described: everything in it must be declared."""
-
-    def __init__(self, path: Path) -> None:
-        header, *lines = path.read_text().splitlines()
-        pattern = (
-            r"#Paraver \(\d\d/\d\d/\d\d(?:\d\d)? at \d\d:\d\d\):(\d+)_ns:"
-            r"(\d+)\(([\d,]+)\):1:(\d+)\(((?:\d+:\d+,?)+)\)"
-        )
-        match = re.fullmatch(pattern, header)
-        assert match, header
-        self.end, nodes, self.tasks = int(match[1]), int(match[2]), int(match[4])
-        cpus = [int(count) for count in match[3].split(",")]
-        assert len(cpus) == nodes and sum(cpus) == self.tasks
-        placed = [tuple(map(int, task.split(":"))) for task in match[5].split(",")]
-        assert len(placed) == self.tasks
-        assert all(threads == 1 and 1 <= node <= nodes for threads, node in placed)
-        self.records = [[int(field) for field in line.split(":")] for line in lines]
-        self.labels_read(path.with_suffix(".pcf"))
-        self.rows_read(path.with_suffix(".row"), nodes)
-        for record in self.records:
-            self.check(record)
-        times = [record[5] for record in self.records]
-        assert times == sorted(times)
-
-    def labels_read(self, path: Path) -> None:
-        sections: dict[str, list[str]] = {}
-        self.values: dict[int, dict[int, str]] = {}
-        name, kind = "", 0
-        for line in filter(None, path.read_text().splitlines()):
-            if re.fullmatch(r"[A-Z_]+", line):
-                name = line
-            elif name == "EVENT_TYPE":
-                kind = int(line.split()[1])
-                self.values[kind] = {}
-            elif name == "VALUES":
-                number, text = line.split(maxsplit=1)
-                self.values[kind][int(number)] = text
-            sections.setdefault(name, []).append(line)
-        self.states = {int(line.split()[0]) for line in sections["STATES"][1:]}
-        colour = re.compile(r"(\d+) +{\d+,\d+,\d+}")
-        coloured = [colour.fullmatch(line) for line in sections["STATES_COLOR"][1:]]
-        assert {int(found[1]) for found in coloured if found} == self.states
-
-    def rows_read(self, path: Path, nodes: int) -> None:
-        levels: dict[str, list[str]] = {}
-        for line in filter(None, path.read_text().splitlines()):
-            if match := re.fullmatch(r"LEVEL (\w+) SIZE (\d+)", line):
-                name, levels[match[1]] = match[1], []
-                levels[match[1] + " size"] = [match[2]]
-            else:
-                levels[name].append(line)
-        for level, count in (("CPU", self.tasks), ("NODE", nodes), ("THREAD", self.tasks)):
-            assert len(levels[level]) == count == int(levels[level + " size"][0])
-
-    def check(self, record: list[int]) -> None:
-        kind, cpu, application, task, thread, *rest = record
-        assert 1 <= cpu <= self.tasks and 1 <= task <= self.tasks
-        assert application == thread == 1
-        if kind == 1:
-            begin, end, state = rest
-            assert 0 <= begin < end <= self.end and state in self.states
-        else:
-            time, *pairs = rest
-            assert kind == 2 and 0 <= time <= self.end and pairs and len(pairs) % 2 == 0
-            for event, value in zip(pairs[::2], pairs[1::2], strict=True):
-                assert value in self.values[event] or not self.values[event]
 
 
 def test_paraver(headway: Headway, tmp_path: Path) -> None:

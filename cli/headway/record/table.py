@@ -536,6 +536,18 @@ class Event(NamedTuple):
         return cls(row[0], row[1], int(row[2]), int(row[3]))
 
 
+class Partner(NamedTuple):
+    """Whom a call of the events is about."""
+
+    event: int
+    way: int
+    rank: int
+
+    @classmethod
+    def of(cls, row: Sequence[float]) -> Partner:
+        return cls(int(row[0]), int(row[1]), int(row[2]))
+
+
 @dataclass(frozen=True)
 class Profile:
     """Calls, their places and what came of them; only with HEADWAY_PROFILE."""
@@ -563,6 +575,9 @@ class Profile:
     slices: Slices = Slices()
     #: the first calls: start and length in microseconds, id of the site, bytes
     events: tuple[Event, ...] = ()
+    #: of these calls: whom they gave something and took it from, where that is one rank that is
+    #: known
+    partners: tuple[Partner, ...] = ()
 
     @classmethod
     def of(cls, raw: Raw) -> Profile:
@@ -578,6 +593,7 @@ class Profile:
             communicators=objects(raw, "communicators", Communicator.of),
             slices=member(raw, "slices", Slices.of),
             events=rows(raw, "events", 4, Event.of),
+            partners=rows(raw, "partners", 3, Partner.of),
         )
 
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records for other programs: a CSV table, a trace for chrome://tracing and Perfetto."""
+"""Records for other programs: CSV tables, a trace for chrome://tracing and Perfetto.
+
+doc/guide/exports.md explains every column and every part of an event.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 from headway.record import table
 from headway.record.table import COMMUNICATOR_COUNTERS, SITE_COUNTERS, Record
@@ -15,27 +18,47 @@ from headway.report import communicators, one_sided
 from headway.report.recorded import profile_of, sites_of
 from headway.report.runs import Run
 
+#: counters of bytes whose names do not say so; those of time do
+BYTES = {
+    *("moved_computing", "moved_waiting", "moved_alone", "moved_in_steps", "copied"),
+    *("watched_lesser", "watched_alone"),
+}
+#: ... and of doors
+DOORS = {"sampled", "watched"}
+SITE_COLUMNS = (
+    *("run", "rank", "called_from", "file", "line", "mpi_function", "size_from_bytes"),
+    *(
+        f"{name}_bytes" if name in BYTES else f"{name}_doors" if name in DOORS else name
+        for name in SITE_COUNTERS
+    ),
+)
+COMMUNICATOR_COLUMNS = ("run", "rank", "communicator", "size", "ranks", *COMMUNICATOR_COUNTERS)
+ONE_SIDED_COLUMNS = (
+    *("run", "called_from", "mpi_function", "window"),
+    *("waited_s", "computed_s", "ghosts_s", "thread_s", "unknown_s"),
+    *("waits", "looks", "served_alone", "known_from"),
+)
+
 
 def write_csv(runs: Sequence[Run], file: TextIO) -> None:
     """One line for each call site of each rank."""
     writer = csv.writer(file)
-    writer.writerow(
-        ["run", "rank", "called_from", "file", "line", "mpi_function", "size_class", *SITE_COUNTERS]
-    )
+    writer.writerow(SITE_COLUMNS)
     for run in runs:
         for site in run.sites:
             place = site.place
+            least = 1 << (site.size_class - 1) if site.size_class else 0
             for rank, one in sorted(site.ranks.items()):
                 writer.writerow(
                     [run.name, rank, place.function, place.file, place.line, site.function]
-                    + [site.size_class, *(int(figure(one, counter)) for counter in SITE_COUNTERS)]
+                    + [least, *(int(figure(one, counter)) for counter in SITE_COUNTERS)]
                 )
 
 
 def write_communicators(runs: Sequence[Run], file: TextIO) -> None:
     """One line for each communicator of each rank."""
     writer = csv.writer(file)
-    writer.writerow(["run", "rank", "communicator", "size", "ranks", *COMMUNICATOR_COUNTERS])
+    writer.writerow(COMMUNICATOR_COLUMNS)
     for run in runs:
         for one in communicators.communicators_of(run):
             for rank, figures in sorted(one.ranks.items()):
@@ -46,9 +69,7 @@ def write_communicators(runs: Sequence[Run], file: TextIO) -> None:
 def write_one_sided(runs: Sequence[Run], file: TextIO) -> None:
     """One line for each call site that waited for targets, and kind of window; sums over ranks."""
     writer = csv.writer(file)
-    words = ["waited_s", "computed_s", "ghosts_s", "thread_s", "unknown_s"]
-    counts = ["waits", "looks", "served_alone"]
-    writer.writerow(["run", "called_from", "mpi_function", "window", *words, *counts, "known_from"])
+    writer.writerow(ONE_SIDED_COLUMNS)
     for run in runs:
         for row in one_sided.OneSided(run).rows:
             told = [run.name, row.spot.place, row.spot.function, row.memory]
@@ -67,30 +88,59 @@ def write_trace(runs: Sequence[Run], file: TextIO) -> None:
     for process, run in enumerate(runs):
         events.append(name_event("process_name", process, 0, run.name))
         begins = [profile_of(r).began_monotonic_s for r in run.records]
+        above = max((record.rank for record in run.records), default=0) + 1
         for record, begin in zip(run.records, begins, strict=True):
-            rank = record.rank
-            events.append(name_event("thread_name", process, rank, f"rank {rank}"))
-            events += call_events(record, process, rank, (begin - min(begins)) * 1e6)
+            found = call_events(run, record, process, round((begin - min(begins)) * 1e9))
+            for number in range(in_lanes(found, record.rank, above)):
+                name = f"rank {record.rank}" + (f", at the same time {number}" if number else "")
+                lane = record.rank + number * above
+                events.append(name_event("thread_name", process, lane, name))
+            events += found
     json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)
+
+
+def in_lanes(events: list[dict[str, Any]], rank: int, above: int) -> int:
+    """Calls of several threads of a rank may overlap, which the format forbids within one of its
+    threads: the later goes to another. Returns how many there are, one at least."""
+    ends = [0.0]
+    for event in sorted(events, key=lambda event: float(event["ts"])):
+        begin, end = event["ts"], round(event["ts"] + event["dur"], 3)
+        number = next((n for n, last in enumerate(ends) if last <= begin), len(ends))
+        ends[number:] = [end, *ends[number + 1 :]]
+        event["tid"] = rank + number * above
+    return len(ends)
 
 
 def name_event(kind: str, process: int, thread: int, name: str) -> dict[str, object]:
     return {"ph": "M", "name": kind, "pid": process, "tid": thread, "args": {"name": name}}
 
 
-def call_events(
-    record: Record, process: int, rank: int, shift_us: float
-) -> list[dict[str, object]]:
-    functions = {one.id: one.function for one in sites_of(record)}
-    found = []
-    for start_us, took_us, site, size in timeline(record):
-        event: dict[str, object] = {
+def call_events(run: Run, record: Record, process: int, shift_ns: int) -> list[dict[str, Any]]:
+    """Complete events ("X"), in microseconds. `args` says where the call came from, its bytes, and
+    to and from whom it was."""
+    sites = {one.id: one for one in sites_of(record)}
+    partners = partners_of(record)
+    found: list[dict[str, Any]] = []
+    for number, (start_us, took_us, id_of_site, size) in enumerate(timeline(record)):
+        site = sites.get(id_of_site)
+        told: dict[str, object] = {"called_from": str(run.places.of(site)) if site else "others"}
+        event: dict[str, Any] = {
             "ph": "X",
-            "name": f"MPI_{functions.get(site, '?')}",
+            "name": f"MPI_{site.function if site else '?'}",
             "cat": "mpi",
         }
-        event |= {"pid": process, "tid": rank, "ts": round(start_us + shift_us, 3), "dur": took_us}
-        found.append({**event, "args": {"bytes": size}})
+        begin, end = (shift_ns + round(us * 1e3) for us in (start_us, start_us + took_us))
+        event |= {"pid": process, "tid": record.rank, "ts": begin / 1e3, "dur": (end - begin) / 1e3}
+        event |= {"args": told | {"bytes": size} | partners.get(number, {})}
+        found.append(event)
+    return found
+
+
+def partners_of(record: Record) -> dict[int, dict[str, int]]:
+    """By the number of the event: the rank it gave something ("to"), and took it from ("from")."""
+    found: dict[int, dict[str, int]] = {}
+    for one in profile_of(record).partners:
+        found.setdefault(one.event, {})["from" if one.way else "to"] = one.rank
     return found
 
 

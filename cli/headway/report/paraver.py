@@ -2,7 +2,8 @@
 """The first calls of every rank for Paraver: NAME.prv, and beside it NAME.pcf and NAME.row.
 
 States are Extrae's (0 idle, 1 running, ...), so its configurations colour them as usual. Events are
-two: which MPI function (0 when it ends), and the bytes the call was about.
+which MPI function (0 when it ends), the bytes the call was about, where it was called from, and the
+rank it gave something or took it from, plus 1. doc/guide/exports.md explains them.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from datetime import datetime
 from pathlib import Path
 
 from headway.errors import HeadwayError
+from headway.record import table
 from headway.record.table import Record
-from headway.report.export import timeline
+from headway.report.export import partners_of, timeline
 from headway.report.recorded import profile_of, sites_of
 from headway.report.runs import Run
 
-CALL, BYTES = 48_000_001, 48_000_002
+CALL, BYTES, CALLER, TO, FROM = range(48_000_001, 48_000_006)
 #: Paraver's number of a state -> its name and colour
 STATES = {
     0: ("Idle", (117, 195, 255)),
@@ -60,7 +62,13 @@ def write(run: Run, path: Path) -> list[Path]:
     trace = path if path.suffix == ".prv" else path.with_name(path.name + ".prv")
     functions = sorted({one.function for r in run.records for one in sites_of(r)})
     codes = {function: number for number, function in enumerate(functions, 1)}
-    bodies = {".prv": trace_text(run, codes), ".pcf": labels_text(codes), ".row": rows_text(run)}
+    callers = sorted({caller_of(run, one) for r in run.records for one in sites_of(r)})
+    places = {caller: number for number, caller in enumerate(callers, 1)}
+    bodies = {
+        ".prv": trace_text(run, codes, places),
+        ".pcf": labels_text(codes, places),
+        ".row": rows_text(run),
+    }
     written = []
     for suffix, body in bodies.items():
         target = trace.with_suffix(suffix)
@@ -74,12 +82,17 @@ def write(run: Run, path: Path) -> list[Path]:
     return written
 
 
+def caller_of(run: Run, site: table.Site) -> str:
+    """On one line."""
+    return " ".join(str(run.places.of(site)).split()) or "?"
+
+
 def hosts_of(run: Run) -> list[str]:
     """Machines, in the order of their first rank; one for records that do not say."""
     return list(dict.fromkeys(record.host for record in run.records))
 
 
-def trace_text(run: Run, codes: dict[str, int]) -> str:
+def trace_text(run: Run, codes: dict[str, int], places: dict[str, int]) -> str:
     """Header and records, in the order of time."""
     hosts = hosts_of(run)
     ranks_on = [sum(r.host == host for r in run.records) for host in hosts]
@@ -94,7 +107,8 @@ def trace_text(run: Run, codes: dict[str, int]) -> str:
     for index, record in enumerate(run.records):
         shift_ns = round((begins[index] - first[host_of(record)]) * 1e9)
         where = f"{index + 1}:1:{index + 1}:1"
-        made = list(record_lines(record, where, shift_ns, codes))
+        callers = {one.id: places[caller_of(run, one)] for one in sites_of(record)}
+        made = list(record_lines(record, where, shift_ns, codes, callers))
         lines += made
         end = max([end, *(last for _, last, _ in made)])
     nodes = f"{len(hosts)}({','.join(map(str, ranks_on))})"
@@ -110,12 +124,14 @@ def host_of(record: Record) -> str:
 
 
 def record_lines(
-    record: Record, where: str, shift_ns: int, codes: dict[str, int]
+    record: Record, where: str, shift_ns: int, codes: dict[str, int], callers: dict[int, int]
 ) -> Iterator[tuple[int, int, str]]:
     """Begin, end and text of each record: running between calls, and the calls."""
     functions = {one.id: one.function for one in sites_of(record)}
+    partners = partners_of(record)
     at = shift_ns
-    for start_us, took_us, site, size in sorted(timeline(record)):
+    numbered = sorted((event, number) for number, event in enumerate(timeline(record)))
+    for (start_us, took_us, site, size), number in numbered:
         begin = max(shift_ns + round(start_us * 1e3), at)
         end = max(begin + round(took_us * 1e3), begin)
         function = functions.get(site, "?")
@@ -124,12 +140,15 @@ def record_lines(
         if end > begin:
             yield begin, end, f"1:{where}:{begin}:{end}:{state_of(function)}"
         code = codes.get(function, 0)
-        yield begin, end, f"2:{where}:{begin}:{CALL}:{code}:{BYTES}:{max(size, 0)}"
+        told = {CALL: code, BYTES: max(size, 0), CALLER: callers.get(site, 0)}
+        ranks = partners.get(number, {})
+        told |= {kind: ranks[way] + 1 for kind, way in ((TO, "to"), (FROM, "from")) if way in ranks}
+        yield begin, end, f"2:{where}:{begin}:" + ":".join(f"{k}:{v}" for k, v in told.items())
         yield end, end, f"2:{where}:{end}:{CALL}:0"
         at = end
 
 
-def labels_text(codes: dict[str, int]) -> str:
+def labels_text(codes: dict[str, int], places: dict[str, int]) -> str:
     lines = ["DEFAULT_OPTIONS", "", "LEVEL               THREAD", "UNITS               NANOSEC", ""]
     lines += ["DEFAULT_SEMANTIC", "", "THREAD_FUNC          State As Is", "", "STATES"]
     lines += [f"{number}    {name}" for number, (name, _) in STATES.items()]
@@ -138,6 +157,10 @@ def labels_text(codes: dict[str, int]) -> str:
     lines += ["", "EVENT_TYPE", f"0    {CALL}    MPI call", "VALUES", "0      End"]
     lines += [f"{code}      MPI_{function}" for function, code in codes.items()]
     lines += ["", "EVENT_TYPE", f"0    {BYTES}    Bytes of an MPI call"]
+    lines += ["", "EVENT_TYPE", f"0    {CALLER}    Called from", "VALUES", "0      others"]
+    lines += [f"{number}      {caller}" for caller, number in places.items()]
+    lines += ["", "EVENT_TYPE", f"0    {TO}    Rank it gave something, plus 1"]
+    lines += ["", "EVENT_TYPE", f"0    {FROM}    Rank it took something from, plus 1"]
     return "\n".join(lines) + "\n"
 
 

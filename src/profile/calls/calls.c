@@ -45,8 +45,10 @@ static bool is_clock_settled; /* under the lock */
 static struct {
     uint64_t start_ns, took_ns, bytes;
     unsigned site;
+    int to, from; /* ranks of the world; negative: none, several, or not known */
 } * events;
-static unsigned event_count; /* under the lock */
+static unsigned event_count; /* under the lock, as all of these */
+static bool is_event_new;    /* the call counted last is one of them */
 
 static bool is_wanted(void)
 {
@@ -94,13 +96,24 @@ static struct hw_profile_site *count(const struct hw_profile_note *note)
     hw_sites_count(site, note->bytes, note->took_ns);
     if (note->comm)
         count_on(note->comm, note->bytes, note->took_ns);
-    if (events && event_count < EVENT_COUNT) {
+    is_event_new = events && event_count < EVENT_COUNT;
+    if (is_event_new) {
         events[event_count].start_ns = note->began_ns;
         events[event_count].took_ns = note->took_ns;
         events[event_count].bytes = note->bytes;
+        events[event_count].to = events[event_count].from = HW_DELAY_NOBODY;
         events[event_count++].site = hw_sites_index(site);
     }
     return site;
+}
+
+/* Whom the call counted last was about, in ranks of the world. Under lock. */
+static void tell_partners(int to, int from)
+{
+    if (!is_event_new)
+        return;
+    events[event_count - 1].to = to;
+    events[event_count - 1].from = from;
 }
 
 /* Under lock. */
@@ -112,10 +125,15 @@ static void sum_up(struct hw_profile_thread *thread)
 }
 
 /* The calling thread's own. Calls are noted in the order they are made while a timeline wants them so. */
-void hw_thread_sum_up(struct hw_profile_thread *mine)
+void hw_thread_sum_up(struct hw_profile_thread *mine, struct hw_delay_who who)
 {
     hw_profile_lock();
+    is_event_new = false;
     sum_up(mine);
+    if (is_event_new) {
+        who = hw_delays_in_world(&who);
+        tell_partners(who.gives, who.takes);
+    }
     mine->summed_count = 0;
     hw_atomic_store_relaxed(&mine->note_count, 0);
     mine->note_limit = events && event_count < EVENT_COUNT ? 1 : HW_NOTE_ENOUGH;
@@ -128,7 +146,7 @@ void hw_profile_thread_end(void)
 {
     if (!hw_profile_mine)
         return;
-    hw_thread_sum_up(hw_profile_mine);
+    hw_thread_sum_up(hw_profile_mine, HW_DELAY_NO_WHO);
     hw_slices_flush(&hw_profile_mine->slices);
     hw_profile_lock();
     hw_threads_end();
@@ -224,6 +242,7 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
     hw_profile_lock();
     struct hw_profile_site *site = count_call(call);
     const struct hw_delay_who who = hw_delays_in_world(&call->who);
+    tell_partners(who.gives, who.takes);
     delay_post(call, is_persistent ? &HW_DELAY_NO_WHO : &who, call->comm, call->took_ns);
     struct hw_profile_request *request = hw_requests_new();
     if (request) {
@@ -424,11 +443,32 @@ static void delay_door(const struct hw_profile_call *call, uint64_t waited_ns)
         hw_delays_pass(mine, call->site, call->function, call->bytes, call->began_ns + call->took_ns);
 }
 
+static int one_of(int known, int other)
+{
+    if (other < 0 || other == known)
+        return known;
+    return known == HW_DELAY_NOBODY ? other : HW_DELAY_ANYBODY;
+}
+
+/* Under lock. */
+static void tell_partners_of_door(const struct hw_profile_call *call)
+{
+    int to = HW_DELAY_NOBODY, from = HW_DELAY_NOBODY;
+    for (int i = 0; is_event_new && i < call->held_count; i++) {
+        if (!call->held[i].is_complete)
+            continue;
+        to = one_of(to, call->held[i].request->who.gives);
+        from = one_of(from, call->held[i].request->who.takes);
+    }
+    tell_partners(to, from);
+}
+
 /* Under lock. */
 static void settle_door(struct hw_profile_call *call, struct hw_profile_site *site, int complete_count,
                         bool is_blocking)
 {
     uint64_t took_ns = waited_ns(call, is_blocking, complete_count > 0);
+    tell_partners_of_door(call);
     delay_door(call, took_ns);
     double shares = (double)call->bytes + (double)complete_count;
     uint64_t longest_ns = settle(call, shares > 0 ? (double)took_ns / shares : 0.0);
@@ -491,6 +531,18 @@ static void write_events(struct hw_record_list *list, const void *unused)
                             });
 }
 
+static void write_partners(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; events && i < event_count; i++) {
+        const int ranks[] = {events[i].to, events[i].from};
+        for (unsigned way = 0; way < 2; way++)
+            if (ranks[way] >= 0)
+                hw_record_add_partner(
+                    list, &(struct hw_record_partner){.event = i, .way = way, .rank = (uint64_t)ranks[way]});
+    }
+}
+
 static int count_threads(void)
 {
     int count = 0;
@@ -531,6 +583,7 @@ void hw_profile_describe(struct hw_record_process *process)
                                       .one_sided = hw_one_sided_describe(),
                                       .communicators = {hw_comms_write, NULL},
                                       .slices = hw_slices_describe(hw_clock_fast_ns()),
-                                      .events = {write_events, NULL}};
+                                      .events = {write_events, NULL},
+                                      .partners = {write_partners, NULL}};
     process->profile = &told;
 }

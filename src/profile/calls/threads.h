@@ -54,8 +54,8 @@ struct hw_profile_thread *hw_threads_first(void);
 /* Time in MPI of all threads so far. */
 uint64_t hw_threads_mpi_ns(void);
 
-/* Adds up what the calling thread has noted (calls.c). */
-void hw_thread_sum_up(struct hw_profile_thread *mine);
+/* Adds up what the calling thread has noted, of which the last was about `who` (calls.c). */
+void hw_thread_sum_up(struct hw_profile_thread *mine, struct hw_delay_who who);
 
 /* hw_delays_add of a call that leaves nothing pending; takes the lock (calls.c). */
 void hw_thread_delayed(struct hw_profile_thread *mine, struct hw_profile_note note, struct hw_delay_who who);
@@ -91,7 +91,7 @@ static inline void hw_thread_keep(struct hw_profile_thread *mine, struct hw_prof
     hw_atomic_store_release(&mine->note_count, before + 1);
     if (before + 1 >= mine->note_limit &&
         (before == 0 || note.took_ns <= mine->notes[before - 1].took_ns || before + 1 == HW_NOTE_COUNT))
-        hw_thread_sum_up(mine);
+        hw_thread_sum_up(mine, who);
 }
 
 static inline void hw_thread_note(struct hw_profile_thread *mine, uint64_t began_ns, uint64_t ended_ns,
