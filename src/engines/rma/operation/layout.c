@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/operation/layout.h"
 
+#include "objects/datatype/contents.h"
 #include "real/constants.h"
 #include "real/type_size.h"
 #include "world/world.h"
@@ -15,130 +16,22 @@ enum { BITS_PER_PASS = 8 };
  * absolute addresses spans most of the address space. */
 enum { RULER_BYTES_MAX = 16 * 1024 * 1024 };
 
-/* What a datatype was made of. */
-struct contents {
-    int combiner;
-    MPI_Count number_count;
-    MPI_Count *numbers; /* the constructor's counts, lengths and places, in the order of its arguments */
-    MPI_Count count;    /* of inner; 0: basic */
-    MPI_Datatype *inner;
-};
-
 /* Not an empty block of a struct. */
-static bool is_used(const struct contents *contents, MPI_Count index)
+static bool is_used(const struct hw_datatype_contents *contents, MPI_Count index)
 {
     bool is_empty = contents->combiner == MPI_COMBINER_STRUCT && contents->numbers[1 + index] <= 0;
     return !is_empty && hw_real_type_size(contents->inner[index]) > 0;
 }
 
-static bool reserve(struct contents *contents)
-{
-    contents->numbers = calloc((size_t)contents->number_count + 1, sizeof *contents->numbers);
-    contents->inner = calloc((size_t)contents->count, sizeof(MPI_Datatype));
-    return contents->numbers && contents->inner;
-}
-
-static void close_contents(struct contents *contents)
-{
-    free(contents->numbers);
-    free(contents->inner);
-}
-
-static void join_numbers(MPI_Count *numbers, const int *ints, MPI_Count int_count, const MPI_Aint *aints,
-                         MPI_Count aint_count)
-{
-    for (MPI_Count i = 0; i < int_count; i++)
-        *numbers++ = ints[i];
-    for (MPI_Count i = 0; i < aint_count; i++)
-        *numbers++ = aints[i];
-}
-
-#ifdef HW_HAVE_Type_get_envelope_c
-
-/* Knows datatypes that were made with large counts too, the plain one does not. */
-static bool open_large(MPI_Datatype datatype, struct contents *contents)
-{
-    MPI_Count int_count, aint_count, large_count;
-    if (hw_bottom.Type_get_envelope_c(datatype, &int_count, &aint_count, &large_count, &contents->count,
-                                      &contents->combiner) != MPI_SUCCESS)
-        return false;
-    if (contents->count == 0)
-        return true;
-    int *ints = calloc((size_t)int_count + 1, sizeof *ints);
-    MPI_Aint *aints = calloc((size_t)aint_count + 1, sizeof *aints);
-    contents->number_count = int_count + aint_count + large_count;
-    bool is_open =
-        reserve(contents) && ints && aints &&
-        hw_bottom.Type_get_contents_c(datatype, int_count, aint_count, large_count, contents->count, ints,
-                                      aints, contents->numbers, contents->inner) == MPI_SUCCESS;
-    if (is_open && large_count == 0)
-        join_numbers(contents->numbers, ints, int_count, aints, aint_count);
-    free(ints);
-    free(aints);
-    return is_open;
-}
-
-#endif
-
-static bool open_plain(MPI_Datatype datatype, struct contents *contents)
-{
-    int int_count, aint_count, count;
-    if (hw_bottom.Type_get_envelope(datatype, &int_count, &aint_count, &count, &contents->combiner) !=
-        MPI_SUCCESS)
-        return false;
-    contents->count = count;
-    if (count == 0)
-        return true;
-    int *ints = calloc((size_t)int_count + 1, sizeof *ints);
-    MPI_Aint *aints = calloc((size_t)aint_count + 1, sizeof *aints);
-    contents->number_count = int_count + aint_count;
-    bool is_open = reserve(contents) && ints && aints &&
-                   hw_bottom.Type_get_contents(datatype, int_count, aint_count, count, ints, aints,
-                                               contents->inner) == MPI_SUCCESS;
-    if (is_open)
-        join_numbers(contents->numbers, ints, int_count, aints, aint_count);
-    free(ints);
-    free(aints);
-    return is_open;
-}
-
-static bool open_type(MPI_Datatype datatype, struct contents *contents)
-{
-    *contents = (struct contents){0};
-#ifdef HW_HAVE_Type_get_envelope_c
-    if (HW_REAL_HAS(Type_get_envelope_c))
-        return open_large(datatype, contents);
-#endif
-    return open_plain(datatype, contents);
-}
-
-/* A handle that MPI_Type_get_contents gave: derived ones are the caller's. */
-static void release(MPI_Datatype datatype)
-{
-    int ints, aints, count, combiner;
-#ifdef HW_HAVE_Type_get_envelope_c
-    if (HW_REAL_HAS(Type_get_envelope_c)) {
-        MPI_Count large[4];
-        if (hw_bottom.Type_get_envelope_c(datatype, &large[0], &large[1], &large[2], &large[3], &combiner) ==
-                MPI_SUCCESS &&
-            large[3] > 0)
-            hw_bottom.Type_free(&datatype);
-        return;
-    }
-#endif
-    if (hw_bottom.Type_get_envelope(datatype, &ints, &aints, &count, &combiner) == MPI_SUCCESS && count > 0)
-        hw_bottom.Type_free(&datatype);
-}
-
 /* Keeps the first inner datatype that has elements, and lets go of the others. */
-static MPI_Datatype keep_first(const struct contents *contents)
+static MPI_Datatype keep_first(const struct hw_datatype_contents *contents)
 {
     MPI_Datatype kept = HW_DATATYPE_NULL;
     for (MPI_Count i = 0; i < contents->count; i++) {
         if (kept == HW_DATATYPE_NULL && is_used(contents, i))
             kept = contents->inner[i];
         else
-            release(contents->inner[i]);
+            hw_datatype_release(contents->inner[i]);
     }
     return kept;
 }
@@ -147,10 +40,10 @@ MPI_Datatype hw_rma_layout_element(MPI_Datatype datatype)
 {
     bool is_ours = false;
     while (datatype != HW_DATATYPE_NULL) {
-        struct contents contents;
-        bool is_open = open_type(datatype, &contents);
+        struct hw_datatype_contents contents;
+        bool is_open = hw_datatype_contents_open(datatype, &contents);
         MPI_Datatype next = is_open && contents.count > 0 ? keep_first(&contents) : HW_DATATYPE_NULL;
-        close_contents(&contents);
+        hw_datatype_contents_close(&contents);
         if (is_open && contents.count == 0)
             return datatype;
         if (is_ours)
@@ -213,7 +106,8 @@ static bool find_block(struct writer *writer, MPI_Datatype datatype, MPI_Count l
 }
 
 /* The i-th block of a datatype whose constructor (MPI-4.1 section 5.1.2) names blocks. */
-static bool find_ith(struct writer *writer, const struct contents *contents, MPI_Count i, MPI_Aint offset)
+static bool find_ith(struct writer *writer, const struct hw_datatype_contents *contents, MPI_Count i,
+                     MPI_Aint offset)
 {
     const MPI_Count *numbers = contents->numbers;
     bool is_struct = contents->combiner == MPI_COMBINER_STRUCT;
@@ -246,7 +140,7 @@ static bool find_ith(struct writer *writer, const struct contents *contents, MPI
 }
 
 /* A datatype by what it was made of. HW_DECLINED: it is of another kind; nothing was written. */
-static enum hw_status find_in_contents(struct writer *writer, const struct contents *contents,
+static enum hw_status find_in_contents(struct writer *writer, const struct hw_datatype_contents *contents,
                                        MPI_Aint offset)
 {
     bool is_found = true;
@@ -282,13 +176,13 @@ static bool find_places(struct writer *writer, MPI_Datatype datatype, MPI_Aint o
     if (hw_bottom.Type_get_true_extent_x(datatype, &lowest, &span) != MPI_SUCCESS)
         return false;
     enum hw_status status = HW_DECLINED;
-    struct contents contents;
+    struct hw_datatype_contents contents;
     if (span > RULER_BYTES_MAX) {
-        if (open_type(datatype, &contents) && contents.count > 0)
+        if (hw_datatype_contents_open(datatype, &contents) && contents.count > 0)
             status = find_in_contents(writer, &contents, offset);
         for (MPI_Count i = 0; i < contents.count && contents.inner; i++)
-            release(contents.inner[i]);
-        close_contents(&contents);
+            hw_datatype_release(contents.inner[i]);
+        hw_datatype_contents_close(&contents);
     }
     return status == HW_DECLINED ? measure(writer, datatype, lowest, span, offset) : status == HW_OK;
 }
