@@ -67,7 +67,9 @@ def widen(prototype: Prototype, widened: dict[str, str], base: str) -> Prototype
 
 def translations(function: Function, prototype: Prototype) -> str:
     """Statements that put the program's world in place of MPI_COMM_WORLD, and others."""
-    before = f"    {function.before};\n" if function.before else ""
+    before = ""
+    if function.before:
+        before = f"    {function.before.replace('{first}', prototype.parameters[0].name)};\n"
     if function.kind not in ("world", "hook", "posted"):
         return before
     names = [p.name for p in prototype.parameters if p.is_communicator()]
@@ -321,6 +323,7 @@ class Generator:
             '#include "mpi/profiled.h"',
             '#include "mpi/track.h"',
             '#include "mpi/window.h"',
+            '#include "objects/datatype/plan.h"',
             '#include "objects/request.h"',
             '#include "progress/inside.h"',
             '#include "real/constants.h"',
@@ -384,12 +387,31 @@ class Generator:
 
     def asking(self, name: str, p: Prototype, function: Function, section: str) -> str:
         """The rest of an entry that has no hook, while an engine is asked or wants times."""
-        arguments = p.arguments()
-        asked = f"(rc = hw_ask_{function.name.lower()}({arguments})) != HW_DECLINES ? rc"
-        asked += f" : hw_real.{name}({arguments})"
+        arguments, before, after = p.arguments(), "", ""
+        moved = [
+            q
+            for q in p.parameters
+            if q.name in self.spec.asked_moved[function.asked] and not q.array
+        ]
+        wide = {q.name: f"&wide_{q.name}" for q in moved}
+        for q in moved:
+            before += f"    MPI_Count wide_{q.name} = {q.name} ? *{q.name} : -1;\n"
+            number = q.type.removesuffix("*").strip()
+            after += f"    *{q.name} = ({number})wide_{q.name};\n"
+        passed = ", ".join(wide.get(q.name, q.name) for q in p.parameters)
+        ask = f"hw_ask_{function.name.lower()}({passed})"
+        head = wrap(p.declaration(f"asked_{name}", f"static {section} ")) + "\n{\n"
+        if moved:
+            body = f"{before}    int rc = {wrap(ask)};\n    if (rc == HW_DECLINES)\n"
+            body += wrap(f"        return hw_real.{name}({arguments});") + "\n"
+            body += "".join(
+                f"    if ({q.name})\n    {line}\n"
+                for q, line in zip(moved, after.splitlines(), strict=True)
+            )
+            return f"{head}{body}    return rc;\n}}\n"
+        asked = f"(rc = {ask}) != HW_DECLINES ? rc : hw_real.{name}({arguments})"
         call = f"HW_BLOCKING({asked})" if function.is_blocking else asked
-        head = p.declaration(f"asked_{name}", f"static {section} ")
-        return wrap(head) + "\n{\n    int rc;\n" + wrap(f"    return {call};") + "\n}\n"
+        return head + "    int rc;\n" + wrap(f"    return {call};") + "\n}\n"
 
     def outermost_call(self, name: str, p: Prototype, function: Function) -> str:
         call = self.real_or_hook(name, p, function)

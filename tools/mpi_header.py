@@ -212,6 +212,7 @@ class Spec:
     prototypes: dict[str, Prototype] = field(default_factory=dict)
     asked_groups: list[str] = field(default_factory=list)
     asked_widened: dict[str, dict[str, str]] = field(default_factory=dict)  # of those without hook
+    asked_moved: dict[str, list[str]] = field(default_factory=dict)  # pointers to what it moves on
     frequent: set[str] = field(
         default_factory=set
     )  # "class.group" of what programs call in their loops
@@ -285,11 +286,13 @@ def mark_blocking(spec: Spec, names: list[str]) -> None:
 def mark_asked(spec: Spec, groups: dict[str, dict[str, list[str]]]) -> None:
     """What engines are asked before the real call: by the hook; without one by the entry.
 
-    `only` names hooks that do nothing else.
+    `only` names hooks that do nothing else, `moved` pointers to numbers that are read and written.
     """
     spec.asked_groups = list(groups)
     for group, lists in groups.items():
         spec.asked_widened[group] = dict.fromkeys(lists.get("widened", []), "MPI_Count")
+        spec.asked_moved[group] = lists.get("moved", [])
+        spec.asked_widened[group] |= dict.fromkeys(spec.asked_moved[group], "MPI_Count *")
         for name in [*lists.get("functions", []), *lists.get("only", [])]:
             function = spec.find(name)
             if function.kind not in ("hook", "pass", "world") or function.asked:

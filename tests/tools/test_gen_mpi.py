@@ -57,7 +57,10 @@ parameters = "MPI_Comm comm, MPI_Request *request"
 Ibarrier = "comm, request"
 [asked.p2p]
 widened = ["count"]
+moved = ["position"]
 functions = [{asked}]
+[before]
+Wait = "see({{first}})"
 [none]
 Pcontrol = "variadic"
 [frequent]
@@ -148,6 +151,24 @@ def test_engines_are_asked(tmp_path: Path) -> None:
     assert "HW_ENGINES_ASK(p2p, barrier, comm);" in calls
     status, error = generate(tmp_path, asked='"Ibarrier"')
     assert status == 1 and "engines cannot be asked about Ibarrier" in error
+
+
+def test_what_is_moved_on_is_widened(tmp_path: Path) -> None:
+    """Engines move an MPI_Count; the program's number gets what it became."""
+    pack = "int MPI_Pack(int count, int *position, MPI_Comm comm);"
+    assert generate(tmp_path, more=pack, world=', "Pack"', asked='"Pack"') == (0, "")
+    asked = entry(tmp_path, "Pack").split("profiled_Pack")[0]
+    assert "MPI_Count wide_position = position ? *position : -1;" in asked
+    assert "int rc = hw_ask_pack(count, &wide_position, comm);" in asked
+    assert "*position = (int)wide_position;" in asked
+    calls = (tmp_path / "out" / "engine_calls.h").read_text()
+    assert "int (*pack)(MPI_Count count, MPI_Count *position, MPI_Comm comm);" in calls
+
+
+def test_a_statement_names_the_first_argument(tmp_path: Path) -> None:
+    """Headers call arguments what they like."""
+    assert generate(tmp_path) == (0, "")
+    assert entry(tmp_path, "Wait").count("see(request);") == 3
 
 
 def test_a_small_message_needs_no_hook(tmp_path: Path) -> None:
