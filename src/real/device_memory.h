@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hw_real_has_device_memory tells whether buffers may lie where a processor cannot read: MPIs that know
+ * devices take addresses of theirs. */
+#ifndef HW_REAL_DEVICE_MEMORY_H
+#define HW_REAL_DEVICE_MEMORY_H
+
+#include <stdbool.h>
+
+/* True if the process has loaded a library through which it may have such memory. Some microseconds; any
+ * thread. */
+bool hw_real_has_device_memory(void);
+
+#endif
