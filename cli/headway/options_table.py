@@ -228,6 +228,26 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_PACK",
+        type="enum",
+        default="auto",
+        values=("auto", "on", "off"),
+        unit="",
+        min=0,
+        max=0,
+        auto=None,
+        aliases=(),
+        tune=("off",),
+        accepted="auto | on | off",
+        brief="whether MPI_Pack and MPI_Unpack of derived datatypes are done by Headway",
+        help=(
+            "For 1 KiB and more. auto: the MPI packs, and Headway packs, a few times each; then "
+            "whichever was faster for that datatype and size, looking at the other one again now "
+            "and then. Not with HEADWAY_ENGINE=off. on: Headway packs whatever it can, from the "
+            "second use of a datatype on. off: the MPI packs."
+        ),
+    ),
+    Option(
         name="HEADWAY_FINALIZE",
         type="enum",
         default="auto",

@@ -82,6 +82,9 @@ struct hw_engine {
     /* Messages, of any size. Any thread, inside a hook or an entry. */
     const struct hw_engine_p2p *p2p;
 
+    /* Packing and unpacking. Likewise. */
+    const struct hw_engine_pack *pack;
+
     /* One-sided operations, synchronisation and windows. Any thread, inside a hook; of windows also where MPI
      * calls itself: callbacks of the program's run there. */
     const struct hw_engine_rma *rma;

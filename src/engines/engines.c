@@ -23,6 +23,7 @@ _Static_assert(COUNT <= (int)HW_ENGINES_MAX, "hw_engines_told has a place for ea
 
 /* NULL ends each of the lists. */
 _Atomic(const struct hw_engine_p2p *) hw_engines_asked_p2p[HW_ENGINES_MAX + 1];
+_Atomic(const struct hw_engine_pack *) hw_engines_asked_pack[HW_ENGINES_MAX + 1];
 _Atomic(const struct hw_engine_rma *) hw_engines_asked_rma[HW_ENGINES_MAX + 1];
 _Atomic(const struct hw_engine_epoch *) hw_engines_asked_epoch[HW_ENGINES_MAX + 1];
 _Atomic(const struct hw_engine_window *) hw_engines_asked_window[HW_ENGINES_MAX + 1];
@@ -104,6 +105,7 @@ enum hw_status hw_engines_begin(void)
             return status;
         ADD(asked, table[i]);
         ADD(hw_engines_asked_p2p, table[i]->p2p);
+        ADD(hw_engines_asked_pack, table[i]->pack);
         ADD(hw_engines_asked_rma, table[i]->rma);
         ADD(hw_engines_asked_epoch, table[i]->epoch);
         ADD(hw_engines_asked_window, table[i]->window);
@@ -128,6 +130,7 @@ void hw_engines_end(const struct hw_engine *engine)
 {
     TAKE_OUT(asked, engine);
     TAKE_OUT(hw_engines_asked_p2p, engine->p2p);
+    TAKE_OUT(hw_engines_asked_pack, engine->pack);
     TAKE_OUT(hw_engines_asked_rma, engine->rma);
     TAKE_OUT(hw_engines_asked_epoch, engine->epoch);
     TAKE_OUT(hw_engines_asked_window, engine->window);

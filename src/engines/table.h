@@ -7,6 +7,7 @@
 /* clang-format off */
 #define HW_ENGINE_TABLE(X) \
     X(rma) \
+    X(pack) \
     X(thread)
 /* clang-format on */
 

@@ -26,7 +26,12 @@ RUNNER = Path(__file__).with_name("suite_runner.py")
 TIMEOUT_S = 400.0
 
 #: Small messages tracked too: the suite's are nearly all small.
-OPTIONS = {**support.FORCED, "HEADWAY_EAGER_LIMIT": "1", "HEADWAY_TICK_US": "500"}
+OPTIONS = {
+    **support.FORCED,
+    "HEADWAY_EAGER_LIMIT": "1",
+    "HEADWAY_TICK_US": "500",
+    "HEADWAY_PACK": "on",
+}
 
 #: Tests left out, with the reason. A pattern is matched against module.Class.method.
 EXCLUDED = {

@@ -660,6 +660,9 @@ PROCESS_COUNTERS = (
     "locks_redirected",
     "team_jobs",
     "team_pieces",
+    "packed_calls",
+    "packed_bytes",
+    "packed_won_ns",
     "doors",
     "blocked_ns",
     "overlap_windows",
@@ -767,6 +770,12 @@ class Record:
     team_jobs: int = 0
     #: pieces of them that other threads than the caller did
     team_pieces: int = 0
+    #: MPI_Pack and MPI_Unpack of derived datatypes, done by Headway
+    packed_calls: int = 0
+    #: bytes these packed and unpacked
+    packed_bytes: int = 0
+    #: time they took less than the MPI would have, as far as both were timed
+    packed_won_ns: int = 0
     #: completion calls that held a tracked request
     doors: int = 0
     #: time in those calls
@@ -857,6 +866,9 @@ class Record:
             locks_redirected=integer(raw, "locks_redirected"),
             team_jobs=integer(raw, "team_jobs"),
             team_pieces=integer(raw, "team_pieces"),
+            packed_calls=integer(raw, "packed_calls"),
+            packed_bytes=integer(raw, "packed_bytes"),
+            packed_won_ns=integer(raw, "packed_won_ns"),
             doors=integer(raw, "doors"),
             blocked_ns=integer(raw, "blocked_ns"),
             overlap_windows=integer(raw, "overlap_windows"),

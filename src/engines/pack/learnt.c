@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/pack/learnt.h"
+
+#include "profile/record/counters.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { KINDS_MAX = 512, SIZES = HW_PACK_LOG_MAX - HW_PACK_LOG_MIN + 1, DIRECTIONS = 2 };
+
+struct kind {
+    uint64_t kind;
+    struct hw_pack_class classes[DIRECTIONS][SIZES];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static HW_SPARSE struct kind *kinds[KINDS_MAX]; /* under the lock; found through plans otherwise */
+static int kind_count;
+
+/* Of the plan's kind, made if there is none. */
+static struct kind *find_kind(struct hw_plan *plan)
+{
+    struct kind *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < kind_count && !found; i++)
+        if (kinds[i]->kind == plan->kind)
+            found = kinds[i];
+    if (!found && kind_count < KINDS_MAX && (found = calloc(1, sizeof *found)) != NULL) {
+        found->kind = plan->kind;
+        kinds[kind_count++] = found;
+    }
+    pthread_mutex_unlock(&lock);
+    hw_atomic_store_release(&plan->learnt, found);
+    return found;
+}
+
+struct hw_pack_class *hw_pack_class_find(struct hw_plan *plan, enum hw_shape_direction direction,
+                                         int64_t bytes)
+{
+    struct kind *kind = hw_atomic_load_acquire(&plan->learnt);
+    if (kind == NULL && (kind = find_kind(plan)) == NULL)
+        return NULL;
+    enum { BITS = 63 };
+    int power = BITS - __builtin_clzll((unsigned long long)bytes);
+    power = power < HW_PACK_LOG_MAX ? power : HW_PACK_LOG_MAX;
+    return &kind->classes[direction == HW_SHAPE_UNPACK][power - HW_PACK_LOG_MIN];
+}
+
+bool hw_pack_class_take(struct hw_pack_class *of, enum hw_choice_way *way)
+{
+    if (hw_atomic_exchange_acquire(&of->is_taken, true))
+        return false;
+    *way = hw_choice_next(&of->choice);
+    return true;
+}
+
+void hw_pack_class_learn(struct hw_pack_class *of, enum hw_choice_way way, uint64_t took_ns)
+{
+    uint32_t left = hw_choice_learn(&of->choice, way, took_ns);
+    hw_atomic_store_relaxed(&of->way, of->choice.way);
+    hw_atomic_store_relaxed(&of->left, left);
+    hw_atomic_store_release(&of->is_taken, false);
+}
+
+static void describe(struct hw_pack_class *of)
+{
+    uint64_t calls = hw_atomic_exchange_relaxed(&of->calls, 0);
+    HW_COUNT_ADD(packed_calls, calls);
+    HW_COUNT_ADD(packed_bytes, hw_atomic_exchange_relaxed(&of->bytes, 0));
+    HW_COUNT_ADD(packed_won_ns, calls * hw_choice_won_ns(&of->choice));
+}
+
+void hw_pack_learnt_describe(void)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < kind_count; i++)
+        for (int direction = 0; direction < DIRECTIONS; direction++)
+            for (int size = 0; size < SIZES; size++)
+                describe(&kinds[i]->classes[direction][size]);
+    pthread_mutex_unlock(&lock);
+}

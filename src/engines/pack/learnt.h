@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is learnt about packing, for each kind of datatype (hw_plan.kind), direction and power of two of
+ * bytes: by which way it goes, and what that won. Kept until the process ends, though datatypes come and go.
+ * Any thread. */
+#ifndef HW_ENGINES_PACK_LEARNT_H
+#define HW_ENGINES_PACK_LEARNT_H
+
+#include "base/atomic.h"
+#include "objects/datatype/plan.h"
+#include "policy/choice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HW_PACK_LOG_MIN = 10, HW_PACK_LOG_MAX = 30, HW_PACK_BYTES_MIN = 1 << HW_PACK_LOG_MIN };
+
+/* Written relaxed by whoever has such a call: one of two that meet may get lost. */
+struct hw_pack_class {
+    atomic_uint left;     /* calls before the next is timed */
+    atomic_uint way;      /* enum hw_choice_way of those */
+    atomic_bool is_taken; /* somebody has `choice` */
+    struct hw_choice choice;
+    atomic_uint_fast64_t calls, bytes; /* by our way */
+};
+
+/* NULL: too many kinds; nothing is learnt of this one. */
+struct hw_pack_class *hw_pack_class_find(struct hw_plan *plan, enum hw_shape_direction direction,
+                                         int64_t bytes);
+
+/* True if the caller may time this call, by *way, and has to say what it took. */
+bool hw_pack_class_take(struct hw_pack_class *of, enum hw_choice_way *way);
+void hw_pack_class_learn(struct hw_pack_class *of, enum hw_choice_way way, uint64_t took_ns);
+
+static inline void hw_pack_class_count(struct hw_pack_class *of, int64_t bytes)
+{
+    hw_atomic_store_relaxed(&of->calls, hw_atomic_load_relaxed(&of->calls) + 1);
+    hw_atomic_store_relaxed(&of->bytes, hw_atomic_load_relaxed(&of->bytes) + (uint64_t)bytes);
+}
+
+/* Into the record's counters, once what they count is over. */
+void hw_pack_learnt_describe(void);
+
+#endif

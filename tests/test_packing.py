@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI_Pack and MPI_Unpack by plans of datatypes: the same bytes and errors as plain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matrix
+import pytest
+import support
+from headway.mpi.mpis import Mpi
+
+ON = {"HEADWAY_PACK": "on"}
+TREES = 400
+TREES_FULL = 20000
+#: Of a thousand random datatypes so many at most may be left to the MPI.
+REFUSED_MAX = 0.02
+
+
+def build(mpi: Mpi, name: str) -> Path:
+    return support.compile_program(mpi, name, [support.PROGRAMS / f"{name}.c"])
+
+
+@matrix.check(lambda mpi: mpi.name == "mpich4")
+@pytest.mark.parametrize("way", ["on", "auto"])
+def test_random_datatypes(
+    mpi: Mpi,
+    way: str,
+    is_full: bool,
+    tmp_path: Path,
+    first_seed: int,
+    plain_run: support.PlainRuns,
+) -> None:
+    """Every constructor, five deep. By auto each is packed a few times only, so by both ways."""
+    trees = TREES_FULL if is_full else TREES
+    argv = [build(mpi, "packing"), str(trees), str(first_seed)]
+    plain = plain_run(mpi, argv, ranks=1)
+    done = support.run_mpi(
+        mpi, argv, ranks=1, options={"HEADWAY_PACK": way}, records=tmp_path, timeout_s=600
+    )
+    assert done.status == 0, done.explain()
+    assert done.lines == plain.lines, done.explain()
+    assert done.total("packed_calls") > (trees if way == "on" else trees / 10)
+    assert done.total("packed_bytes") > 1024 * done.total("packed_calls")
+    (record,) = done.records
+    assert sum(record["declined"].values()) <= REFUSED_MAX * trees, record["declined"]
+
+
+def test_errors_are_those_of_the_mpi(
+    mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns
+) -> None:
+    argv = [build(mpi, "packing_errors")]
+    plain = plain_run(mpi, argv, ranks=1)
+    done = support.run_mpi(mpi, argv, ranks=1, options=ON, records=tmp_path)
+    assert done.status == 0, done.explain()
+    assert done.lines == plain.lines, done.explain()
+    assert done.total("packed_calls") > 80
+
+
+@matrix.one_of_a("family")
+@pytest.mark.parametrize("options", [{"HEADWAY_PACK": "off"}, {"HEADWAY_ENGINE": "off"}])
+def test_off_packs_nothing(mpi: Mpi, options: dict[str, str], tmp_path: Path) -> None:
+    argv = [build(mpi, "packing_errors")]
+    done = support.run_mpi(mpi, argv, ranks=1, options=options, records=tmp_path)
+    assert done.status == 0, done.explain()
+    assert done.total("packed_calls") == 0
