@@ -195,6 +195,10 @@ def points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
             if result["what"] == "window":
                 values["free_s"] = max(rank["free_s"]["median"] for rank in point["by_rank"])
             yield point["bytes"], values, ""
+    elif program == "pack":
+        for point in result["points"]:
+            values = {"call_s": point["call_s"]["median"], "latency_s": point["call_s"]["min"]}
+            yield point["bytes"], values, point["digest"]
     elif program == "msgrate":
         for point in result["points"]:
             yield point["bytes"], {"message_s": point["message_s"]["median"]}, ""

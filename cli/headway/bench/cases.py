@@ -369,6 +369,21 @@ def known_cause(name: str) -> Case:
     return Case(name, "causes", (MIB,), options, "wire", timeout_s=30.0)
 
 
+#: bench/pack.c; the last has no gaps, so that there is nothing to win
+PACKED_TYPES = (
+    *("struct", "fields", "indexed_block", "indexed", "x_face", "rows", "darray"),
+    "contiguous",
+)
+PACKED_SIZES = tuple(KIB << i for i in range(15))
+
+
+def packing(kind: str, is_unpacking: bool = False) -> Case:
+    """One process packs by itself."""
+    name = f"{kind.replace('_', ' ')}, {'unpacked' if is_unpacking else 'packed'}"
+    options = {"type": kind, **({"unpack": ""} if is_unpacking else {})}
+    return Case(name, "pack", PACKED_SIZES, options, nodes=1, ranks_per_node=1)
+
+
 #: windows for so many seconds of the wire: what is told is of a whole run, ends included
 TOLD_S = 0.8
 TOLD_CASES = (

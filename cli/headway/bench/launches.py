@@ -155,6 +155,8 @@ def modes_make(
         if "profile" in suite.extra_modes:
             watching = {"HEADWAY_PROFILE": "yes", "HEADWAY_ENGINE": "off"}
             modes.append(Mode("headway-profile", {**preloaded, **watching}))
+        if "pack" in suite.extra_modes:
+            modes.append(Mode("headway-on", {**preloaded, "HEADWAY_PACK": "on"}))
         if "ghosts" in suite.extra_modes:
             modes.append(Mode("headway-ghosts", {**preloaded, "HEADWAY_GHOSTS": "1"}, ghosts=1))
     if has_setting(mpi, suite):

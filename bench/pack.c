@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Claim: MPI_Pack and MPI_Unpack of derived datatypes take no longer with Headway, and structs far less time
+ * (papers/004 II.B.1).
+ *
+ * One rank packs by itself. A sample is the processor time of a batch, divided by the calls in it. */
+#include "common/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DOUBLE = sizeof(double), BATCH_BYTES = 4 << 20 };
+
+static struct {
+    struct bench_list sizes;
+    const char *type;
+    bool is_unpacking;
+    int64_t batches, warmup;
+} options = {.type = "struct", .batches = 15, .warmup = 400};
+
+static unsigned drawn = 1;
+
+static int draw(int most)
+{
+    drawn = drawn * 1103515245U + 12345U;
+    return (int)(drawn >> 8) % (most + 1);
+}
+
+/* A datatype and how many of it make at most so many bytes. */
+struct packable {
+    MPI_Datatype type;
+    int count;
+};
+
+/* {double, int, 2 double}: 28 bytes in 32. */
+static struct packable make_struct(int64_t bytes)
+{
+    static const int lengths[] = {1, 1, 2};
+    static const MPI_Aint places[] = {0, 8, 16};
+    MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_DOUBLE}, type;
+    MPI_Type_create_struct(3, lengths, places, types, &type);
+    return (struct packable){type, (int)(bytes / 28)};
+}
+
+/* {int, double, char, float, 2 double}: 33 bytes in 40. */
+static struct packable make_fields(int64_t bytes)
+{
+    static const int lengths[] = {1, 1, 1, 1, 2};
+    static const MPI_Aint places[] = {0, 8, 16, 20, 24};
+    MPI_Datatype types[] = {MPI_INT, MPI_DOUBLE, MPI_CHAR, MPI_FLOAT, MPI_DOUBLE}, type;
+    MPI_Type_create_struct(5, lengths, places, types, &type);
+    return (struct packable){type, (int)(bytes / 33)};
+}
+
+/* Single doubles, one somewhere in each four. */
+static struct packable make_indexed_block(int64_t bytes)
+{
+    int count = (int)(bytes / DOUBLE);
+    int *places = bench_allocate((size_t)count * sizeof *places);
+    MPI_Datatype type;
+    for (int i = 0; i < count; i++)
+        places[i] = 4 * i + draw(3);
+    MPI_Type_create_indexed_block(count, 1, places, MPI_DOUBLE, &type);
+    free(places);
+    return (struct packable){type, 1};
+}
+
+/* One to eight doubles, and as many between. */
+static struct packable make_indexed(int64_t bytes)
+{
+    int room = (int)(bytes / DOUBLE), count = 0, at = 0;
+    int *places = bench_allocate((size_t)room * sizeof *places);
+    int *lengths = bench_allocate((size_t)room * sizeof *lengths);
+    MPI_Datatype type;
+    while (room > 0) {
+        int length = 1 + draw(7);
+        lengths[count] = length < room ? length : room;
+        places[count] = at;
+        at += lengths[count] + 1 + draw(7);
+        room -= lengths[count++];
+    }
+    MPI_Type_indexed(count, lengths, places, MPI_DOUBLE, &type);
+    free(places);
+    free(lengths);
+    return (struct packable){type, 1};
+}
+
+/* A face across the fastest dimension: 8 bytes each 512. */
+static struct packable make_x_face(int64_t bytes)
+{
+    MPI_Datatype type;
+    MPI_Type_vector((int)(bytes / DOUBLE), 1, 64, MPI_DOUBLE, &type);
+    return (struct packable){type, 1};
+}
+
+/* Rows of 2 KiB, the inner half of twice as long ones. */
+static struct packable make_rows(int64_t bytes)
+{
+    MPI_Datatype type;
+    int row = bytes < 2048 ? (int)bytes : 2048;
+    MPI_Type_vector((int)(bytes / row), row / DOUBLE, 2 * row / DOUBLE, MPI_DOUBLE, &type);
+    return (struct packable){type, 1};
+}
+
+/* Every other four rows, and of them every other eight doubles. */
+static struct packable make_darray(int64_t bytes)
+{
+    enum { COLUMNS = 64 };
+    int rows = (int)(4 * bytes / DOUBLE / COLUMNS);
+    const int sizes[] = {rows < 8 ? 8 : rows, COLUMNS}, processes[] = {2, 2}, blocks[] = {4, 8};
+    static const int ways[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_CYCLIC};
+    MPI_Datatype type;
+    MPI_Type_create_darray(4, 1, 2, sizes, ways, blocks, processes, MPI_ORDER_C, MPI_DOUBLE, &type);
+    return (struct packable){type, 1};
+}
+
+/* Without gaps: nobody can win anything. */
+static struct packable make_contiguous(int64_t bytes)
+{
+    MPI_Datatype type;
+    MPI_Type_contiguous((int)(bytes / DOUBLE), MPI_DOUBLE, &type);
+    return (struct packable){type, 1};
+}
+
+static const struct {
+    const char *name;
+    struct packable (*make)(int64_t bytes);
+} kinds[] = {
+    {"struct", make_struct},   {"fields", make_fields},         {"indexed_block", make_indexed_block},
+    {"indexed", make_indexed}, {"x_face", make_x_face},         {"rows", make_rows},
+    {"darray", make_darray},   {"contiguous", make_contiguous},
+};
+
+static struct packable make(const struct bench *bench, int64_t bytes)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i].name, options.type) == 0) {
+            struct packable made = kinds[i].make(bytes);
+            MPI_Type_commit(&made.type);
+            return made;
+        }
+    bench_refuse(bench, "--type is one of struct, fields, indexed_block, indexed, x_face, rows, darray and "
+                        "contiguous");
+}
+
+static void call(const struct packable *of, char *memory, char *packed, int bytes)
+{
+    int position = 0;
+    if (options.is_unpacking)
+        MPI_Unpack(packed, bytes, &position, memory, of->count, of->type, MPI_COMM_SELF);
+    else
+        MPI_Pack(memory, of->count, of->type, packed, bytes, &position, MPI_COMM_SELF);
+}
+
+static void measure(const struct bench *bench, struct bench_json *json, int64_t size)
+{
+    struct packable of = make(bench, size);
+    int bytes;
+    MPI_Aint lb, extent;
+    MPI_Type_size(of.type, &bytes);
+    MPI_Type_get_extent(of.type, &lb, &extent);
+    bytes *= of.count;
+    size_t memory_bytes = (size_t)of.count * (size_t)extent + DOUBLE;
+    char *memory = bench_allocate(memory_bytes), *packed = bench_allocate((size_t)bytes);
+    double *samples = bench_allocate((size_t)options.batches * sizeof *samples);
+    int64_t batch = BATCH_BYTES / bytes > 4 ? BATCH_BYTES / bytes : 4;
+    bench_fill(memory, memory_bytes, 1);
+    bench_fill(packed, (size_t)bytes, 2);
+    for (int64_t i = 0; i < options.warmup; i++)
+        call(&of, memory, packed, bytes);
+    for (int64_t i = 0; i < options.batches; i++) {
+        double began_s = bench_thread_cpu_s();
+        for (int64_t j = 0; j < batch; j++)
+            call(&of, memory, packed, bytes);
+        samples[i] = (bench_thread_cpu_s() - began_s) / (double)batch;
+    }
+    uint64_t digest =
+        options.is_unpacking ? bench_digest(memory, memory_bytes) : bench_digest(packed, (size_t)bytes);
+    bench_json_open(json, NULL, '{');
+    bench_json_integer(json, "bytes", size);
+    bench_json_integer(json, "batch", batch);
+    bench_json_summary(json, "call_s", bench_summarize(samples, (int)options.batches));
+    bench_json_hex(json, "digest", digest);
+    bench_json_close(json, '}');
+    free(memory);
+    free(packed);
+    free(samples);
+    MPI_Type_free(&of.type);
+}
+
+int main(int argc, char **argv)
+{
+    options.sizes = bench_list_make("1k,2k,4k,8k,16k,32k,64k,128k,256k,512k,1m,2m,4m,8m,16m");
+    const struct bench_option table[] = {
+        {"sizes", BENCH_LIST, &options.sizes, "bytes packed by a call, about"},
+        {"type", BENCH_TEXT, &options.type, "struct, fields, indexed_block, indexed, x_face, rows, ..."},
+        {"unpack", BENCH_FLAG, &options.is_unpacking, "MPI_Unpack instead of MPI_Pack"},
+        {"batches", BENCH_INTEGER, &options.batches, "timed batches a size"},
+        {"warmup", BENCH_INTEGER, &options.warmup, "untimed calls a size"},
+        {0},
+    };
+    struct bench bench;
+    bench_start(&bench, "pack", argc, argv, table);
+    if (options.batches < 1 || options.warmup < 0)
+        bench_refuse(&bench, "--batches is at least 1, --warmup at least 0");
+    for (int i = 0; i < options.sizes.count; i++)
+        if (options.sizes.values[i] < 64 || options.sizes.values[i] > 64 << 20)
+            bench_refuse(&bench, "--sizes are from 64 bytes to 64 MiB");
+    struct bench_json json;
+    bench_json_begin(&json, &bench);
+    bench_json_text(&json, "type", options.type);
+    bench_json_text(&json, "call", options.is_unpacking ? "MPI_Unpack" : "MPI_Pack");
+    bench_json_open(&json, "points", '[');
+    for (int i = 0; i < options.sizes.count && bench.rank == 0; i++)
+        measure(&bench, &json, options.sizes.values[i]);
+    bench_json_close(&json, ']');
+    bench_json_end(&json);
+    bench_finish(&bench);
+    return 0;
+}
