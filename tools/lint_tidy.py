@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run clang-tidy over our own C files, two at a time: lint_tidy.py BUILD_DIR.
+"""Run clang-tidy over our own C files, one a core: lint_tidy.py BUILD_DIR.
 
-Files that are compiled once per MPI family are checked once; generated files are left out.
+Files that are compiled once per MPI family are checked once; generated files are left out. A file
+that was clean is not checked again until something changes that clang-tidy sees: the file, a header
+that it includes, the compile command, the checks, or clang-tidy itself. A digest of all of these
+names an empty file below build/tidy/.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,6 +25,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("src", "tests")
 # An atomic variable used like a plain one has an order that nobody chose (src/base/atomic.h).
 LIBRARY_OPTIONS = ("-Watomic-implicit-seq-cst",)
+CACHE = ROOT / "build" / "tidy"
+#: what no run asked for since then is forgotten
+KEPT_S = 30 * 24 * 3600
 
 
 def own_entries(database: Path) -> list[dict]:
@@ -31,23 +40,87 @@ def own_entries(database: Path) -> list[dict]:
     return list(entries.values())
 
 
-def tidy(database: Path, path: str) -> str:
+def command(database: Path, path: str) -> list[str]:
     options = LIBRARY_OPTIONS if (ROOT / "src") in Path(path).parents else ()
+    return [
+        "clang-tidy",
+        "--quiet",
+        "--extra-arg=-Wno-unknown-warning-option",
+        *(f"--extra-arg={option}" for option in options),
+        "-p",
+        str(database),
+        path,
+    ]
+
+
+def tidy(database: Path, path: str) -> str:
     done = subprocess.run(
-        [
-            "clang-tidy",
-            "--quiet",
-            "--extra-arg=-Wno-unknown-warning-option",
-            *(f"--extra-arg={option}" for option in options),
-            "-p",
-            str(database),
-            path,
-        ],
+        command(database, path), capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    return done.stdout + done.stderr if done.returncode else ""
+
+
+# ---- what was clean before ----------------------------------------------------------------------
+
+
+def dependencies(entry: dict) -> list[str]:
+    """The file and every header that it includes, as its compiler sees them; none: it refuses."""
+    words = shlex.split(entry["command"])
+    at = words.index("-o")
+    done = subprocess.run(
+        [*words[:at], *words[at + 2 :], "-M", "-MT", "it"],
+        cwd=entry["directory"],
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
     )
-    return done.stdout + done.stderr if done.returncode else ""
+    if done.returncode:
+        return []
+    return done.stdout.replace("\\\n", " ").removeprefix("it:").split()
+
+
+def digest_of_file(path: Path, known: dict[Path, str]) -> str:
+    if path not in known:
+        known[path] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return known[path]
+
+
+def key_of(entry: dict, checks: str, known: dict[Path, str]) -> str | None:
+    """Names all that clang-tidy sees; None where that cannot be told."""
+    listed = dependencies(entry)
+    if not listed:
+        return None
+    folder = Path(entry["directory"])
+    seen = [f"{name} {digest_of_file(folder / name, known)}" for name in listed]
+    asked = " ".join(command(Path(), entry["file"]))
+    return hashlib.sha256("\n".join([checks, asked, entry["command"], *seen]).encode()).hexdigest()
+
+
+def checks_now() -> str:
+    """clang-tidy's version, and what it is told to check."""
+    words = ["clang-tidy", "--version"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return told + (ROOT / ".clang-tidy").read_text()
+
+
+def check(database: Path, entry: dict, checks: str, known: dict[Path, str]) -> str | None:
+    """The report of one file; None: it was clean before, and nothing changed."""
+    key = key_of(entry, checks, known)
+    mark = CACHE / key if key else None
+    if mark and mark.exists():
+        mark.touch()
+        return None
+    report = tidy(database, entry["file"])
+    if mark and not report:
+        mark.touch()
+    return report
+
+
+def forget_old() -> None:
+    limit = time.time() - KEPT_S
+    for mark in CACHE.iterdir():
+        if mark.stat().st_mtime < limit:
+            mark.unlink(missing_ok=True)
 
 
 def main() -> int:
@@ -58,12 +131,20 @@ def main() -> int:
     if not entries:
         print("lint_tidy: no source of ours is in compile_commands.json", file=sys.stderr)
         return 1
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+    CACHE.mkdir(parents=True, exist_ok=True)
+    checks, known = checks_now(), {}
+    cores = len(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(cores) as pool:
         (Path(folder) / "compile_commands.json").write_text(json.dumps(entries))
-        reports = pool.map(lambda entry: tidy(Path(folder), entry["file"]), entries)
-        found = [report for report in reports if report]
+        reports = list(pool.map(lambda one: check(Path(folder), one, checks, known), entries))
+    forget_old()
+    found = [report for report in reports if report]
+    unchanged = reports.count(None)
     print("\n".join(found), end="")
-    print(f"clang-tidy: {len(entries)} files, {len(found)} with findings")
+    print(
+        f"clang-tidy: {len(entries)} files, {unchanged} of them clean before and unchanged, "
+        f"{len(found)} with findings"
+    )
     return 1 if found else 0
 
 

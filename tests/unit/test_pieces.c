@@ -125,7 +125,7 @@ static int list_places(MPI_Datatype type, MPI_Aint *places)
 static int accumulate(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
                       int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win)
 {
-    MPI_Aint from[RUNS_MAX], to[RUNS_MAX];
+    MPI_Aint from[RUNS_MAX] = {0}, to[RUNS_MAX] = {0};
     (void)op, (void)win;
     assert_int_equal(origin_count, 1);
     assert_int_equal(target_count, 1);
