@@ -3,7 +3,8 @@
 """Writes doc/results from its result files: the index, a page for each claim, README.md's table.
 
   result_pages.py --write          what is committed; publishing a suite does the same
-  result_pages.py --check          exit 1 if a committed page differs; lists files of older code
+  result_pages.py --check          exit 1 if a committed page differs; lists files of older code,
+                                  or says that this clone has no history to tell
   result_pages.py --plots FOLDER   a folder of plots for each result file; what is in date stays
 
 Runs with the Python of build/venv, which has what the benchmarks need.

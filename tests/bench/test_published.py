@@ -188,6 +188,23 @@ def test_pages_are_written_checked_and_removed(tree: Path) -> None:
     assert older == ["older code: doc/results/data/overlap.json: src/thread.c"]
 
 
+def test_a_clone_without_history_says_what_it_cannot_check(tree: Path, tmp_path: Path) -> None:
+    """Pages are compared all the same, but for the states that history tells."""
+    result_write(tree, commit(tree)[:12])
+    pages.write_all(tree)
+    commit(tree)
+    clone = tmp_path / "shallow"
+    words = ["git", "clone", "-q", "--depth", "1", f"file://{tree}", clone]
+    subprocess.run(words, check=True, capture_output=True)
+    wrong, noted = pages.differences(clone)
+    assert wrong == [] and len(noted) == 1 and noted[0].startswith("not checked"), (wrong, noted)
+    index = clone / "doc" / "results" / pages.INDEX
+    index.write_text(index.read_text().replace("| claim |", "| claims |"))
+    state.git.cache_clear()
+    wrong, _ = pages.differences(clone)
+    assert len(wrong) == 1
+
+
 def test_superseded_files_are_named(tmp_path: Path) -> None:
     def result(name: str, date: str, rows: list[dict]) -> claims.Result:
         return claims.Result(tmp_path / f"{name}.json", document(rows) | {"date": date})

@@ -373,7 +373,8 @@ def superseded(results: Sequence[Result]) -> list[Result]:
 
 
 def differences(root: Path) -> tuple[list[str], list[str]]:
-    """What is wrong, and which files are of older code or superseded."""
+    """What is wrong, and what is to be known: files of older code or superseded, what was not
+    checked."""
     wrong = []
     has_states = has_history(root)
     made = pages_make(root, has_states=has_states)
@@ -387,6 +388,8 @@ def differences(root: Path) -> tuple[list[str], list[str]]:
     wrong += [f"{path.relative_to(root)} has no result file" for path in stale_pages(root, made)]
     _, published = published_read(root / "doc" / "results")
     noted = []
+    if not has_states:
+        noted.append("not checked: which files are of older code; this clone has no full history")
     for one in published if has_states else ():
         reason = state.older_by(root, one.claim, one.result)
         if reason:
