@@ -4,8 +4,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import matrix
@@ -17,6 +22,8 @@ from headway.mpi import launch
 from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
+BUILD = ROOT / "build" / "cmake"
+INSTALL = ("cmake", "--install", BUILD, "--prefix")
 PROJECT = """
 cmake_minimum_required(VERSION 3.22)
 project(app C)
@@ -53,11 +60,41 @@ int main(int argc, char **argv)
 """
 
 
+LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
+
+
+def with_modules() -> dict[str, str]:
+    """An environment whose python3 has what the command needs."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+
+@contextmanager
+def manifest_kept() -> Iterator[None]:
+    """What the developer installed from this build can be uninstalled afterwards as before."""
+    files = [BUILD / "install_manifest.txt", BUILD / "install" / "folders.txt"]
+    texts = {path: path.read_text() for path in files if path.exists()}
+    for path in texts:
+        path.unlink()
+    try:
+        yield
+    finally:
+        for path in files:
+            path.unlink(missing_ok=True)
+            if path in texts:
+                path.write_text(texts[path])
+
+
+@pytest.fixture
+def no_manifest() -> Iterator[None]:
+    with manifest_kept():
+        yield
+
+
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("install") / "prefix"
-    command = ["cmake", "--install", ROOT / "build" / "cmake", "--prefix", place]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    with manifest_kept():
+        done = subprocess.run([*INSTALL, place], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return place
 
@@ -100,9 +137,97 @@ def test_pages_and_completions(prefix: Path) -> None:
         assert (share / name).is_file(), name
 
 
+def test_links_lead_to_what_is_installed(prefix: Path) -> None:
+    pages = sorted((prefix / "share/doc/headway").rglob("*.md"))
+    count = 0
+    for page in pages:
+        for target in LINK.findall(re.sub(r"(?ms)^```.*?^```", "", page.read_text())):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page}: {target}"
+                count += 1
+    assert len(pages) > 40 and count > 200
+    assert (prefix / "share/doc/headway/schema/record.json").is_file()
+
+
+def test_command_is_none_of_the_checkout(prefix: Path) -> None:
+    """Nothing that is installed names the source tree, but for what a debugger is told."""
+    needle = str(ROOT).encode()
+    files = [path for path in prefix.rglob("*") if path.is_file() and path.suffix != ".so"]
+    naming = [path for path in files if needle in path.read_bytes()]
+    assert len(files) > 100 and naming == []
+
+
+def test_python_that_cannot_run_the_command(prefix: Path, tmp_path: Path) -> None:
+    """One line, whatever it lacks; where PATH has a Python that can, that one runs it."""
+    bare = tmp_path / "bare"
+    venv.create(bare, symlinks=True)
+    script = prefix / "bin" / "headway"
+    alone = {"PATH": str(tmp_path / "nothing")}
+    words = [bare / "bin" / "python3", script, "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, env=alone)
+    assert done.returncode == 1 and done.stdout == ""
+    assert re.fullmatch(r"headway: \S+ has no jinja2 and no rich; install .*\n", done.stderr)
+
+    (package,) = prefix.glob("lib*/**/headway/python")
+    words = [bare / "bin" / "python3", "-m", "headway", "--version"]
+    beside = {"PYTHONPATH": str(package)}
+    done = subprocess.run(words, capture_output=True, text=True, env=beside)
+    assert done.returncode == 1 and done.stdout == ""
+    assert re.fullmatch(r"headway: \S+ has no jinja2 and no rich; install .*\n", done.stderr)
+
+    old = tmp_path / "old.py"  # what a Python 3.9 would say of itself
+    old.write_text(
+        "import runpy, sys\nsys.version_info = (3, 9, 2)\nsys.argv = sys.argv[1:]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    words = [sys.executable, old, script, "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, env=alone)
+    assert done.returncode == 1 and "is Python 3.9; install" in done.stderr, done.stderr
+    assert done.stderr.count("\n") == 1
+
+    (tmp_path / "path").mkdir()
+    (tmp_path / "path" / "python3.12").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (tmp_path / "path" / "python3.12").chmod(0o755)
+    words = [bare / "bin" / "python3", script, "--version"]
+    other = {"PATH": f"{tmp_path / 'path'}:/bin"}
+    done = subprocess.run(words, capture_output=True, text=True, env=other)
+    assert done.returncode == 0 and done.stdout.startswith("headway 0."), done.stderr
+
+
+def test_uninstall_leaves_nothing(no_manifest: None, tmp_path: Path) -> None:
+    """Nothing of its own; the files of others stay, and the folders that these are in."""
+    prefix = tmp_path / "prefix"
+    (prefix / "share").mkdir(parents=True)
+    (prefix / "share" / "theirs").write_text("theirs")
+    uninstall = ["cmake", "--build", BUILD, "--target", "uninstall"]
+    done = subprocess.run(uninstall, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0 and "nothing to uninstall" in done.stdout + done.stderr
+
+    def left() -> set[str]:
+        return {str(path.relative_to(prefix)) for path in prefix.rglob("*")}
+
+    before = left()
+    for _ in range(2):
+        done = subprocess.run([*INSTALL, prefix], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+    compiling = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    words = [sys.executable, prefix / "bin" / "headway", "--version"]
+    subprocess.run(words, env=compiling, check=True, capture_output=True)
+    (package,) = prefix.glob("lib*/**/headway/python/headway")
+    assert list((package / "__pycache__").iterdir()) and len(left()) > 200
+    mine = package / "__pycache__" / "mine"
+    mine.write_text("")
+    done = subprocess.run(uninstall, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "uninstalled 2" in done.stdout, done.stdout + done.stderr
+    kept = mine.relative_to(prefix)
+    assert left() - before == {str(path) for path in (kept, *kept.parents[:-1])}
+    assert before <= left()
+
+
 def test_benchmarks(prefix: Path) -> None:
     """The installed command has the sources of the benchmarks and the inputs of real programs."""
-    done = subprocess.run([prefix / "bin" / "headway", "bench"], capture_output=True, text=True)
+    words = [prefix / "bin" / "headway", "bench"]
+    done = subprocess.run(words, env=with_modules(), capture_output=True, text=True)
     assert done.returncode == 0 and "casper2-fig5" in done.stdout, done.stderr
     (package,) = prefix.glob("lib*/**/headway/python/headway")
     sources, inputs = package / "bench/sources", package / "bench/programs/inputs"
@@ -122,7 +247,7 @@ def test_find_package(prefix: Path, programs: Path, one_of_each_abi: Mpi) -> Non
     """One program that has the library preloaded by the installed command, one that links it."""
     kept = programs / "kept"
     command = [prefix / "bin" / "headway", "run", "--record", kept, "-n", "2", programs / "marked"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, env=with_modules(), capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("phase_end 0") == 2
     assert [r["phases"][0]["name"] for r in records.read_json(kept)] == ["whole"] * 2
@@ -211,7 +336,7 @@ def test_modulefile(prefix: Path, tool: str, tmp_path: Path) -> None:
     script = f"loaded() {{ {loaded}; }}\n{USE}"
     if tool:
         script += f"unloaded() {{ {loaded.replace(' load ', ' unload ')}; }}\n{UNLOAD}"
-    env = {"PATH": os.environ["PATH"], "MODULEPATH": str(modulefile.parents[1])}
+    env = {"PATH": with_modules()["PATH"], "MODULEPATH": str(modulefile.parents[1])}
     env["HOME"] = str(tmp_path)  # Lmod keeps a cache there
     done = subprocess.run(
         ["bash", "-ec", script],
@@ -228,6 +353,6 @@ def test_modulefile(prefix: Path, tool: str, tmp_path: Path) -> None:
     if not tool:
         return
     left = dict(line.split("=", 1) for line in lines[6:])
-    before = os.environ["PATH"].split(":")
+    before = env["PATH"].split(":")
     assert set(left.pop("PATH").split(":")) == set(before)  # Lmod leaves doubles out
     assert len(left) == 6 and not any(left.values()), left
