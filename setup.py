@@ -2,8 +2,8 @@
 """The part of the installation that pyproject.toml cannot say: the libraries, built by CMake, and
 the sources of the benchmarks, which the command builds when it needs them.
 
-They go into the package (headway/lib), where the command finds them. Without CMake or an MPI the
-command is installed alone, with one line that says so.
+They go into the package (headway/lib), where the command finds them. An installation has a library
+at least; where none can be built it fails, with one line that says what is missing.
 """
 
 from __future__ import annotations
@@ -20,16 +20,21 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).resolve().parent
 #: what the benchmarks are built of, below bench/; packaging/install.cmake has the same
 BENCHMARKS = ("*.c", "common/*.[ch]", "common/*.sh")
+#: commands of the build that the package index has as well
+TOOLS = ("cmake", "ninja")
 
 
 class BuildWithLibraries(build_py):
-    """Python files as ever, then the libraries."""
+    """The libraries, then Python files as ever."""
 
     def run(self) -> None:
-        super().run()
         if self.editable_mode:
+            super().run()
             return
         package = Path(self.build_lib).absolute() / "headway"
+        work = Path(self.get_finalized_command("build").build_temp).absolute() / "cmake"
+        build_libraries(package / "lib", work)
+        super().run()
         shutil.copytree(ROOT / "include", package / "include", dirs_exist_ok=True)
         sources = package / "bench" / "sources"
         for pattern in BENCHMARKS:
@@ -37,49 +42,63 @@ class BuildWithLibraries(build_py):
                 place = sources / path.relative_to(ROOT / "bench")
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place)
-        target = package / "lib"
-        work = Path(self.get_finalized_command("build").build_temp).absolute() / "cmake"
-        if complaint := build_libraries(target, work):
-            print(f"headway: only the command is installed: {complaint}", file=sys.stderr)
 
 
-def build_libraries(target: Path, work: Path) -> str:
-    """Builds what can be built into `target`; what went wrong, in one line."""
-    cmake = shutil.which("cmake")
-    if cmake is None:
-        return "no cmake; install it and libmpich-dev or libopenmpi-dev, then install again"
-    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-    if not generator and shutil.which("make") is None:
-        return "neither ninja nor make; install one of them, then install again"
-    work.mkdir(parents=True, exist_ok=True)
-    configure = [
-        cmake,
-        *generator,
-        "-S",
-        str(ROOT),
-        "-B",
-        str(work),
-        f"-DHEADWAY_LIBRARY_DIR={target}",
-    ]
-    configure += ["-DBUILD_TESTING=OFF", f"-DPython3_EXECUTABLE={sys.executable}"]
-    if complaint := complaint_of(configure):
-        return complaint
-    jobs = str(min(os.cpu_count() or 1, 8))
-    complaints = []
-    for library in ("headway-mpich", "headway-ompi"):
-        build = [cmake, "--build", str(work), "--target", library, "--parallel", jobs]
-        complaints.append(complaint_of(build))
-    return "" if not all(complaints) else complaints[0]
+def build_libraries(target: Path, work: Path) -> None:
+    """Builds what can be built into `target`; ends the installation if that is nothing. The build's
+    own lines are its progress: `pip install -v` shows them."""
+    compilers = os.environ.get("CC", "").split()[:1] or ["cc", "gcc", "clang"]
+    if not any(map(shutil.which, compilers)):
+        give_up(f"no C compiler ({', '.join(compilers)})", "install gcc, or name one in CC")
+    if not shutil.which("cmake"):
+        give_up("no cmake", "install it, 3.22 or newer")
+    shutil.rmtree(work, ignore_errors=True)  # another environment's
+    work.mkdir(parents=True)
+    configure = ["cmake", *(["-G", "Ninja"] if shutil.which("ninja") else []), "-S", str(ROOT)]
+    configure += ["-B", str(work), f"-DHEADWAY_LIBRARY_DIR={target}", "-DBUILD_TESTING=OFF"]
+    configure += [f"-DPython3_EXECUTABLE={sys.executable}"]
+    told = run_shown(configure)
+    if any("no mpi.h found" in line for line in told):
+        give_up(
+            "no mpi.h of MPICH, Intel MPI or Open MPI", "install libmpich-dev or libopenmpi-dev"
+        )
+    if any("not able to compile a simple" in line for line in told):
+        give_up("the C compiler finds no C library", "install libc6-dev, or name another in CC")
+    if told:
+        give_up("the libraries cannot be configured", reason_of(told))
+    jobs = str(len(os.sched_getaffinity(0)))
+    if told := run_shown(["cmake", "--build", str(work), "--parallel", jobs]):
+        give_up("the libraries do not build", reason_of(told))
+    if not list(target.glob("libheadway-*.so")):
+        give_up("the build left no library", f"see {work}")
 
 
-def complaint_of(command: list[str]) -> str:
-    """Runs it; the line that says why it failed, or nothing."""
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    if done.returncode == 0:
-        return ""
-    lines = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+def run_shown(command: list[str]) -> list[str]:
+    """Runs it, and hands its lines on as they come; all of them if it failed, else none."""
+    lines = []
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line.strip())
+            print(line, end="", flush=True)
+    return [line or " " for line in lines] if process.returncode else []
+
+
+def reason_of(lines: list[str]) -> str:
+    """The line that says most of why it failed."""
     telling = [line for line in lines if "error" in line.lower()]
-    return f"the libraries do not build: {next(iter(telling + lines), 'cmake failed')}"
+    return next(iter([*telling, *lines]), "it says nothing")
+
+
+def give_up(cause: str, remedy: str) -> None:
+    sys.exit(f"headway: not installed: {cause}; {remedy}")
 
 
 class WithLibraries(Distribution):
@@ -89,4 +108,11 @@ class WithLibraries(Distribution):
         return True
 
 
-setup(cmdclass={"build_py": BuildWithLibraries}, distclass=WithLibraries)
+setup(
+    license="BSD-3-Clause",  # pyproject.toml says it one way to setuptools 76, another to 77
+    license_files=["LICENSE"],
+    cmdclass={"build_py": BuildWithLibraries},
+    distclass=WithLibraries,
+    # pip brings them along for the build alone
+    setup_requires=[tool for tool in TOOLS if not shutil.which(tool)],
+)
