@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Spack recipe: copy it to packages/headway/package.py of a Spack repository.
+"""Spack recipe: link or copy it to packages/headway/package.py of a Spack repository.
 
-The source is headway-<version>.tar.gz in the directory spack is called from:
-git archive --prefix=headway-0.1.0/ -o headway-0.1.0.tar.gz HEAD
+The source comes by git. HEADWAY_GIT names the repository; a link into a clone takes that clone.
 """
 
 import os
@@ -15,16 +14,24 @@ except ImportError:  # Spack before 1.0
     from spack.package import CMakePackage
 
 
+def repository():
+    """Where git finds the source."""
+    recipe = os.path.realpath(__file__)
+    clone = os.path.dirname(os.path.dirname(os.path.dirname(recipe)))
+    is_in_clone = os.path.exists(join_path(clone, "spec", "mpi-functions.toml"))
+    return os.environ.get("HEADWAY_GIT") or (f"file://{clone}" if is_in_clone else None)
+
+
 class Headway(CMakePackage):
     """Overlap of communication and computation for unmodified MPI programs: a library that is
     preloaded between a program and its MPI, and a command that runs, explains and tunes."""
 
-    manual_download = True
-    url = f"file://{os.getcwd()}/headway-0.1.0.tar.gz"
+    git = repository()
 
     license("BSD-3-Clause")
 
-    version("0.1.0")
+    version("main", branch="main")
+    version("0.1.0", commit="0358f170914be4ad828daa24cd4c4c9cb7239b65")
 
     variant("plots", default=False, description="plots of benchmarks and of the demonstration")
 

@@ -39,7 +39,7 @@ def source_tree(folder: Path) -> Path:
         check=True,
     ).stdout.decode()
     for name in filter(None, listed.split("\0")):
-        if name.startswith("doc/results/") or not (ROOT / name).is_file():
+        if name.startswith("doc/results/data/") or not (ROOT / name).is_file():
             continue
         target = folder / NAME / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def test_versions_agree() -> None:
     """One version, in every file that has to say it."""
     for name, pattern in (
         ("CMakeLists.txt", r"project\(headway VERSION (\S+)"),
-        ("packaging/spack/package.py", r'version\("([^"]+)"\)'),
+        ("packaging/spack/package.py", r'version\("(\d[^"]+)",'),
         ("packaging/conda/recipe.yaml", r'version: "([^"]+)"'),
         ("packaging/debian/changelog", r"headway \(([^-]+)-"),
     ):
@@ -82,18 +82,23 @@ class Recorder(types.ModuleType):
         return f"-D{name}:{'BOOL' if is_flag else 'STRING'}={'ON' if value is True else value}"
 
 
-def spack_recipe(mpi: Mpi) -> tuple[Recorder, object]:
+SPACK = PACKAGING / "spack" / "package.py"
+
+
+def spack_recipe(mpi: Mpi | None, place: Path = SPACK) -> tuple[Recorder, object]:
     """The recipe's package, as if concretised with this MPI."""
     recorder = Recorder()
-    space: dict = {"__name__": "headway_recipe"}
+    space: dict = {"__name__": "headway_recipe", "__file__": str(place)}
     before = {name: sys.modules.get(name) for name in ("spack", "spack.package")}
     sys.modules |= {"spack": types.ModuleType("spack"), "spack.package": recorder}
     try:
-        exec(compile((PACKAGING / "spack" / "package.py").read_text(), "package.py", "exec"), space)
+        exec(compile(place.read_text(), "package.py", "exec"), space)
     finally:
         for name, module in before.items():
             sys.modules.pop(name) if module is None else sys.modules.update({name: module})
     recipe = space["Headway"]()
+    if mpi is None:
+        return recorder, recipe
     name = "openmpi" if mpi.flavour == "ompi" else "mpich"
     prefix = types.SimpleNamespace(include=str(mpi.header.parent))
     command = types.SimpleNamespace(path=sys.executable)
@@ -104,6 +109,32 @@ def spack_recipe(mpi: Mpi) -> tuple[Recorder, object]:
         "python": types.SimpleNamespace(command=command),
     }
     return recorder, recipe
+
+
+def test_spack_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the recipe names can be had by git as it stands; a copied recipe needs a repository."""
+    monkeypatch.delenv("HEADWAY_GIT", raising=False)
+    recorder, recipe = spack_recipe(None)
+    assert recipe.git == f"file://{ROOT}"
+    sources = {words[0]: named for name, words, named in recorder.said if name == "version"}
+    assert sources.keys() == {"main", package.__version__} and sources["main"] == {"branch": "main"}
+    commit = sources[package.__version__]["commit"]
+    git = ["git", "-c", "protocol.file.allow=always", "-c", "advice.detachedHead=false"]
+    is_shallow = subprocess.run(
+        ["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, text=True
+    ).stdout
+    if is_shallow.strip() == "false":
+        clone = tmp_path / "clone"
+        subprocess.run([*git, "clone", "-q", "--no-checkout", recipe.git, clone], check=True)
+        made = subprocess.run(
+            [*git, "show", f"{commit}:CMakeLists.txt"], cwd=clone, capture_output=True, text=True
+        )
+        assert f"project(headway VERSION {package.__version__} " in made.stdout, made.stderr
+    copied = tmp_path / "package.py"
+    shutil.copyfile(PACKAGING / "spack" / "package.py", copied)
+    assert spack_recipe(None, copied)[1].git is None
+    monkeypatch.setenv("HEADWAY_GIT", "ssh://somewhere/headway")
+    assert spack_recipe(None, copied)[1].git == "ssh://somewhere/headway"
 
 
 @matrix.only(matrix.on("mpich4", "ompi4"), "one MPI of each ABI is enough")
