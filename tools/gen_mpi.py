@@ -284,10 +284,17 @@ class Generator:
             "#ifndef HW_REAL_INLINE_H",
             "#define HW_REAL_INLINE_H",
             "",
-            "/* The real call behind each hook; the int version whenever every count fits. */",
+            "/* The real call behind each hook, and behind each blocking call that engines are",
+            " * asked about; the int version whenever every count fits. */",
             "",
         ]
-        for name, hook in self.hooks().items():
+        asked = [
+            (name, p)
+            for group in self.spec.asked_groups
+            for name, p in self.asked(group).items()
+            if self.spec.find(name).is_blocking
+        ]
+        for name, hook in [*self.hooks().items(), *asked]:
             original = self.prototypes[name]
             counts = [
                 b.name
@@ -424,7 +431,9 @@ class Generator:
         if function.asked and function.kind != "hook":
             test = f"hw_engines_is_asked_{function.asked}()"
             if function.is_blocking:
-                test = "hw_inside_is_watched()"
+                types = [q.name for q in p.parameters if q.type == "MPI_Datatype" and not q.array]
+                test = " || ".join(f"hw_track_watches({name})" for name in types)
+                test = test or "hw_inside_is_watched()"
             return f"HW_UNLIKELY({test}) ? asked_{name}({arguments}) : {call}"
         if function.is_blocking:
             return f"HW_BLOCKING({call})"

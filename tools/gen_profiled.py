@@ -204,12 +204,14 @@ def cold(prototype: Prototype, prefix: str, section: str) -> str:
 def slow(prototype: Prototype, function: Function, translate: str, after: str, section: str) -> str:
     """`translate` is what the entry does to communicators before the call, `after` what it does
     after each."""
-    forget = f"    hw_request_forget({function.door});\n" if function.door else ""
+    forget, name = "", prototype.name
+    if function.door:
+        hook = f"hw_{name.lower()}({prototype.arguments()})"
+        forget = f"    if (hw_request_forget({function.door}))\n        return {hook};\n"
     if re.match(r"(Wait|Test)(all|any|some)?$|Request_free$", prototype.name):
         forget += f"    hw_profiled_drop({function.door});\n"
     if function.nested:
         forget += f"    if ({function.nested})\n        return MPI_SUCCESS;\n"
-    name = prototype.name
     call = f"hw_bottom.{name}({prototype.arguments()});\n"
     last = f"    return {call}"
     if after:

@@ -81,6 +81,7 @@ struct hw_engine {
 
     /* Messages, of any size. Any thread, inside a hook or an entry. */
     const struct hw_engine_p2p *p2p;
+    bool is_for_derived; /* it declines messages of basic datatypes: it may be asked in vain, or not */
 
     /* Packing and unpacking. Likewise. */
     const struct hw_engine_pack *pack;
@@ -159,8 +160,8 @@ extern HW_HIDDEN _Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MA
  */
 extern HW_HIDDEN uint64_t hw_engines_min_bytes;
 
-/* The smallest for which an entry calls its hook: that, or any where engines are asked about messages. So the
- * size test is the only test a small message meets. */
+/* The smallest for which an entry calls its hook: that, or any where engines are asked about all messages. So
+ * the size test is the only test a small message meets. */
 extern HW_HIDDEN uint64_t hw_engines_hook_bytes;
 
 static inline bool hw_engine_is_on(void) { return hw_atomic_load_relaxed(&hw_engines_told[0]) != NULL; }

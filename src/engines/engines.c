@@ -44,17 +44,28 @@ static bool is_started[COUNT];
                 table[i]->function(__VA_ARGS__);                                                             \
     } while (0)
 
+/* Whether any is asked about messages of all datatypes. */
+static bool is_asked_of_all(void)
+{
+    const struct hw_engine *engine;
+    for (int i = 0; (engine = hw_atomic_load_acquire(&asked[i])) != NULL; i++)
+        if (engine->p2p && !engine->is_for_derived)
+            return true;
+    return false;
+}
+
 static void set_min_bytes(uint64_t min_bytes)
 {
     hw_engines_min_bytes = min_bytes;
-    hw_engines_hook_bytes = hw_engines_is_asked_p2p() ? 0 : min_bytes;
+    hw_engines_hook_bytes = is_asked_of_all() ? 0 : min_bytes;
 }
 
 /* After the list of those that are asked about messages has changed. */
 static void heed_p2p(void)
 {
     set_min_bytes(hw_engines_min_bytes);
-    hw_inside_want(HW_INSIDE_ASKED, hw_engines_is_asked_p2p());
+    hw_inside_want(HW_INSIDE_ASKED, is_asked_of_all());
+    hw_inside_want(HW_INSIDE_ASKED_DERIVED, hw_engines_is_asked_p2p());
 }
 
 static void tell_nobody(void)

@@ -9,203 +9,295 @@
 #include "hooks.h"
 #include "objects/request.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 struct door {
     struct hw_request_taken taken;
     uint64_t entered_ns;
+    MPI_Status *own; /* statuses where the program wants none, and attachments do; NULL: none */
+    MPI_Status inline_own[8];
 };
 
-/* True if any of the requests is tracked and active: leave_door must follow. */
-static inline bool enter_door(struct door *door, int count, const MPI_Request *requests)
+/* Tells the program that there is no memory, as the MPI would where it has none. Nothing has happened. */
+static int refuse(struct door *door, const MPI_Request *requests)
 {
-    if (!hw_request_take(count, requests, &door->taken))
-        return false;
+    int still_pending = hw_request_return(&door->taken, requests);
+    hw_engines_returned(0, still_pending);
+    hw_bottom.Comm_call_errhandler(HW_COMM_WORLD, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
+}
+
+enum { MUST_REFUSE = -1, NOTHING_TAKEN, TAKEN };
+
+/* Where a request with an attachment was taken there are statuses: ours if the program passed none. */
+static int reserve_statuses(struct door *door, int count, MPI_Status **statuses)
+{
+    enum { ROOM = sizeof door->inline_own / sizeof door->inline_own[0] };
+    if (door->taken.is_short)
+        return MUST_REFUSE;
+    if (door->taken.attached == 0 || (*statuses != HW_STATUS_IGNORE && *statuses != HW_STATUSES_IGNORE))
+        return TAKEN;
+    door->own = door->inline_own;
+    if (count > ROOM && (door->own = calloc((size_t)count, sizeof *door->own)) == NULL)
+        return MUST_REFUSE;
+    if (count <= ROOM)
+        memset(door->own, 0, sizeof door->inline_own);
+    *statuses = door->own;
+    return TAKEN;
+}
+
+/* TAKEN if any of the requests is tracked and active: leave_door must follow. `status_count`: what the real
+ * call writes at most. */
+static inline int enter_door(struct door *door, int count, const MPI_Request *requests, int status_count,
+                             MPI_Status **statuses)
+{
+    door->own = NULL;
+    if (!hw_request_take(count, requests, &door->taken) && !door->taken.is_short)
+        return NOTHING_TAKEN;
     door->entered_ns = hw_clock_now_ns();
-    return true;
+    return reserve_statuses(door, status_count, statuses);
 }
 
 /* Likewise for a call that completes nothing: Cancel and Request_get_status*. */
-static inline bool enter_side_door(struct door *door, int count, const MPI_Request *requests)
+static inline int enter_side_door(struct door *door, int count, const MPI_Request *requests, int status_count,
+                                  MPI_Status **statuses)
 {
-    if (!hw_request_borrow(count, requests, &door->taken))
-        return false;
+    door->own = NULL;
+    if (!hw_request_borrow(count, requests, &door->taken) && !door->taken.is_short)
+        return NOTHING_TAKEN;
     door->entered_ns = hw_clock_now_ns();
-    return true;
+    return reserve_statuses(door, status_count, statuses);
 }
 
-static void leave_door(struct door *door, const MPI_Request *requests, bool is_blocking)
+/* `rc`: what the real call returned. */
+static int leave_door(struct door *door, const MPI_Request *requests, bool is_blocking, int rc)
 {
     uint64_t blocked_ns = is_blocking ? hw_clock_now_ns() - door->entered_ns : 0;
+    door->taken.error = rc;
+    int followed = door->taken.followed;
     int still_pending = hw_request_return(&door->taken, requests);
-    hw_engines_returned(blocked_ns, still_pending);
+    if (door->own != NULL && door->own != door->inline_own)
+        free(door->own);
+    if (followed > 0)
+        hw_engines_returned(blocked_ns, still_pending);
+    return rc;
 }
 
 enum { BLOCKING = true, NONBLOCKING = false };
 
+/* What a call about all of them found: whether it is over (`is_over`), and each status. */
+static void mark_all(struct door *door, int rc, bool is_over, const MPI_Status *statuses)
+{
+    if (rc == MPI_SUCCESS && is_over)
+        hw_request_mark_all_complete(&door->taken, statuses);
+    else if (rc == MPI_ERR_IN_STATUS && statuses != HW_STATUSES_IGNORE)
+        hw_request_mark_each(&door->taken, statuses);
+}
+
+static void mark_some(struct door *door, int rc, int count, const int indices[], const MPI_Status *statuses)
+{
+    bool has_statuses = statuses != HW_STATUSES_IGNORE;
+    if (rc != MPI_SUCCESS && !(rc == MPI_ERR_IN_STATUS && has_statuses))
+        return;
+    for (int i = 0; count != MPI_UNDEFINED && i < count; i++) {
+        int error = rc == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
+        hw_request_mark_complete(&door->taken, indices[i], has_statuses ? &statuses[i] : NULL, error);
+    }
+}
+
+/* Whether flags are to be looked at: they tell of a request that failed, too. */
+static bool is_told(const struct door *door, int rc) { return rc == MPI_SUCCESS || door->taken.attached > 0; }
+
+/* The one at `index`, of the door's array. */
+static void mark_one(struct door *door, int rc, int index, const MPI_Status *status)
+{
+    hw_request_mark_complete(&door->taken, index, door->taken.attached > 0 ? status : NULL, rc);
+}
+
 int hw_wait(MPI_Request *request, MPI_Status *status)
 {
     struct door door;
-    if (!enter_door(&door, 1, request))
+    int entered = enter_door(&door, 1, request, 1, &status);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Wait(request, status);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, request);
     int rc = hw_real.Wait(request, status);
-    hw_request_mark_all_complete(&door.taken);
-    leave_door(&door, request, BLOCKING);
-    return rc;
+    mark_one(&door, rc, 0, status);
+    return leave_door(&door, request, BLOCKING, rc);
 }
 
 int hw_waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct door door;
-    if (!enter_door(&door, count, requests))
+    int entered = enter_door(&door, count, requests, count, &statuses);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Waitall(count, requests, statuses);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, requests);
     int rc = hw_real.Waitall(count, requests, statuses);
-    if (rc == MPI_SUCCESS)
-        hw_request_mark_all_complete(&door.taken);
-    leave_door(&door, requests, BLOCKING);
-    return rc;
+    mark_all(&door, rc, true, statuses);
+    return leave_door(&door, requests, BLOCKING, rc);
 }
 
 int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
     struct door door;
-    if (!enter_door(&door, count, requests))
+    int entered = enter_door(&door, count, requests, 1, &status);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Waitany(count, requests, index, status);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, requests);
     int rc = hw_real.Waitany(count, requests, index, status);
     if (index != NULL)
-        hw_request_mark_complete(&door.taken, *index);
-    leave_door(&door, requests, BLOCKING);
-    return rc;
-}
-
-static void mark_some(struct hw_request_taken *taken, int count, const int indices[])
-{
-    for (int i = 0; count != MPI_UNDEFINED && i < count; i++)
-        hw_request_mark_complete(taken, indices[i]);
+        mark_one(&door, rc, *index, status);
+    return leave_door(&door, requests, BLOCKING, rc);
 }
 
 int hw_waitsome(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
     struct door door;
-    if (!enter_door(&door, count, requests))
+    int entered = enter_door(&door, count, requests, count, &statuses);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Waitsome(count, requests, outcount, indices, statuses);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, requests);
     int rc = hw_real.Waitsome(count, requests, outcount, indices, statuses);
-    if (rc == MPI_SUCCESS)
-        mark_some(&door.taken, *outcount, indices);
-    leave_door(&door, requests, BLOCKING);
-    return rc;
+    mark_some(&door, rc, *outcount, indices, statuses);
+    return leave_door(&door, requests, BLOCKING, rc);
 }
 
 int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     struct door door;
-    if (!enter_door(&door, 1, request))
+    int entered = enter_door(&door, 1, request, 1, &status);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Test(request, flag, status);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, request);
     int rc = hw_real.Test(request, flag, status);
-    if (rc == MPI_SUCCESS && *flag)
-        hw_request_mark_all_complete(&door.taken);
-    leave_door(&door, request, NONBLOCKING);
-    return rc;
+    if (is_told(&door, rc) && *flag)
+        mark_one(&door, rc, 0, status);
+    return leave_door(&door, request, NONBLOCKING, rc);
 }
 
 int hw_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     struct door door;
-    if (!enter_door(&door, count, requests))
+    int entered = enter_door(&door, count, requests, count, &statuses);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Testall(count, requests, flag, statuses);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, requests);
     int rc = hw_real.Testall(count, requests, flag, statuses);
-    if (rc == MPI_SUCCESS && *flag)
-        hw_request_mark_all_complete(&door.taken);
-    leave_door(&door, requests, NONBLOCKING);
-    return rc;
+    mark_all(&door, rc, rc == MPI_SUCCESS && *flag, statuses);
+    return leave_door(&door, requests, NONBLOCKING, rc);
 }
 
 int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     struct door door;
-    if (!enter_door(&door, count, requests))
+    int entered = enter_door(&door, count, requests, 1, &status);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Testany(count, requests, index, flag, status);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, requests);
     int rc = hw_real.Testany(count, requests, index, flag, status);
-    if (rc == MPI_SUCCESS && *flag)
-        hw_request_mark_complete(&door.taken, *index);
-    leave_door(&door, requests, NONBLOCKING);
-    return rc;
+    if (is_told(&door, rc) && *flag)
+        mark_one(&door, rc, *index, status);
+    return leave_door(&door, requests, NONBLOCKING, rc);
 }
 
 int hw_testsome(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
     struct door door;
-    if (!enter_door(&door, count, requests))
+    int entered = enter_door(&door, count, requests, count, &statuses);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Testsome(count, requests, outcount, indices, statuses);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, requests);
     int rc = hw_real.Testsome(count, requests, outcount, indices, statuses);
-    if (rc == MPI_SUCCESS)
-        mark_some(&door.taken, *outcount, indices);
-    leave_door(&door, requests, NONBLOCKING);
-    return rc;
+    mark_some(&door, rc, *outcount, indices, statuses);
+    return leave_door(&door, requests, NONBLOCKING, rc);
 }
 
 int hw_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     struct door door;
-    if (!enter_side_door(&door, 1, &request))
+    int entered = enter_side_door(&door, 1, &request, 1, &status);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Request_get_status(request, flag, status);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, &request);
     int rc = hw_real.Request_get_status(request, flag, status);
-    if (rc == MPI_SUCCESS && *flag)
-        hw_request_mark_all_complete(&door.taken);
-    leave_door(&door, &request, NONBLOCKING);
-    return rc;
+    if (is_told(&door, rc) && *flag)
+        mark_one(&door, rc, 0, status);
+    return leave_door(&door, &request, NONBLOCKING, rc);
 }
 
 int hw_request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     struct door door;
-    if (!enter_side_door(&door, count, requests))
+    int entered = enter_side_door(&door, count, requests, count, &statuses);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Request_get_status_all(count, requests, flag, statuses);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, requests);
     int rc = hw_real.Request_get_status_all(count, requests, flag, statuses);
-    if (rc == MPI_SUCCESS && *flag)
-        hw_request_mark_all_complete(&door.taken);
-    leave_door(&door, requests, NONBLOCKING);
-    return rc;
+    mark_all(&door, rc, rc == MPI_SUCCESS && *flag, statuses);
+    return leave_door(&door, requests, NONBLOCKING, rc);
 }
 
 int hw_request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag,
                               MPI_Status *status)
 {
     struct door door;
-    if (!enter_side_door(&door, count, requests))
+    int entered = enter_side_door(&door, count, requests, 1, &status);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Request_get_status_any(count, requests, index, flag, status);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, requests);
     int rc = hw_real.Request_get_status_any(count, requests, index, flag, status);
-    if (rc == MPI_SUCCESS && *flag)
-        hw_request_mark_complete(&door.taken, *index);
-    leave_door(&door, requests, NONBLOCKING);
-    return rc;
+    if (is_told(&door, rc) && *flag)
+        mark_one(&door, rc, *index, status);
+    return leave_door(&door, requests, NONBLOCKING, rc);
 }
 
 int hw_request_get_status_some(int count, const MPI_Request requests[], int *outcount, int indices[],
                                MPI_Status statuses[])
 {
     struct door door;
-    if (!enter_side_door(&door, count, requests))
+    int entered = enter_side_door(&door, count, requests, count, &statuses);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Request_get_status_some(count, requests, outcount, indices, statuses);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, requests);
     int rc = hw_real.Request_get_status_some(count, requests, outcount, indices, statuses);
-    if (rc == MPI_SUCCESS)
-        mark_some(&door.taken, *outcount, indices);
-    leave_door(&door, requests, NONBLOCKING);
-    return rc;
+    mark_some(&door, rc, *outcount, indices, statuses);
+    return leave_door(&door, requests, NONBLOCKING, rc);
 }
 
 int hw_cancel(MPI_Request *request)
 {
     struct door door;
-    if (!enter_side_door(&door, 1, request))
+    MPI_Status *none = HW_STATUS_IGNORE;
+    int entered = enter_side_door(&door, 1, request, 1, &none);
+    if (entered == NOTHING_TAKEN)
         return hw_real.Cancel(request);
+    if (entered == MUST_REFUSE)
+        return refuse(&door, request);
     int rc = hw_real.Cancel(request);
-    leave_door(&door, request, NONBLOCKING);
-    return rc;
+    return leave_door(&door, request, NONBLOCKING, rc);
 }
 
 int hw_request_free(MPI_Request *request)
 {
-    hw_request_drop(1, request);
-    int rc = hw_real.Request_free(request);
+    int rc = MPI_SUCCESS;
+    if (!hw_request_abandon(request)) {
+        hw_request_drop(1, request);
+        rc = hw_real.Request_free(request);
+    }
     hw_engines_returned(0, 0);
     return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nonblocking point-to-point (MPI-4.1 section 3.7): the real call, then the size test, unless an engine takes
- * the message. */
+ * the message. Persistent ones are made in the same way, and pending from each start (persistent.c). */
 #include "hooks.h"
 #include "mpi/track.h"
 
@@ -96,4 +96,52 @@ int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int 
     return tracked(
         hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request), count,
         datatype, HW_ANY_SOURCE, false, request);
+}
+
+/* What follows the real call that makes a persistent operation. */
+static inline int defined(int rc, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+{
+    if (rc == MPI_SUCCESS)
+        hw_persistent_posted(count, datatype, request);
+    return rc;
+}
+
+int hw_send_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                 MPI_Request *request)
+{
+    int rc = hw_ask_send_init(buf, count, datatype, dest, tag, comm, request);
+    if (rc != HW_DECLINES)
+        return rc;
+    return defined(hw_real_send_init(buf, count, datatype, dest, tag, comm, request), count, datatype,
+                   request);
+}
+
+int hw_ssend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                  MPI_Request *request)
+{
+    int rc = hw_ask_ssend_init(buf, count, datatype, dest, tag, comm, request);
+    if (rc != HW_DECLINES)
+        return rc;
+    return defined(hw_real_ssend_init(buf, count, datatype, dest, tag, comm, request), count, datatype,
+                   request);
+}
+
+int hw_rsend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                  MPI_Request *request)
+{
+    int rc = hw_ask_rsend_init(buf, count, datatype, dest, tag, comm, request);
+    if (rc != HW_DECLINES)
+        return rc;
+    return defined(hw_real_rsend_init(buf, count, datatype, dest, tag, comm, request), count, datatype,
+                   request);
+}
+
+int hw_recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                 MPI_Request *request)
+{
+    int rc = hw_ask_recv_init(buf, count, datatype, source, tag, comm, request);
+    if (rc != HW_DECLINES)
+        return rc;
+    return defined(hw_real_recv_init(buf, count, datatype, source, tag, comm, request), count, datatype,
+                   request);
 }

@@ -54,6 +54,7 @@ static void started(int count, const MPI_Request *requests)
 
 int hw_start(MPI_Request *request)
 {
+    hw_request_starting(1, request);
     int rc = hw_real.Start(request);
     if (rc == MPI_SUCCESS)
         started(1, request);
@@ -62,6 +63,7 @@ int hw_start(MPI_Request *request)
 
 int hw_startall(int count, MPI_Request requests[])
 {
+    hw_request_starting(count, requests);
     int rc = hw_real.Startall(count, requests);
     if (rc == MPI_SUCCESS)
         started(count, requests);

@@ -5,6 +5,7 @@
 
 #include "engines/engine.h"
 #include "profile/record/counters.h"
+#include "progress/inside.h"
 #include "real/constants.h"
 #include "real/op.h"
 #include "real/quirks.h"
@@ -18,6 +19,15 @@ static inline bool hw_track_is_small(MPI_Count count, MPI_Datatype type)
     uint64_t size;
     return __builtin_expect(hw_real_type_is_basic(type, &size), 1) &&
            (uint64_t)count * size < hw_engines_hook_bytes;
+}
+
+/* True if a blocking call with this datatype is not just forwarded. */
+static inline bool hw_track_watches(MPI_Datatype type)
+{
+    uint64_t size;
+    if (__builtin_expect(!hw_inside_is_watched(), 1))
+        return false;
+    return hw_inside_wants((uint8_t)~HW_INSIDE_ASKED_DERIVED) || !hw_real_type_is_basic(type, &size);
 }
 
 /* True if progress of a reduction runs code of the program, so that nobody else may make it. */

@@ -19,11 +19,15 @@ struct slot {
     uint8_t state;
     uint8_t kind;
     bool is_persistent;
+    bool is_followed;                     /* by the progress thread; else known for its attachment */
+    const struct hw_request_calls *calls; /* of its attachment; NULL: it has none */
+    void *attachment;
 };
 
 enum { INITIAL_SLOT_COUNT = 64, MAX_COMPLETED_PER_POLL = 16 };
 
 atomic_uint hw_request_known;
+atomic_uint hw_request_attached;
 atomic_uint hw_request_pending;
 atomic_uint hw_request_outstanding;
 atomic_uint hw_request_callbacks;
@@ -32,6 +36,7 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct slot *slots; /* slot_mask + 1 of them; at most half are in use */
 static uint32_t slot_mask;
 static uint32_t last_number;
+static uint32_t reserved;    /* entries to come */
 static uint32_t poll_cursor; /* where the next poll looks first; progress thread */
 
 static _Atomic int asking = HW_REQUEST_ASK; /* enum hw_request_asking */
@@ -48,11 +53,16 @@ static bool counts_as_outstanding(uint8_t state) { return state >= STATE_ACTIVE;
 static void set_state(struct slot *slot, uint8_t state)
 {
     unsigned known = (state != STATE_EMPTY) - (slot->state != STATE_EMPTY);
-    unsigned pending = (unsigned)counts_as_pending(state) - counts_as_pending(slot->state);
-    unsigned outstanding = (unsigned)counts_as_outstanding(state) - counts_as_outstanding(slot->state);
+    unsigned pending = 0, outstanding = 0;
+    if (slot->is_followed) {
+        pending = (unsigned)counts_as_pending(state) - counts_as_pending(slot->state);
+        outstanding = (unsigned)counts_as_outstanding(state) - counts_as_outstanding(slot->state);
+    }
     slot->state = state;
     if (known)
         hw_atomic_add_relaxed(&hw_request_known, known);
+    if (known && slot->calls)
+        hw_atomic_add_relaxed(&hw_request_attached, known);
     if (pending)
         hw_atomic_add_seq_cst(&hw_request_pending, pending);
     if (outstanding)
@@ -108,6 +118,31 @@ static bool grow(void)
     return true;
 }
 
+/* For so many more entries beside the reserved ones. */
+static bool has_room(unsigned count)
+{
+    unsigned known = hw_atomic_load_relaxed(&hw_request_known) + reserved + count;
+    return (slots && 2 * known <= slot_mask + 1) || grow();
+}
+
+/* Whose the attachment of an entry is. */
+struct owner {
+    const struct hw_request_calls *calls; /* NULL: nobody's */
+    void *attachment;
+};
+
+static struct owner owner_of(const struct slot *slot)
+{
+    return slot->state == STATE_EMPTY ? (struct owner){0} : (struct owner){slot->calls, slot->attachment};
+}
+
+/* Without the lock. */
+static void let_go(struct owner owner)
+{
+    if (owner.calls)
+        owner.calls->freed(owner.attachment);
+}
+
 /* An entry for the handle, new or (a handle the MPI has used again, completed past us) taken over.
  * A poll finds its entry by handle again, so the table may move under it. */
 static struct slot *insert(MPI_Request handle)
@@ -115,8 +150,7 @@ static struct slot *insert(MPI_Request handle)
     struct slot *slot = find(handle);
     if (slot)
         return slot;
-    unsigned known = hw_atomic_load_relaxed(&hw_request_known);
-    if ((!slots || 2 * (known + 1) > slot_mask + 1) && !grow())
+    if (!has_room(1))
         return NULL;
     uint32_t i = hash(handle);
     while (slots[i].state != STATE_EMPTY)
@@ -125,19 +159,33 @@ static struct slot *insert(MPI_Request handle)
     return &slots[i];
 }
 
+/* Makes the entry what `is` says. */
+static void fill(struct slot *slot, enum hw_request_kind kind, const struct hw_request_attachment *is)
+{
+    set_state(slot, STATE_EMPTY); /* whatever it was counted as */
+    slot->kind = (uint8_t)kind;
+    slot->bytes = is->bytes;
+    slot->number = ++last_number;
+    slot->is_persistent = is->is_persistent;
+    slot->is_followed = is->is_followed;
+    slot->calls = is->calls;
+    slot->attachment = is->attachment;
+    set_state(slot, is->is_persistent ? STATE_INACTIVE : STATE_ACTIVE);
+}
+
 static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes, bool is_persistent)
 {
+    const struct hw_request_attachment is = {
+        .bytes = bytes, .is_persistent = is_persistent, .is_followed = true};
+    struct owner old = {0};
     pthread_mutex_lock(&table_lock);
     struct slot *slot = insert(request);
     if (slot) {
-        set_state(slot, STATE_INACTIVE); /* what it was counted as */
-        slot->kind = (uint8_t)kind;
-        slot->bytes = bytes;
-        slot->number = ++last_number;
-        slot->is_persistent = is_persistent;
-        set_state(slot, is_persistent ? STATE_INACTIVE : STATE_ACTIVE);
+        old = owner_of(slot);
+        fill(slot, kind, &is);
     }
     pthread_mutex_unlock(&table_lock);
+    let_go(old);
     if (slot == NULL && kind == HW_REQUEST_CALLBACK)
         hw_atomic_add_seq_cst(&hw_request_callbacks, 1); /* nobody will tell when it is complete */
     return slot != NULL;
@@ -154,6 +202,65 @@ void hw_request_define(MPI_Request request, enum hw_request_kind kind, uint64_t 
         enter(request, kind, bytes, true);
 }
 
+bool hw_request_reserve(void)
+{
+    pthread_mutex_lock(&table_lock);
+    bool is_there = has_room(1);
+    reserved += is_there;
+    pthread_mutex_unlock(&table_lock);
+    return is_there;
+}
+
+void hw_request_give_back(void)
+{
+    pthread_mutex_lock(&table_lock);
+    reserved--;
+    pthread_mutex_unlock(&table_lock);
+}
+
+void hw_request_attach(MPI_Request request, const struct hw_request_attachment *attachment)
+{
+    pthread_mutex_lock(&table_lock);
+    reserved--;
+    struct slot *slot = insert(request); /* there is room */
+    struct owner old = owner_of(slot);
+    fill(slot, HW_REQUEST_P2P, attachment);
+    pthread_mutex_unlock(&table_lock);
+    let_go(old); /* of a request that was completed past us */
+}
+
+void hw_request_starting(int count, const MPI_Request *requests)
+{
+    for (int i = 0; i < count && hw_atomic_load_relaxed(&hw_request_attached) > 0; i++) {
+        pthread_mutex_lock(&table_lock);
+        struct slot *slot = find(requests[i]);
+        struct owner owner = slot && slot->state == STATE_INACTIVE ? owner_of(slot) : (struct owner){0};
+        pthread_mutex_unlock(&table_lock);
+        if (owner.calls)
+            owner.calls->starting(owner.attachment);
+    }
+}
+
+bool hw_request_abandon(MPI_Request *request)
+{
+    if (request == NULL || hw_atomic_load_relaxed(&hw_request_attached) == 0)
+        return false;
+    struct owner owner = {0};
+    MPI_Request handle = *request;
+    pthread_mutex_lock(&table_lock);
+    struct slot *slot = handle == HW_REQUEST_NULL ? NULL : find(handle);
+    if (slot && slot->state >= STATE_ACTIVE && slot->calls) {
+        owner = owner_of(slot);
+        erase(slot);
+    }
+    pthread_mutex_unlock(&table_lock);
+    if (owner.calls == NULL)
+        return false;
+    *request = HW_REQUEST_NULL;
+    owner.calls->abandoned(owner.attachment, handle);
+    return true;
+}
+
 int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
 {
     int started = 0;
@@ -163,12 +270,21 @@ int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
         struct slot *slot = find(requests[i]);
         if (slot && slot->is_persistent) {
             set_state(slot, STATE_ACTIVE);
-            *bytes += slot->bytes;
-            started++;
+            *bytes += slot->is_followed ? slot->bytes : 0;
+            started += slot->is_followed;
         }
     }
     pthread_mutex_unlock(&table_lock);
     return started;
+}
+
+/* A callback's door takes it: no engine is told. */
+static void stop_following(struct slot *slot)
+{
+    uint8_t state = slot->state;
+    set_state(slot, STATE_INACTIVE);
+    slot->is_followed = false;
+    set_state(slot, state);
 }
 
 static bool remember(struct hw_request_taken *taken, int index, const struct slot *slot)
@@ -185,14 +301,18 @@ static bool remember(struct hw_request_taken *taken, int index, const struct slo
         taken->items = items;
         taken->capacity = capacity;
     }
-    taken->items[taken->count++] =
-        (struct hw_request_item){.index = index, .number = slot->number, .handle = slot->handle};
+    taken->items[taken->count++] = (struct hw_request_item){
+        .index = index, .number = slot->number, .handle = slot->handle, .calls = slot->calls};
+    taken->followed += slot->is_followed;
+    taken->attached += slot->calls != NULL;
     return true;
 }
 
 static bool take(int count, const MPI_Request *requests, struct hw_request_taken *taken, bool takes_over)
 {
-    taken->count = 0;
+    taken->count = taken->followed = taken->attached = 0;
+    taken->error = MPI_SUCCESS;
+    taken->is_short = false;
     taken->capacity = (int)(sizeof taken->inline_items / sizeof taken->inline_items[0]);
     taken->items = taken->inline_items;
     if (requests == NULL) /* the MPI says what it thinks of that */
@@ -206,6 +326,8 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
             slot->number = ++last_number; /* what the other door gives back is void */
         if (remember(taken, i, slot))
             set_state(slot, STATE_TAKEN);
+        else if (slot->calls)
+            taken->is_short = true;
         else
             erase(slot); /* no memory to follow it: untracked from here on, never polled */
     }
@@ -223,71 +345,89 @@ bool hw_request_borrow(int count, const MPI_Request *requests, struct hw_request
     return take(count, requests, taken, false);
 }
 
-void hw_request_mark_complete(struct hw_request_taken *taken, int index)
+/* Under the lock. Forgets the item's attachment, unless it is to be told. True if the request is followed,
+ * and pending again. */
+static bool give_back(struct hw_request_taken *taken, struct hw_request_item *item, MPI_Request request)
 {
-    int low = 0, high = taken->count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (taken->items[middle].index < index)
-            low = middle + 1;
-        else
-            high = middle;
+    const struct hw_request_calls *calls = item->calls;
+    item->calls = NULL;
+    struct slot *slot = find(item->handle);
+    /* Another door took it over, or the MPI gave the handle to another thread's new request. */
+    if (!slot || slot->state != STATE_TAKEN || slot->number != item->number)
+        return false;
+    bool is_complete = item->is_complete || request != item->handle;
+    if (!is_complete) {
+        set_state(slot, STATE_ACTIVE);
+        return slot->is_followed;
     }
-    if (low < taken->count && taken->items[low].index == index)
-        taken->items[low].is_complete = true;
-}
-
-void hw_request_mark_all_complete(struct hw_request_taken *taken)
-{
-    for (int i = 0; i < taken->count; i++)
-        taken->items[i].is_complete = true;
+    if (!item->is_complete)
+        item->error = taken->error;
+    item->calls = calls;
+    item->attachment = slot->attachment;
+    item->is_gone = !slot->is_persistent || request != item->handle;
+    if (item->is_gone)
+        erase(slot);
+    else
+        set_state(slot, STATE_INACTIVE);
+    return false;
 }
 
 int hw_request_return(struct hw_request_taken *taken, const MPI_Request *requests)
 {
     int returned = 0;
     pthread_mutex_lock(&table_lock);
-    for (int i = 0; i < taken->count; i++) {
-        const struct hw_request_item *item = &taken->items[i];
-        struct slot *slot = find(item->handle);
-        /* Another door took it over, or the MPI gave the handle to another thread's new request. */
-        if (!slot || slot->state != STATE_TAKEN || slot->number != item->number)
-            continue;
-        bool is_complete = item->is_complete || requests[item->index] != item->handle;
-        if (!is_complete) {
-            set_state(slot, STATE_ACTIVE);
-            returned++;
-        } else if (slot->is_persistent && requests[item->index] == item->handle) {
-            set_state(slot, STATE_INACTIVE);
-        } else {
-            erase(slot);
-        }
-    }
+    for (int i = 0; i < taken->count; i++)
+        returned += give_back(taken, &taken->items[i], requests[taken->items[i].index]);
     pthread_mutex_unlock(&table_lock);
+    if (taken->attached > 0)
+        hw_request_tell(taken);
     if (taken->items != taken->inline_items)
         free(taken->items);
     return returned;
 }
 
-static void drop_known(int count, const MPI_Request *requests, bool wants_taken)
+void hw_request_drop(int count, const MPI_Request *requests)
 {
-    if (requests == NULL)
-        return;
-    pthread_mutex_lock(&table_lock);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; requests && i < count; i++) {
+        struct owner owner = {0};
+        pthread_mutex_lock(&table_lock);
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
-        if (slot && (wants_taken || slot->state != STATE_TAKEN))
+        if (slot) {
+            owner = owner_of(slot);
             erase(slot);
+        }
+        pthread_mutex_unlock(&table_lock);
+        let_go(owner);
     }
-    pthread_mutex_unlock(&table_lock);
 }
 
-void hw_request_drop(int count, const MPI_Request *requests) { drop_known(count, requests, true); }
-
-void hw_request_forget(int count, const MPI_Request *requests)
+/* Those that nobody has taken: drops them, or leaves all if one has an attachment. */
+static bool forget(int count, const MPI_Request *requests)
 {
-    if (hw_request_is_any_known())
-        drop_known(count, requests, false);
+    bool is_any_attached = false;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < count; i++) {
+            struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
+            if (!slot || slot->state == STATE_TAKEN)
+                continue;
+            if (pass == 0)
+                is_any_attached = is_any_attached || slot->calls;
+            else if (is_any_attached)
+                stop_following(slot);
+            else
+                erase(slot);
+        }
+    return is_any_attached;
+}
+
+bool hw_request_forget(int count, const MPI_Request *requests)
+{
+    if (!hw_request_is_any_known() || requests == NULL)
+        return false;
+    pthread_mutex_lock(&table_lock);
+    bool is_any_attached = forget(count, requests);
+    pthread_mutex_unlock(&table_lock);
+    return is_any_attached;
 }
 
 void hw_request_nameless_post(void)
@@ -315,7 +455,8 @@ static bool must_ask_plainly(const struct slot *slot)
  * its callbacks, and partitions may be marked ready at the same time. */
 static bool is_pollable(const struct slot *slot)
 {
-    if (slot->state != STATE_ACTIVE || slot->kind == HW_REQUEST_PARTITIONED || slot->kind == HW_REQUEST_IO)
+    if (slot->state != STATE_ACTIVE || !slot->is_followed || slot->kind == HW_REQUEST_PARTITIONED ||
+        slot->kind == HW_REQUEST_IO)
         return false;
     return hw_real_request_is_complete || !must_ask_plainly(slot);
 }
@@ -407,7 +548,9 @@ void hw_request_fork_child(void)
 {
     for (uint32_t i = 0; slots && i <= slot_mask; i++)
         slots[i].state = STATE_EMPTY;
+    reserved = 0;
     hw_atomic_store_seq_cst(&hw_request_known, 0);
+    hw_atomic_store_seq_cst(&hw_request_attached, 0);
     hw_atomic_store_seq_cst(&hw_request_pending, 0);
     hw_atomic_store_seq_cst(&hw_request_outstanding, 0);
     hw_atomic_store_seq_cst(&hw_request_callbacks, 0);

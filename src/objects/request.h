@@ -39,7 +39,10 @@ enum hw_request_kind {
 
 /* Requests in the table, in any state: zero means every door goes straight on. */
 extern HW_HIDDEN atomic_uint hw_request_known;
-/* ACTIVE requests and operations without one: what the progress thread has to do. */
+/* Of them, those with an attachment. */
+extern HW_HIDDEN atomic_uint hw_request_attached;
+/* ACTIVE requests and operations without one: what the progress thread has to do. Neither here nor in the
+ * next: attached requests that nobody follows. */
 extern HW_HIDDEN atomic_uint hw_request_pending;
 /* ACTIVE, DONE and TAKEN requests, and operations without one: what the program still has to complete. */
 extern HW_HIDDEN atomic_uint hw_request_outstanding;
@@ -58,19 +61,64 @@ bool hw_request_post(MPI_Request request, enum hw_request_kind kind, uint64_t by
 /* Enters an inactive persistent or partitioned request. */
 void hw_request_define(MPI_Request request, enum hw_request_kind kind, uint64_t bytes);
 
-/* Marks the known ones of `requests` as started. Returns how many are known; *bytes is what they are about.
- */
+/* An attachment is what somebody has to do about a request of his own making when the program learns what
+ * became of it, in the call that tells it so. Calls of MPI are allowed in these functions. */
+struct hw_request_calls {
+    /* At a door, before it returns, once for each completion: what the MPI said there. NULL for the status
+     * where it said nothing; `error` is then none but MPI_SUCCESS. */
+    void (*completed)(void *attachment, const MPI_Status *status, int error, bool is_cancelled);
+    /* Before each start of a persistent request. */
+    void (*starting)(void *attachment);
+    /* MPI_Request_free of an active request: the handle is theirs from here on, as the attachment is. */
+    void (*abandoned)(void *attachment, MPI_Request request);
+    /* The last one in all other cases. */
+    void (*freed)(void *attachment);
+};
+
+struct hw_request_attachment {
+    const struct hw_request_calls *calls;
+    void *attachment;
+    uint64_t bytes;     /* an estimate, as for hw_request_post */
+    bool is_persistent; /* inactive then */
+    bool is_followed;   /* the progress thread is to see to it: told by the caller (hw_engines_posted) */
+};
+
+/* Room for one more entry, before the real call that makes the request: hw_request_attach cannot fail then.
+ * False: there is no memory. hw_request_give_back, if there is nothing to attach. */
+bool hw_request_reserve(void);
+void hw_request_give_back(void);
+
+/* Enters a point-to-point request that no other request shares its handle with: MPIs give requests that are
+ * complete from the start one handle. */
+void hw_request_attach(MPI_Request request, const struct hw_request_attachment *attachment);
+
+/* Before the real call of a start. */
+void hw_request_starting(int count, const MPI_Request *requests);
+
+/* Before the real MPI_Request_free: true if the active request was left to its attachment. */
+bool hw_request_abandon(MPI_Request *request);
+
+/* Marks the known ones of `requests` as started. Returns how many of them are followed; *bytes is what those
+ * are about. */
 int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes);
 
 /* What a door took: the position of each known request in the door's array, and its handle there. */
 struct hw_request_taken {
     int count;
     int capacity;
+    int followed; /* those not followed are known for their attachments alone */
+    int attached;
+    int error;     /* what the door says of those that it does not mark */
+    bool is_short; /* no memory to take all that are attached: the door must not go on */
     struct hw_request_item {
         int index;
         uint32_t number;
-        bool is_complete;
+        bool is_complete, is_gone;
         MPI_Request handle;
+        const struct hw_request_calls *calls; /* NULL: none */
+        void *attachment;
+        const MPI_Status *status; /* NULL: not known */
+        int error;
     } * items, inline_items[32];
 };
 
@@ -82,22 +130,30 @@ bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_t
 bool hw_request_borrow(int count, const MPI_Request *requests, struct hw_request_taken *taken);
 
 /* The door found the request at `index` complete (needed where the handle does not change: persistent
- * requests and Request_get_status). */
-void hw_request_mark_complete(struct hw_request_taken *taken, int index);
-void hw_request_mark_all_complete(struct hw_request_taken *taken);
+ * requests and Request_get_status; and for attachments). A status must live on until hw_request_return. */
+void hw_request_mark_complete(struct hw_request_taken *taken, int index, const MPI_Status *status, int error);
+/* All of them, with MPI_SUCCESS; `statuses` has one for each of the door's array, or is
+ * MPI_STATUSES_IGNORE where nothing is attached. */
+void hw_request_mark_all_complete(struct hw_request_taken *taken, const MPI_Status *statuses);
+/* The same where the statuses tell which (MPI_ERR_IN_STATUS). */
+void hw_request_mark_each(struct hw_request_taken *taken, const MPI_Status *statuses);
 
 /* Ends what hw_request_take began. `requests` is the same array after the real call: an entry that
- * changed there, or was marked, is complete; the rest goes back to ACTIVE. Returns the number of
- * requests that went back. */
+ * changed there, or was marked, is complete, which its attachment is told; the rest goes back to ACTIVE.
+ * Returns the number of followed requests that went back. */
 int hw_request_return(struct hw_request_taken *taken, const MPI_Request *requests);
+
+/* Part of hw_request_return: tells the attachments that are left in the items. */
+void hw_request_tell(const struct hw_request_taken *taken);
 
 /* Forgets requests that are about to be freed, in any state (MPI_Request_free). */
 void hw_request_drop(int count, const MPI_Request *requests);
 
 /* As hw_request_drop, for a door reached from inside MPI (a user's callback, in the progress thread's turn as
  * well). Requests that a door has TAKEN stay: this is then that door's own call, come back through a tool
- * below us. Generated doors call it. */
-void hw_request_forget(int count, const MPI_Request *requests);
+ * below us. Generated doors call it. True if one of the others has an attachment: all stay, nobody follows
+ * those any more, and the door's hook has to be called. */
+bool hw_request_forget(int count, const MPI_Request *requests);
 
 /* Progress thread only, in its turn: asks the MPI about pending requests, one after the other, until one is
  * found incomplete, none is left to ask, or many are complete (somebody may wait for the turn's end). Returns

@@ -100,7 +100,7 @@ static void marked_complete_with_its_handle(void **state)
     struct hw_request_taken taken;
     hw_request_post(request, HW_REQUEST_RMA, 8);
     hw_request_take(1, &request, &taken);
-    hw_request_mark_complete(&taken, 0);
+    hw_request_mark_complete(&taken, 0, NULL, MPI_SUCCESS);
     assert_int_equal(hw_request_return(&taken, &request), 0);
     assert_counts(0, 0, 0);
 }
@@ -134,7 +134,7 @@ static void persistent_starts_again(void **state)
         assert_int_equal(bytes, 4096);
         assert_counts(1, 1, 1);
         assert_true(hw_request_take(1, &request, &taken));
-        hw_request_mark_all_complete(&taken);
+        hw_request_mark_all_complete(&taken, NULL);
         assert_int_equal(hw_request_return(&taken, &request), 0);
         assert_counts(1, 0, 0);
     }
@@ -254,12 +254,12 @@ static void long_arrays(void **state)
     assert_counts(known, 0, known);
     for (int i = 0; i < COUNT; i++)
         if (i % 3 == 2)
-            hw_request_mark_complete(&taken, i); /* known or not */
+            hw_request_mark_complete(&taken, i, NULL, MPI_SUCCESS); /* known or not */
     assert_int_equal(hw_request_return(&taken, after), pending);
     assert_counts(pending, pending, pending);
     assert_true(hw_request_take(COUNT, after, &taken));
     assert_int_equal(taken.count, pending);
-    hw_request_mark_all_complete(&taken);
+    hw_request_mark_all_complete(&taken, NULL);
     assert_int_equal(hw_request_return(&taken, after), 0);
     assert_counts(0, 0, 0);
 }
@@ -306,7 +306,7 @@ static void model_door(int first, uint32_t *seed)
         if (model[number].state < MODEL_ACTIVE)
             continue;
         if (is_complete && model[number].is_persistent)
-            hw_request_mark_complete(&taken, i);
+            hw_request_mark_complete(&taken, i, NULL, MPI_SUCCESS);
         else if (is_complete)
             after[i] = HW_REQUEST_NULL;
         expected_back += !is_complete;
@@ -435,7 +435,7 @@ static void plain_question_is_harmless(void **state)
 
     struct hw_request_taken taken; /* started again, it is asked about again */
     assert_true(hw_request_take(1, &persistent, &taken));
-    hw_request_mark_all_complete(&taken);
+    hw_request_mark_all_complete(&taken, NULL);
     assert_int_equal(hw_request_return(&taken, &persistent), 0);
     is_complete_there[1] = false;
     hw_request_start(1, &persistent, &bytes);
@@ -473,7 +473,7 @@ static void error_is_left_to_the_program(void **state)
     assert_int_equal(hw_request_poll(&has_polled), 1);
     assert_counts(1, 0, 1);
     assert_true(hw_request_take(1, &request, &taken));
-    hw_request_mark_all_complete(&taken);
+    hw_request_mark_all_complete(&taken, NULL);
     hw_request_return(&taken, &request);
     assert_counts(0, 0, 0);
 }

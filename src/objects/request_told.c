@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a door found out about the requests that it took, and who is told. */
+#include "objects/request.h"
+
+static void mark(struct hw_request_item *item, const MPI_Status *status, int error)
+{
+    item->is_complete = true;
+    item->status = status;
+    item->error = error;
+}
+
+void hw_request_mark_complete(struct hw_request_taken *taken, int index, const MPI_Status *status, int error)
+{
+    int low = 0, high = taken->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (taken->items[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < taken->count && taken->items[low].index == index)
+        mark(&taken->items[low], status, error);
+}
+
+void hw_request_mark_all_complete(struct hw_request_taken *taken, const MPI_Status *statuses)
+{
+    bool has_statuses = taken->attached > 0;
+    for (int i = 0; i < taken->count; i++)
+        mark(&taken->items[i], has_statuses ? &statuses[taken->items[i].index] : NULL, MPI_SUCCESS);
+}
+
+void hw_request_mark_each(struct hw_request_taken *taken, const MPI_Status *statuses)
+{
+    for (int i = 0; i < taken->count; i++) {
+        const MPI_Status *status = &statuses[taken->items[i].index];
+        if (status->MPI_ERROR != MPI_ERR_PENDING)
+            mark(&taken->items[i], status, status->MPI_ERROR);
+    }
+}
+
+void hw_request_tell(const struct hw_request_taken *taken)
+{
+    for (int i = 0; i < taken->count; i++) {
+        const struct hw_request_item *item = &taken->items[i];
+        if (item->calls == NULL)
+            continue;
+        int is_cancelled = 0;
+        if (item->status)
+            hw_bottom.Test_cancelled(item->status, &is_cancelled);
+        item->calls->completed(item->attachment, item->status, item->error, is_cancelled != 0);
+        if (item->is_gone)
+            item->calls->freed(item->attachment);
+    }
+}
