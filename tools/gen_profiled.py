@@ -125,6 +125,12 @@ def communicator(prototype: Prototype) -> str | None:
     return next((p.name for p in prototype.parameters if p.is_communicator()), None)
 
 
+def tells_source(prototype: Prototype) -> bool:
+    """Whether a call that blocks tells from whom it took, where that may be anybody."""
+    names = {p.name for p in prototype.parameters}
+    return {"source", "status"} <= names and not {"request", "flag"} & names
+
+
 def partners(prototype: Prototype) -> str | None:
     """Whom the call gives something to, from whom it takes, and the tag; None: that is not told."""
     if re.match(r"I?([Bb]cast|[Ss]catter)", prototype.name):
@@ -134,14 +140,15 @@ def partners(prototype: Prototype) -> str | None:
     if COLLECTIVE.match(prototype.name):
         return "HW_DELAY_ALL, HW_DELAY_ALL, -1"
     plain = {p.name for p in prototype.parameters if p.type == "int" and not p.array}
+    took = "hw_profiled_source(source)"
+    if tells_source(prototype):
+        took = "hw_profiled_took(rc, source, status)"
     if {"dest", "source"} <= plain:
-        return (
-            "hw_profiled_dest(dest), hw_profiled_source(source), sendtag == recvtag ? recvtag : -1"
-        )
+        return f"hw_profiled_dest(dest), {took}, sendtag == recvtag ? recvtag : -1"
     if {"dest", "tag"} <= plain:
         return "hw_profiled_dest(dest), HW_DELAY_NOBODY, tag"
     if {"source", "tag"} <= plain:
-        return "HW_DELAY_NOBODY, hw_profiled_source(source), tag"
+        return f"HW_DELAY_NOBODY, {took}, tag"
     return None
 
 
@@ -245,8 +252,13 @@ def noted(prototype: Prototype, function: Function, call: str, after: str) -> st
             "    hw_profiled_note_window(&call, rc);\n"
         )
     note += remembers(prototype)
+    status = ""
+    if tells_source(prototype):
+        status = (
+            "    MPI_Status taken;\n    if (status == HW_STATUS_IGNORE)\n        status = &taken;\n"
+        )
     return (
-        f"{forgets(prototype)}    uint64_t began_ns = hw_profile_now_ns();\n"
+        f"{forgets(prototype)}{status}    uint64_t began_ns = hw_profile_now_ns();\n"
         f"    {prototype.type} rc = {call};\n{after}{note}"
     )
 

@@ -49,6 +49,12 @@ static inline int hw_profiled_source(int source)
     return source >= 0 ? source : source == HW_PROC_NULL ? HW_DELAY_NOBODY : HW_DELAY_ANYBODY;
 }
 
+/* The same after a call that tells from whom it took: a rank even where the program took from anybody. */
+static inline int hw_profiled_took(int rc, int source, const MPI_Status *status)
+{
+    return hw_profiled_source(rc == MPI_SUCCESS && source == HW_ANY_SOURCE ? status->MPI_SOURCE : source);
+}
+
 /* After MPI_Comm_set_name; before MPI_Comm_free and MPI_Comm_disconnect, in callbacks of the program too. */
 void hw_profiled_comm_named(int rc, MPI_Comm comm, const char *name);
 void hw_profiled_comm_forget(const MPI_Comm *comm);

@@ -57,6 +57,19 @@ static void sender(int round)
     }
 }
 
+/* The same, received from anybody. */
+static void anybody(int round)
+{
+    if (rank > 1)
+        return;
+    if (rank == round % 2) {
+        compute(compute_us);
+        give(5);
+        return;
+    }
+    MPI_Recv(in, bytes, MPI_BYTE, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* site: anybody */
+}
+
 /* The same, the receive posted and waited for at once. */
 static void posted(int round)
 {
@@ -118,9 +131,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(int round);
-    } patterns[] = {{"symmetric", symmetric}, {"sender", sender},   {"posted", posted},
-                    {"receiver", receiver},   {"barrier", barrier}, {"imbalance", imbalance},
-                    {"message", message}};
+    } patterns[] = {{"symmetric", symmetric}, {"sender", sender},     {"posted", posted},
+                    {"anybody", anybody},     {"receiver", receiver}, {"barrier", barrier},
+                    {"imbalance", imbalance}, {"message", message}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -46,6 +46,7 @@ class Told:
     unposted: float = 0.0  #: of these, before they had posted their part
     pending: float = 0.0  #: partners computed, their part posted; at most the rest of the waits
     is_within: bool = True  #: all of them are on the rank's node
+    is_seen: bool = False  #: known from single waits
 
 
 class Partners:
@@ -106,7 +107,8 @@ class Partners:
         partners = {one for wait in waits for one, _ in self.meanwhile.partners_of(rank, wait)}
         own, late = self.hosts.get(rank, ""), seen.late_share * whole
         is_within = bool(own) and all(self.hosts.get(one) == own for one in partners)
-        return Told(whole, whole, late, late, seen.unready_share * whole, is_within)
+        pending = seen.unready_share * whole
+        return Told(whole, whole, late, late, pending, is_within, is_seen=True)
 
     def late_in(self, rank: int, wait: Exchange) -> Late | None:
         """What those did for whom one wait was; None: that is not known."""
@@ -184,12 +186,16 @@ class Partners:
             computed = one.computed_ns * NS * (known / waited if waited else 0.0)
             no_progress = min(known - late, max(computed, told.pending * part))
             copying = known - late - no_progress
+        # All had come, and the message is too small for progress or the wire to matter.
+        message = known - late if told.is_seen and not is_large else 0.0
+        found = late + no_progress + copying + message
         return replace(
             reasons,
             no_progress=reasons.no_progress + no_progress,
             bandwidth=reasons.bandwidth + copying,
             late=reasons.late + late,
-            unknown=unknown - late - no_progress - copying,
+            transfer=reasons.transfer + message,
+            unknown=unknown - found,
             within=no_progress,
-            told=late + no_progress + copying,
+            told=found,
         )
