@@ -219,6 +219,28 @@ def test_names_of_waits_in_calls_that_block() -> None:
     assert {one: blocking.late_name(one) for one in names} == names
 
 
+def test_root_of_a_broadcast_waits_for_nobody() -> None:
+    zero, one = Seen(0), Seen(1)
+    zero.outside(1000, 1008, "Bcast grid")
+    zero.gives("Bcast grid", [], communicator=0)
+    zero.awaits(1008, 1010, "Bcast grid", unknown_ns=2 * MS)
+    one.awaits(1000, 1010, "Bcast grid", **{"from": 0})
+    reasons = reasons_of(run_of(zero, one), "Bcast")
+    assert reasons.late_name == "late broadcast" and reasons.unknown == 0
+    assert reasons.late == pytest.approx(0.008) and reasons.transfer == pytest.approx(0.004)
+
+
+def test_small_message_itself() -> None:
+    """Of a wait for requests that was looked at the rest is known, too."""
+    zero, one = Seen(0), Seen(1)
+    one.outside(1000, 1008, "Send give")
+    one.gives("Send give", [], to=0)
+    zero.awaits(1000, 1010, "Wait take", **{"from": 1})
+    reasons = reasons_of(run_of(zero, one), "Wait")
+    assert reasons.late_name == "late sender" and reasons.unknown == 0
+    assert reasons.late == pytest.approx(0.008) and reasons.transfer == pytest.approx(0.002)
+
+
 def test_nobody_late_is_no_line() -> None:
     """Of waits in which all had come there is nothing to say of who was late."""
     zero, one = Seen(0), Seen(1)

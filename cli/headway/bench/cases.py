@@ -361,11 +361,11 @@ CAUSES = {
     "imbalance, wait": "imbalance-wait",
     "four in turn": "progress-p2p,bandwidth,late-sender,imbalance-barrier",
 }
-CAUSES_ITERATIONS = {"bandwidth": 40, "four in turn": 25}
+CAUSES_ITERATIONS = {"bandwidth": 30, "four in turn": 20}
 
 
 def known_cause(name: str) -> Case:
-    options = {"steps": CAUSES[name], "iterations": str(CAUSES_ITERATIONS.get(name, 100))}
+    options = {"steps": CAUSES[name], "iterations": str(CAUSES_ITERATIONS.get(name, 60))}
     return Case(name, "causes", (MIB,), options, "wire", timeout_s=30.0)
 
 

@@ -99,6 +99,14 @@ class Blocking:
         """The same of all ranks."""
         return sum(self.waited_at(site, rank) for rank in site.ranks)
 
+    def is_root(self, rank: int, spot: Spot) -> bool:
+        """Whether the rank is the root of the broadcasts there, which it waits for nobody in: who
+        waits for the root takes from it."""
+        record = self.causes.ranks.get(rank)
+        here = [one for one in record.exchanges.values() if one.spot == spot] if record else []
+        gives = any(one.group is not None for one in here)
+        return spot.is_rooted and gives and not any(one.way == "from" for one in here)
+
     def late_name(self, site: Site) -> str:
         """What waiting there for somebody who came late is called; of a door by what was waited for
         longest, a receive before a send where both are complete then."""
@@ -119,6 +127,8 @@ class Blocking:
         if found is None:
             told = self.partners.of(rank, site.spot)
             late = seconds * told.late / told.whole if told and told.whole else 0.0
+            if self.is_root(rank, site.spot):
+                return Reasons(transfer=seconds, told=seconds)
             return Reasons(late=late, unknown=seconds - late, told=late)
         late = seconds * found.late_share
         is_large = site.size_class >= LEAST_SIZE_CLASS and not TOGETHER.match(site.function)

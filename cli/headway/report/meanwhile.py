@@ -188,7 +188,9 @@ class Meanwhile:
 
     def came(self, rank: int, wait: Awaited, partner: int, way: str) -> tuple[Came, float] | None:
         """When a partner came, and the part of the wait that the samples of both have."""
-        if partner == rank:  # the root of a collective: whatever it waits for, it is not late itself
+        if (
+            partner == rank
+        ):  # the root of a collective: whatever it waits for, it is not late itself
             return Came(0.0, 0.0, partner, computing=False, then=NOWHERE), 1.0
         ours, theirs = self.samples[rank], self.samples.get(partner)
         if theirs is None or not (ours.is_one_thread and theirs.is_one_thread):
