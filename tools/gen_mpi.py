@@ -324,6 +324,7 @@ class Generator:
             "",
             '#include "engines/engine.h"',
             '#include "hooks.h"',
+            '#include "mpi/abort.h"',
             '#include "mpi/block.h"',
             '#include "mpi/blocking.h"',
             '#include "mpi/memory.h"',

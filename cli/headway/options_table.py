@@ -324,6 +324,29 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_CHECKPOINT",
+        type="integer",
+        default="10",
+        values=(),
+        unit="",
+        min=0,
+        max=86400,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="0..86400",
+        brief="longest time in seconds between two records while the program runs",
+        help=(
+            "A thread that otherwise sleeps writes the record after a tenth of a second, and "
+            "again after twice the time each, up to this; in a job of more than 500 processes "
+            "less often. So a process that is killed, or hangs, leaves its last record. It also "
+            "writes the last record at MPI_Abort, at an exit without MPI_Finalize, and when a "
+            "signal ends the process that the program has no handler for; the process then ends "
+            "as it would without. 0: a record at MPI_Finalize alone. Without HEADWAY_RECORD "
+            "nothing of this is there."
+        ),
+    ),
+    Option(
         name="HEADWAY_LINK_RATE",
         type="integer",
         default="auto",
@@ -357,10 +380,31 @@ OPTIONS: tuple[Option, ...] = (
         accepted="PATH",
         brief="directory for the record of each process",
         help=(
-            "At MPI_Finalize every process writes DIRECTORY/headway.<rank>.json: what was "
-            "tracked, how often the thread looked and what it cost; one that MPI_Comm_spawn "
-            "started DIRECTORY/spawned/headway.<rank>.<pid>.json. The directory must exist. "
-            "Empty: no record."
+            "At MPI_Finalize, and before (HEADWAY_CHECKPOINT), every process writes "
+            "DIRECTORY/headway.<rank>.json: what was tracked, how often the thread looked and "
+            "what it cost; one that MPI_Comm_spawn started "
+            "DIRECTORY/spawned/headway.<rank>.<pid>.json. The directory must exist. Empty: no "
+            "record."
+        ),
+    ),
+    Option(
+        name="HEADWAY_RECORD_NEEDED",
+        type="bool",
+        default="no",
+        values=(),
+        unit="",
+        min=0,
+        max=0,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="yes | no",
+        brief="end the job at its start where no record can be written",
+        help=(
+            "yes: a process that finds no directory HEADWAY_RECORD on its machine, or may not "
+            "write there, says so and ends the job with status 78 before any communication. no: "
+            "it says so, and the job goes on. headway profile sets it where ranks are on other "
+            "machines."
         ),
     ),
 )

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headway import origin
+from headway.record import endings
 from headway.record.table import Record
 from headway.records import NS, declined, figure, mean, plural, size_text, total, tracked_count
 
@@ -21,7 +22,7 @@ SMALL_SHARE = 0.01
 FORCING = "HEADWAY_ENGINE=thread forces it"
 FORCED = "Force it with --engine thread."
 NO_RECORDS = (
-    "no records (the program did not reach MPI_Finalize, or its MPI was not this one); "
+    "no records (the program did not reach MPI_Init, or its MPI was not this one); "
     "headway doctor PROGRAM looks for the cause"
 )
 
@@ -30,7 +31,9 @@ def summarise(records: Sequence[Record]) -> list[str]:
     """The closing paragraph of a run; its first line stands by itself."""
     if not records:
         return [NO_RECORDS]
-    lines = [headline(records), *run_lines(records), *details(records), *origin.lines(records)]
+    ends = [f"{line[0].upper()}{line[1:]}." for line in endings.lines(records)]
+    lines = [headline(records), *ends, *run_lines(records)]
+    lines += [*details(records), *origin.lines(records)]
     sizes = {r.size for r in records if r.size > 0}
     if sizes and max(sizes) > len(records):
         lines.append(f"Only {len(records)} of {max(sizes)} ranks left a record that can be read.")
@@ -150,7 +153,8 @@ def run_lines(records: Sequence[Record]) -> list[str]:
         parts.append("engine " + "/".join(engines))
     wall = wall_of(records)
     if wall:
-        parts.append(f"{wall:.2f} s from MPI_Init to MPI_Finalize")
+        end = "MPI_Finalize" if all(map(endings.is_complete, records)) else "the last record"
+        parts.append(f"{wall:.2f} s from MPI_Init to {end}")
         if any(r.mpi_s is not None for r in records):
             inside = mean(records, "mpi_s")
             parts.append(f"{inside:.2f} s of it in MPI ({share(inside, wall)})")

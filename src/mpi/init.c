@@ -16,6 +16,7 @@
 #include "mpi/track.h"
 #include "profile/record.h"
 #include "profile/record/origin.h"
+#include "profile/recorder.h"
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/ending.h"
@@ -41,6 +42,7 @@ static bool is_refused; /* after the real MPI_Init*, which is finalized again */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int user_count;  /* world model and sessions alive */
 static bool is_spawned; /* by MPI_Comm_spawn */
+static int world_size = -1;
 
 /* For bad input that one process has told. Hydra drops what it has not read yet when the first process ends
  * like this: one line in seven on a loaded machine. */
@@ -65,6 +67,8 @@ static void prepare_once(void)
     if (hw_options_load() != HW_OK)
         _exit(EXIT_BAD_INPUT);
     hw_record_begin(hw_options.record);
+    if (hw_options.record_needed && !hw_record_is_possible())
+        end_refused();
     if (hw_options.ghosts.count) {
         atexit(end_without_program);
         hw_ghost_prepare();
@@ -96,27 +100,47 @@ static void start_engines(bool has_world)
         print_build();
 }
 
-static void stop_engines(void)
+/* Makes no MPI call: the recorder asks, too. What engines know is theirs to add. */
+static struct hw_record_facts own_facts(void)
 {
     struct hw_record_facts facts = {.rank = hw_log_rank(),
-                                    .size = -1,
+                                    .size = world_size,
                                     .is_spawned = is_spawned,
                                     .mpi = hw_real_detect_version(),
                                     .engine = "off",
                                     .trigger = "none",
                                     .ghost = -1,
                                     .placement = "none"};
-    int is_initialized = 0, is_finalized = 0;
-    hw_bottom.Initialized(&is_initialized);
-    hw_bottom.Finalized(&is_finalized);
-    if (is_initialized && !is_finalized)
-        hw_bottom.Comm_size(hw_world_comm(HW_COMM_WORLD), &facts.size);
     if (hw_world_has_ghosts()) {
         facts.ghost = hw_world.processes[hw_world.rank].ghost;
         facts.placement = hw_world.placement;
     }
+    return facts;
+}
+
+static void describe(struct hw_record_facts *facts)
+{
+    *facts = own_facts();
+    hw_engines_describe(facts);
+}
+
+static void stop_engines(void)
+{
+    hw_recorder_stop();
+    struct hw_record_facts facts = own_facts();
     hw_engines_stop(&facts);
-    hw_record_write(&facts);
+    hw_record_write(&facts, HW_RECORD_COMPLETE, 0);
+}
+
+/* While there is a world; a program that has only sessions has no size. */
+static void learn_size(void)
+{
+    int is_initialized = 0, is_finalized = 0;
+    hw_bottom.Initialized(&is_initialized);
+    hw_bottom.Finalized(&is_finalized);
+    if (!is_initialized || is_finalized ||
+        hw_bottom.Comm_size(hw_world_comm(HW_COMM_WORLD), &world_size) != MPI_SUCCESS)
+        world_size = -1;
 }
 
 /* The same directory is everybody's within a node; elsewhere it may be there on some nodes only. */
@@ -140,6 +164,8 @@ static void add_user(bool is_world)
         start_engines(is_world);
         hw_real_detect_release(hw_real_library_used());
     }
+    learn_size();
+    hw_recorder_start(describe, hw_real_is_mpis_own); /* unless it has been */
     pthread_mutex_unlock(&lock);
 }
 
@@ -152,8 +178,11 @@ static void remove_user(bool is_world)
         user_count--;
         if (is_world || user_count == 0)
             stop_engines();
-        if (is_world && user_count > 0)
+        if (is_world && user_count > 0) {
             start_engines(false);
+            world_size = -1;
+            hw_recorder_start(describe, hw_real_is_mpis_own);
+        }
     }
     pthread_mutex_unlock(&lock);
 }

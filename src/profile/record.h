@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The record: one JSON file per process, written once, at MPI_Finalize (or when the last session ends).
- * Its fields: spec/record.toml. */
+/* The record: one JSON file per process, written when MPI ends, before that now and then, and when the
+ * process ends otherwise (recorder.h). Its fields: spec/record.toml. */
 #ifndef HW_PROFILE_RECORD_H
 #define HW_PROFILE_RECORD_H
 
@@ -10,6 +10,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* How the process ended, as far as the record knows. */
+enum hw_record_ending {
+    HW_RECORD_COMPLETE,   /* MPI_Finalize, or the end of the last session */
+    HW_RECORD_CHECKPOINT, /* it went on: killed, or hanging, if there is no later record */
+    HW_RECORD_ABORTED,    /* MPI_Abort with this code */
+    HW_RECORD_EXITED,     /* exit, or a return from main, without MPI_Finalize */
+    HW_RECORD_SIGNAL,     /* this signal */
+};
 
 /* Facts for the record that only upper layers know. Strings are owned by the caller and static. */
 struct hw_record_facts {
@@ -35,13 +44,21 @@ void hw_record_begin(const char *directory);
  * where the same directory is everybody's (`are_alike`). The job goes on. */
 void hw_record_check(bool is_speaker, bool are_alike);
 
+/* The same before MPI_Init, for who needs a record (HEADWAY_RECORD_NEEDED). False if there will be none; a
+ * line says so. */
+bool hw_record_is_possible(void);
+
 /* Counts a reason for which an engine declined. `reason` is a string literal; at most 16 different ones
  * are kept. Any thread. */
 void hw_record_declined(const char *reason);
 
+/* Whether there is a directory for records. */
+bool hw_record_is_wanted(void);
+
 /* Writes headway.<rank>.json (headway.pid<pid>.json without a rank) into the directory, if there is one; of a
- * process that was spawned spawned/headway.<rank>.<pid>.json, since each world has a rank 0. HW_NOMEM if it
- * cannot be written; one line says why. */
-enum hw_status hw_record_write(const struct hw_record_facts *facts);
+ * process that was spawned spawned/headway.<rank>.<pid>.json, since each world has a rank 0. The name is that
+ * of the newest record that is whole. HW_NOMEM if it cannot be written; one line says why. One thread at a
+ * time. `code`: of MPI_Abort, or the signal's number. */
+enum hw_status hw_record_write(const struct hw_record_facts *facts, enum hw_record_ending ending, int code);
 
 #endif

@@ -241,14 +241,28 @@ bool hw_real_is_window_sound(void)
     return sscanf(hw_real_detect_version(), "Open MPI v%d", &major) != 1 || major > 4;
 }
 
+/* Whether the file's name begins with one of COUNT names. */
+static bool is_named(const char *path, const char *const *names, size_t count)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 bool hw_real_is_language_layer(const char *path)
 {
     /* MPICH and Intel MPI; MPICH as Debian calls it; Open MPI's mpif.h, and its modules mpi and mpi_f08. */
     static const char *const names[] = {"libmpifort.", "libmpichfort.", "libmpi_mpifh.", "libmpi_usempi"};
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    return is_named(path, names, sizeof names / sizeof names[0]);
+}
+
+bool hw_real_is_mpis_own(const char *path)
+{
+    /* Open MPI's parts; UCX's. */
+    static const char *const names[] = {"libmpi",  "libmpich", "libopen-", "libpmix", "libprrte",
+                                        "libucs.", "libucp.",  "libuct.",  "libucm."};
+    return is_named(path, names, sizeof names / sizeof names[0]);
 }

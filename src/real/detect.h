@@ -68,6 +68,9 @@ void hw_real_detect_transports(char *names, size_t size);
  * C functions: their callers say nothing about the program. */
 bool hw_real_is_language_layer(const char *path);
 
+/* True if this shared object is part of an MPI library, or of a transport that comes with it. */
+bool hw_real_is_mpis_own(const char *path);
+
 /* Calls visit(name, context) for every function the library exports whose name starts with "MPI_". */
 void hw_real_detect_exports(const struct hw_real_library *library,
                             void (*visit)(const char *name, void *context), void *context);

@@ -32,7 +32,7 @@ static void make(uint64_t handle, uint64_t comm, enum hw_one_sided_memory kind, 
     hw_one_sided_made(&window, &mpi);
 }
 
-static char *written(void) { return written_object(HW_RECORD_ONE_SIDED, hw_one_sided_describe()); }
+static char *written(void) { return written_object(HW_RECORD_ONE_SIDED, hw_one_sided_describe(true)); }
 static char *moments(void) { return written_object(HW_RECORD_MOMENTS, hw_moments_describe(1)); }
 
 static int start(void **state)

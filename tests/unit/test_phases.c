@@ -17,7 +17,7 @@
 /* Empty if the list is absent. */
 static char *written(void)
 {
-    struct hw_record_part phases = hw_phase_end_all();
+    struct hw_record_part phases = hw_phase_describe();
     return phases.write ? written_by(phases.write) : calloc(1, 1);
 }
 

@@ -305,7 +305,7 @@ static void calls_of_other_threads_are_written(void **state)
     assert_int_equal(hw_profile_mpi_ns() - before_ns, many_count * TOOK_NS);
     struct hw_record_process process = {0};
     for (int i = 0; i < 2; i++) {
-        hw_profile_describe(&process);
+        hw_profile_describe(&process, true);
         assert_int_equal(site->calls, many_count);
     }
     pthread_barrier_wait(&step);
@@ -333,7 +333,7 @@ static void record_is_written(void **state)
 {
     (void)state;
     struct hw_record_process process = {0};
-    hw_profile_describe(&process);
+    hw_profile_describe(&process, true);
     char *text = written_object(HW_RECORD_PROCESS, &process);
     assert_non_null(strstr(text, "\"mpi_s\": "));
     assert_non_null(strstr(text, "\"function\": \"Isend\", \"size_class\": 21"));

@@ -720,7 +720,13 @@ class Record:
     cores: int | None = None
     #: point-to-point messages from this size on are tracked
     eager_limit_bytes: int = 0
-    #: from MPI_Init to MPI_Finalize
+    #: complete: MPI_Finalize; checkpoint: written while it ran, and nothing later (killed, or it
+    #: hung); aborted: MPI_Abort; exited: exit or return from main without MPI_Finalize; signal:
+    #: ended by one
+    ending: str = ""
+    #: of MPI_Abort, or the signal's number
+    ending_code: int | None = None
+    #: from MPI_Init to MPI_Finalize, or to the moment of this record
     wall_s: float = 0.0
     #: CPU time of the whole process
     process_cpu_s: float = 0.0
@@ -841,6 +847,8 @@ class Record:
             host=text(raw, "host"),
             cores=integer_or_none(raw, "cores"),
             eager_limit_bytes=integer(raw, "eager_limit_bytes"),
+            ending=text(raw, "ending"),
+            ending_code=integer_or_none(raw, "ending_code"),
             wall_s=number(raw, "wall_s"),
             process_cpu_s=number(raw, "process_cpu_s"),
             thread_cpu_s=number(raw, "thread_cpu_s"),

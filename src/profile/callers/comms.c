@@ -254,7 +254,10 @@ static void write_comm(struct hw_record_list *list, const struct hw_profile_comm
 void hw_comms_write(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
-    for (int i = 0; table && i <= OTHERS; i++)
-        if (table->comms[i].calls)
-            write_comm(list, &table->comms[i]);
+    for (int i = 0; table && i <= OTHERS; i++) {
+        struct hw_profile_comm one;
+        hw_profile_copy(&one, &table->comms[i], sizeof one);
+        if (one.calls)
+            write_comm(list, &one);
+    }
 }

@@ -4,6 +4,7 @@
 #include "profile/callers/callers.h"
 #include "profile/callers/places.h"
 #include "profile/python/python.h"
+#include "profile/record/lock.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -63,12 +64,10 @@ void hw_sites_count(struct hw_profile_site *site, uint64_t bytes, uint64_t took_
 
 unsigned hw_sites_index(const struct hw_profile_site *site) { return (unsigned)(site - table); }
 
-static void write_site(struct hw_record_list *list, const struct hw_profile_site *site)
+static void write_site(struct hw_record_list *list, const struct hw_profile_site *site, unsigned id)
 {
-    struct hw_record_site one = {.id = hw_sites_index(site),
-                                 .function = site->function,
-                                 .size_class = site->size_class,
-                                 .offset = HW_RECORD_ABSENT};
+    struct hw_record_site one = {
+        .id = id, .function = site->function, .size_class = site->size_class, .offset = HW_RECORD_ABSENT};
     struct hw_record_python line;
     const struct hw_python_place *python = hw_python_place_of(site->address);
     if (python) {
@@ -97,7 +96,10 @@ static void write_site(struct hw_record_list *list, const struct hw_profile_site
 void hw_sites_write(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
-    for (int i = 0; i <= SITE_COUNT; i++)
-        if (table[i].calls || table[i].completed)
-            write_site(list, &table[i]);
+    for (unsigned i = 0; i <= SITE_COUNT; i++) {
+        struct hw_profile_site one;
+        hw_profile_copy(&one, &table[i], sizeof one);
+        if (one.calls || one.completed)
+            write_site(list, &one, i);
+    }
 }

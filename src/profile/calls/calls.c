@@ -521,7 +521,9 @@ uint64_t hw_profile_mpi_ns(void) { return is_on ? hw_threads_mpi_ns() : 0; }
 static void write_events(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
-    for (unsigned i = 0; events && i < event_count; i++)
+    unsigned count = 0;
+    hw_profile_copy(&count, &event_count, sizeof count); /* those there are do not change any more */
+    for (unsigned i = 0; events && i < count; i++)
         hw_record_add_event(list,
                             &(struct hw_record_event){
                                 .start_us = (double)(events[i].start_ns - began_ns) / (double)HW_NS_PER_US,
@@ -546,8 +548,10 @@ static void write_partners(struct hw_record_list *list, const void *unused)
 static int count_threads(void)
 {
     int count = 0;
+    bool is_locked = hw_profile_lock_to_read();
     for (const struct hw_profile_thread *thread = hw_threads_first(); thread; thread = thread->next)
         count++;
+    hw_profile_unlock_read(is_locked);
     return count;
 }
 
@@ -555,14 +559,14 @@ static void sum_up_all(void)
 {
     if (hw_profile_mine)
         hw_slices_flush(&hw_profile_mine->slices);
-    hw_profile_lock();
+    bool is_locked = hw_profile_lock_to_read();
     for (struct hw_profile_thread *thread = hw_threads_first(); thread; thread = thread->next)
         sum_up(thread);
     hw_wire_settle();
-    hw_profile_unlock();
+    hw_profile_unlock_read(is_locked);
 }
 
-void hw_profile_describe(struct hw_record_process *process)
+void hw_profile_describe(struct hw_record_process *process, bool is_last)
 {
     static struct hw_record_profile told;
     cpu_set_t cores;
@@ -580,7 +584,7 @@ void hw_profile_describe(struct hw_record_process *process)
                                       .gaps = {hw_delays_write_gaps, NULL},
                                       .exchanges = {hw_delays_write_exchanges, NULL},
                                       .moments = hw_moments_describe(count_threads()),
-                                      .one_sided = hw_one_sided_describe(),
+                                      .one_sided = hw_one_sided_describe(is_last),
                                       .communicators = {hw_comms_write, NULL},
                                       .slices = hw_slices_describe(hw_clock_fast_ns()),
                                       .events = {write_events, NULL},

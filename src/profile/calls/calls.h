@@ -110,7 +110,8 @@ bool hw_profile_is_any_pending(void);
 uint64_t hw_profile_mpi_ns(void);
 
 /* Fills the profile in, and what else is told of this process with HEADWAY_PROFILE; absent if profiling is
- * off. What it points to is valid until the next call. */
-void hw_profile_describe(struct hw_record_process *process);
+ * off. What it points to is valid until the next call. Called by who writes the record, one at a time; unless
+ * `is_last`, the program may go on meanwhile. */
+void hw_profile_describe(struct hw_record_process *process, bool is_last);
 
 #endif

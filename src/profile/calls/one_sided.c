@@ -343,7 +343,9 @@ static void write_waits(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
     for (int i = 0; i <= TABLE_COUNT; i++) {
-        const struct entry *entry = &table->entries[i];
+        struct entry one;
+        hw_profile_copy(&one, &table->entries[i], sizeof one);
+        const struct entry *entry = &one;
         if (!entry->waits && !entry->shared_ns)
             continue;
         bool has_target = entry->site && entry->target != SEVERAL;
@@ -376,7 +378,7 @@ static bool is_any_made(void)
     return false;
 }
 
-const struct hw_record_one_sided *hw_one_sided_describe(void)
+const struct hw_record_one_sided *hw_one_sided_describe(bool is_last)
 {
     static struct hw_record_one_sided told;
     if (!table || !is_any_made())
@@ -384,7 +386,7 @@ const struct hw_record_one_sided *hw_one_sided_describe(void)
     told = (struct hw_record_one_sided){.node_direct = table->mpi.is_node_direct,
                                         .node_accumulate_slow = table->mpi.is_node_accumulate_slow,
                                         .sound = table->mpi.is_sound,
-                                        .tcp_bytes = hw_wire_so_far(),
+                                        .tcp_bytes = hw_wire_so_far(is_last),
                                         .windows = {write_windows, NULL},
                                         .waits = {write_waits, NULL}};
     return &told;

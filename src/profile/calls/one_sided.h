@@ -70,6 +70,6 @@ void hw_one_sided_note(struct hw_profile_thread *mine, const struct hw_one_sided
 void hw_one_sided_forget_thread(struct hw_profile_thread *mine);
 
 /* For the record; NULL where no window was made. Valid until the next call. */
-const struct hw_record_one_sided *hw_one_sided_describe(void);
+const struct hw_record_one_sided *hw_one_sided_describe(bool is_last);
 
 #endif

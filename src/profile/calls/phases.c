@@ -6,6 +6,7 @@
 #include "base/visibility.h"
 #include "profile/calls/calls.h"
 #include "profile/record/counters.h"
+#include "profile/record/lock.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -77,6 +78,14 @@ enum hw_phase_result hw_phase_begin(const char *name)
     return result;
 }
 
+/* What was counted from one moment to another. */
+static void add_between(struct figures *sum, const struct figures *begin, const struct figures *end)
+{
+#define ADD_FIGURE(name, meaning) sum->name += end->name - begin->name;
+    HW_RECORD_PHASE_COUNTERS(ADD_FIGURE)
+#undef ADD_FIGURE
+}
+
 /* Under lock. */
 static void end_last(void)
 {
@@ -84,9 +93,7 @@ static void end_last(void)
     if (--phase->open_count > 0)
         return;
     struct figures now = read_figures();
-#define ADD_FIGURE(name, meaning) phase->sum.name += now.name - stack[depth].begin.name;
-    HW_RECORD_PHASE_COUNTERS(ADD_FIGURE)
-#undef ADD_FIGURE
+    add_between(&phase->sum, &stack[depth].begin, &now);
 }
 
 enum hw_phase_result hw_phase_end(void)
@@ -99,26 +106,37 @@ enum hw_phase_result hw_phase_end(void)
     return is_open ? HW_PHASE_OK : HW_PHASE_MISUSE;
 }
 
+/* A phase, with what is open of it as if it ended now. */
+static struct figures figures_of(const struct phase *phase, const struct figures *now)
+{
+    struct figures sum = phase->sum;
+    for (int i = 0; i < depth && phase->open_count > 0; i++)
+        if (stack[i].phase == phase) { /* the outermost */
+            add_between(&sum, &stack[i].begin, now);
+            break;
+        }
+    return sum;
+}
+
 static void write_phases(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
-    pthread_mutex_lock(&lock);
+    struct figures now = read_figures();
+    bool is_locked = hw_profile_lock_of_to_read(&lock);
     for (int i = 0; i < phase_count; i++) {
+        struct figures sum = figures_of(&phases[i], &now);
         struct hw_record_phase one = {.name = phases[i].name, .count = phases[i].count};
-#define COPY_FIGURE(name, meaning) one.name = phases[i].sum.name;
+#define COPY_FIGURE(name, meaning) one.name = sum.name;
         HW_RECORD_PHASE_COUNTERS(COPY_FIGURE)
 #undef COPY_FIGURE
         hw_record_add_phase(list, &one);
     }
-    pthread_mutex_unlock(&lock);
+    hw_profile_unlock_of_read(&lock, is_locked);
 }
 
-struct hw_record_part hw_phase_end_all(void)
+struct hw_record_part hw_phase_describe(void)
 {
-    pthread_mutex_lock(&lock);
-    while (depth > 0)
-        end_last();
-    bool is_any = phase_count > 0;
-    pthread_mutex_unlock(&lock);
+    bool is_locked = hw_profile_lock_of_to_read(&lock), is_any = phase_count > 0;
+    hw_profile_unlock_of_read(&lock, is_locked);
     return (struct hw_record_part){is_any ? write_phases : NULL, NULL};
 }

@@ -17,7 +17,8 @@ enum hw_phase_result { HW_PHASE_OK, HW_PHASE_MISUSE, HW_PHASE_FULL };
 enum hw_phase_result hw_phase_begin(const char *name);
 enum hw_phase_result hw_phase_end(void);
 
-/* Ends what is open. What writes the record's list of phases; absent if there was none. */
-struct hw_record_part hw_phase_end_all(void);
+/* What writes the record's list of phases, those that are open as if they ended then; absent if there was
+ * none. */
+struct hw_record_part hw_phase_describe(void);
 
 #endif

@@ -53,20 +53,20 @@ void hw_slices_flush(struct hw_slices_share *mine)
 
 static void write_slices(struct hw_record_list *list, const void *count)
 {
-    hw_profile_lock();
+    bool is_locked = hw_profile_lock_to_read();
     for (uint64_t i = 0; i < *(const uint64_t *)count; i++)
         hw_record_add_integer(list, slices_ns[i]);
-    hw_profile_unlock();
+    hw_profile_unlock_read(is_locked);
 }
 
 const struct hw_record_slices *hw_slices_describe(uint64_t now_ns)
 {
     static struct hw_record_slices told;
     static uint64_t count;
-    hw_profile_lock();
+    bool is_locked = hw_profile_lock_to_read();
     uint64_t last = (now_ns - began_ns) >> shift;
     count = last < SLICE_COUNT ? last + 1 : SLICE_COUNT;
     told = (struct hw_record_slices){.length_ns = 1ULL << shift, .mpi_ns = {write_slices, &count}};
-    hw_profile_unlock();
+    hw_profile_unlock_read(is_locked);
     return &told;
 }

@@ -46,9 +46,9 @@ struct hw_profile_thread *hw_threads_first(void) { return all; }
 uint64_t hw_threads_mpi_ns(void)
 {
     uint64_t sum = 0;
-    hw_profile_lock();
+    bool is_locked = hw_profile_lock_to_read();
     for (const struct hw_profile_thread *thread = all; thread; thread = thread->next)
         sum += hw_atomic_load_relaxed(&thread->mpi_ns);
-    hw_profile_unlock();
+    hw_profile_unlock_read(is_locked);
     return sum;
 }

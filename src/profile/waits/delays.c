@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/waits/delays.h"
 
+#include "profile/record/lock.h"
 #include "profile/waits/moments.h"
 
 #include <stdlib.h>
@@ -382,9 +383,8 @@ void hw_delays_door(struct hw_delays *mine, const struct hw_profile_note *call, 
     pass(mine, call);
 }
 
-static void write_gap(struct hw_record_list *list, int id)
+static void write_gap(struct hw_record_list *list, const struct gap *gap, int id)
 {
-    const struct gap *gap = &table->gaps[id];
     hw_record_add_gap(list, &(struct hw_record_gap){
                                 .id = (uint64_t)id,
                                 .from = gap->to ? hw_sites_index(gap->from) : HW_RECORD_ABSENT,
@@ -408,9 +408,8 @@ static void write_causes(struct hw_record_list *list, const void *of)
     }
 }
 
-static void write_exchange(struct hw_record_list *list, int id)
+static void write_exchange(struct hw_record_list *list, const struct exchange *exchange, int id)
 {
-    const struct exchange *exchange = &table->exchanges[id];
     const struct hw_delay_partner *partner = &exchange->partner;
     struct hw_record_exchange one = {
         .id = (uint64_t)id,
@@ -430,17 +429,21 @@ static void write_exchange(struct hw_record_list *list, int id)
 void hw_delays_write_gaps(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
-    for (int i = 0; i <= TABLE_COUNT; i++)
-        if (table->gaps[i].count)
-            write_gap(list, i);
+    for (int i = 0; i <= TABLE_COUNT; i++) {
+        struct gap one;
+        hw_profile_copy(&one, &table->gaps[i], sizeof one);
+        if (one.count)
+            write_gap(list, &one, i);
+    }
 }
 
 void hw_delays_write_exchanges(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
     for (int i = 0; i <= TABLE_COUNT; i++) {
-        const struct exchange *one = &table->exchanges[i];
-        if (one->waits || one->shared_ns || one->looks || one->lost)
-            write_exchange(list, i);
+        struct exchange one;
+        hw_profile_copy(&one, &table->exchanges[i], sizeof one);
+        if (one.waits || one.shared_ns || one.looks || one.lost)
+            write_exchange(list, &one, i);
     }
 }

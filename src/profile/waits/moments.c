@@ -121,48 +121,62 @@ void hw_moments_meet(uint64_t began_ns, uint64_t ended_ns)
     hw_profile_unlock();
 }
 
+/* For the record: false past the last. */
+static bool copy_moment(int i, struct moment *to)
+{
+    bool is_locked = hw_profile_lock_to_read(), is_there = i < moment_count;
+    if (is_there)
+        *to = kept->moments[i];
+    hw_profile_unlock_read(is_locked);
+    return is_there;
+}
+
+static bool copy_meeting(int i, struct meeting *to)
+{
+    bool is_locked = hw_profile_lock_to_read(), is_there = i < meeting_count;
+    if (is_there)
+        *to = kept->meetings[i];
+    hw_profile_unlock_read(is_locked);
+    return is_there;
+}
+
 static void write_outside(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
-    for (int i = 0; i < moment_count; i++) {
-        const struct moment *one = &kept->moments[i];
-        if (one->kind == GAP)
+    struct moment one;
+    for (int i = 0; copy_moment(i, &one); i++)
+        if (one.kind == GAP)
             hw_record_add_outside(
-                list, &(struct hw_record_outside){one->began_ns, one->ended_ns - one->began_ns, one->of});
-    }
+                list, &(struct hw_record_outside){one.began_ns, one.ended_ns - one.began_ns, one.of});
 }
 
 static void write_waits(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
-    for (int i = 0; i < moment_count; i++) {
-        const struct moment *one = &kept->moments[i];
-        if (one->kind == ONE_SIDED)
-            hw_record_add_moment(list,
-                                 &(struct hw_record_moment){one->began_ns, one->ended_ns - one->began_ns,
-                                                            one->of, one->began_ns - one->posted_ns});
-    }
+    struct moment one;
+    for (int i = 0; copy_moment(i, &one); i++)
+        if (one.kind == ONE_SIDED)
+            hw_record_add_moment(list, &(struct hw_record_moment){one.began_ns, one.ended_ns - one.began_ns,
+                                                                  one.of, one.began_ns - one.posted_ns});
 }
 
 static void write_meetings(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
-    for (int i = 0; i < meeting_count; i++) {
-        const struct meeting *one = &kept->meetings[i];
+    struct meeting one;
+    for (int i = 0; copy_meeting(i, &one); i++)
         hw_record_add_meeting(
-            list, &(struct hw_record_meeting){one->number, one->began_ns, one->ended_ns - one->began_ns});
-    }
+            list, &(struct hw_record_meeting){one.number, one.began_ns, one.ended_ns - one.began_ns});
 }
 
 static void write_awaited(struct hw_record_list *list, const void *unused)
 {
     (void)unused;
-    for (int i = 0; i < moment_count; i++) {
-        const struct moment *one = &kept->moments[i];
-        if (one->kind == AWAITED)
+    struct moment one;
+    for (int i = 0; copy_moment(i, &one); i++)
+        if (one.kind == AWAITED)
             hw_record_add_awaited(
-                list, &(struct hw_record_awaited){one->began_ns, one->ended_ns - one->began_ns, one->of});
-    }
+                list, &(struct hw_record_awaited){one.began_ns, one.ended_ns - one.began_ns, one.of});
 }
 
 const struct hw_record_moments *hw_moments_describe(int thread_count)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "base/visibility.h"
+#include "profile/record/lock.h"
 #include "profile/waits/rates.h"
 #include "profile/waits/wire_watch.h"
 
@@ -90,10 +91,12 @@ static bool look(struct hw_profile_wire *wire, bool is_first)
     return is_known;
 }
 
-uint64_t hw_wire_so_far(void)
+uint64_t hw_wire_so_far(bool is_last)
 {
     struct hw_profile_wire wire;
-    return read_wire && look(&wire, true) ? wire.sent_bytes + wire.received_bytes : 0;
+    bool is_locked = hw_profile_lock_to_read(), is_known = read_wire && look(&wire, is_last);
+    hw_profile_unlock_read(is_locked);
+    return is_known ? wire.sent_bytes + wire.received_bytes : 0;
 }
 
 static bool is_affordable(uint64_t now_ns) { return cost_ns * COST_PARTS <= now_ns - began_ns; }

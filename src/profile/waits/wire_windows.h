@@ -53,8 +53,9 @@ void hw_wire_leave(const struct hw_wire_moment *moment, struct hw_profile_site *
 /* Adds the doors kept aside to their sites. */
 void hw_wire_settle(void);
 
-/* What the process has sent and received over TCP so far, in bytes; 0: nothing that can be seen. */
-uint64_t hw_wire_so_far(void);
+/* What the process has sent and received over TCP so far, in bytes; 0: nothing that can be seen. While the
+ * program goes on, connections made since the last look are not among it (is_last is false). */
+uint64_t hw_wire_so_far(bool is_last);
 
 /* The most that was seen to move one way, in bytes a second; 0: nothing long enough. */
 uint64_t hw_wire_fastest(void);
