@@ -8,6 +8,7 @@ from typing import Any
 
 from headway import console
 from headway.errors import HeadwayError
+from headway.mpi import launchers
 from headway.record.table import Record
 from headway.report import command as report
 from headway.report.runs import Run
@@ -30,11 +31,13 @@ def profile(arguments: argparse.Namespace) -> int:
     if arguments.quiet:
         raise HeadwayError("--quiet leaves nothing of a profile", "headway run --quiet")
     settings = {"HEADWAY_PROFILE": "yes", "HEADWAY_ENGINE": arguments.engine or "off"}
+    if launchers.is_elsewhere(arguments.words, arguments.ranks):
+        settings["HEADWAY_RECORD_NEEDED"] = "yes"
     return run.launch_and_tell(arguments, settings, tell)
 
 
 def tell(found: list[Record]) -> None:
     if not found:
-        console.say("no records (did the program reach MPI_Finalize?); headway doctor PROGRAM")
+        console.say("no records (did the program reach MPI_Init?); headway doctor PROGRAM")
         return
     report.show([Run("profile", found)])

@@ -207,16 +207,22 @@ def test_stripped_program(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
 
 
 def test_program_built_anew(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
-    """Its lines are other ones by now."""
+    """Its lines are other ones by now; those that ran are kept beside the records."""
     program = tmp_path / "app"
     words = [mpi.mpicc, "-g", "-Wl,--build-id", "-o", program, HERE / "hello.c"]
     subprocess.run(words, env=mpi.environment(), check=True)
     done = headway("profile", "--record", "kept", "-n", 2, program)
-    assert done.returncode == 0 and "(hello.c:" in done.stdout, done.stderr
-    assert "(hello.c:" in headway("report", "kept").stdout
+    assert done.returncode == 0 and is_line_known(tmp_path / "kept"), done.stderr
     subprocess.run([*words, "-O3", "-DANEW"], env=mpi.environment(), check=True)
+    assert "rebuilt" not in headway("report", "kept").stdout and is_line_known(tmp_path / "kept")
+    (tmp_path / "kept" / "lines.json").unlink()
     later = headway("report", "kept").stdout
     assert "app has been rebuilt since this run" in later and "hello.c:" not in later
+    assert not is_line_known(tmp_path / "kept")
+
+
+def is_line_known(folder: Path) -> bool:
+    return any(site.place.file.endswith("hello.c") for site in load(folder).sites)
 
 
 def test_refuses_what_leaves_nothing(headway: Headway, hello: Path, mpi: Mpi) -> None:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,3 +126,39 @@ def test_directory_that_cannot_be_written_is_told_at_the_start(
     assert len(told) == (0 if place == "kept" else 1), done.explain()
     assert len(records.read_json(tmp_path / "kept")) == (2 if place == "kept" else 0)
     assert not list((tmp_path / "kept").glob(".headway*"))
+
+
+@matrix.one_of_a("family")
+def test_a_record_that_is_needed_ends_the_job_before_it_begins(mpi: Mpi, tmp_path: Path) -> None:
+    """Once, naming folder and machine, before any communication."""
+    options = {"HEADWAY_RECORD": str(tmp_path / "missing"), "HEADWAY_RECORD_NEEDED": "yes"}
+    begun = build(mpi, "begun.c")
+    done = support.run_mpi(mpi, [begun], ranks=2, options=options)
+    assert done.status != 0 and "ended" not in done.stdout, done.explain()
+    told = [line for line in done.stderr.splitlines() if "HEADWAY_RECORD=" in line]
+    assert len(told) == 1 and "all machines share" in told[0], done.explain()
+
+
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
+def test_profile_of_ranks_elsewhere(mpi: Mpi, tmp_path: Path) -> None:
+    """Its folder is below the working directory, or the program is not started at all."""
+    launcher = tmp_path / "bin" / "srun"
+    launcher.parent.mkdir()
+    launcher.write_text('#!/bin/sh\nexec "$@"\n')
+    launcher.chmod(0o755)
+    path = f"{launcher.parent}:{os.environ['PATH']}"
+    words = [sys.executable, "-m", "headway", "profile", "--", "srun", build(mpi, "begun.c")]
+    for folder, is_possible in ((tmp_path, True), (Path("/proc"), False)):
+        done = subprocess.run(
+            list(map(str, words)),
+            env={**os.environ, "PATH": path, "PYTHONPATH": str(support.ROOT / "cli")},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=folder,
+        )
+        assert (done.returncode == 0) == is_possible, done.stderr
+        assert ("ended" in done.stdout) == is_possible, done.stdout
+        assert ("Time in MPI" in done.stdout) == is_possible, done.stdout
+        assert ("cannot make a folder" in done.stderr) != is_possible, done.stderr
+    assert not list(tmp_path.glob("headway-run-*"))

@@ -249,6 +249,13 @@ def allocated_nodes(environ: Mapping[str, str] | None = None) -> int:
     return len(set(hosts[::2]))
 
 
+def job_id() -> str:
+    """Of the batch system, and a dash; empty outside of one."""
+    names = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID")
+    found = next((value for name in names if (value := os.environ.get(name))), "")
+    return "".join(c if c.isalnum() else "-" for c in found[:32]) + "-" if found else ""
+
+
 def is_beside_allocation() -> bool:
     """Does this run outside the nodes it was given, as in a shell of salloc?"""
     return "SLURM_JOB_ID" in os.environ and "SLURMD_NODENAME" not in os.environ

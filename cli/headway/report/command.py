@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from headway import console
 from headway.errors import HeadwayError
-from headway.report import export, page, paraver, text
+from headway.report import export, lines, page, paraver, text
 from headway.report.runs import Run, load
 
 ROWS = 12
@@ -51,6 +51,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def report(arguments: argparse.Namespace) -> int:
+    for path in arguments.runs:
+        lines.keep(path)
     runs = [load(path) for path in arguments.runs]
     rows = max(arguments.rows, 1)
     show(runs, rows)

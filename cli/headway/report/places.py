@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a call was made from: function and line, looked up when the report is made."""
+"""Where a call was made from: function and line, as kept when the run ended (lines.py), or looked
+up when the report is made."""
 
 from __future__ import annotations
 
@@ -30,6 +31,9 @@ class Place:
         return f"{self.function} ({where})" if self.function else where
 
 
+#: places by module, build id and offset
+Known = dict[tuple[str, str, int], Place]
+
 #: where a Python program's calls come from, if the line of the program is not known
 MPI4PY = Place("mpi4py", "", 0)
 #: all that came when the library's table was full
@@ -44,10 +48,12 @@ def is_mpi4py(module: Path) -> bool:
 class Places:
     """Call sites, each module asked once."""
 
-    def __init__(self, sites: Iterable[Site]) -> None:
+    def __init__(self, sites: Iterable[Site], known: Known | None = None) -> None:
         sites = list(sites)
-        self.changed = changed_modules(sites)
-        self.found = look_up(sites, self.changed)
+        known = known or {}
+        changed = changed_modules(sites)
+        self.found = look_up(sites, changed, known)
+        self.changed = [module for module in changed if not any(key[0] == module for key in known)]
 
     def of(self, site: Site) -> Place:
         """Where a call was made from. An extension module's own line, if it is known, says more
@@ -83,19 +89,27 @@ def is_still(module: Path, build_ids: set[str]) -> bool:
         return True
 
 
-def look_up(sites: Iterable[Site], changed: Sequence[str] = ()) -> dict[tuple[str, int], Place]:
-    """(module, offset) -> place, for every site that has one; each module is asked once, but those
-    that have changed."""
+def look_up(
+    sites: Iterable[Site], changed: Sequence[str] = (), stored: Known | None = None
+) -> dict[tuple[str, int], Place]:
+    """(module, offset) -> place, for every site that has one and is not known; each module is asked
+    once, but those that have changed."""
     wanted: dict[str, dict[int, str]] = {}
+    kept: dict[str, dict[int, Place]] = {}
     for site in sites:
         if site.module and site.offset is not None:
             wanted.setdefault(site.module, {})[site.offset] = site.symbol
+            at = (stored or {}).get((site.module, site.build_id, site.offset))
+            if at:
+                kept.setdefault(site.module, {})[site.offset] = at
     found: dict[tuple[str, int], Place] = {}
     for module, offsets in wanted.items():
         if is_mpi4py(Path(module)):
             found |= {(module, offset): MPI4PY for offset in offsets}
             continue
-        lines = {} if module in changed else ask(Path(module), list(offsets))
+        lines = kept.get(module, {})
+        if module not in changed and (left := [one for one in offsets if one not in lines]):
+            lines |= ask(Path(module), left)
         for offset, symbol in offsets.items():
             known = lines.get(offset) or Place(symbol, "", 0)
             # Without a line, the address tells two calls of one function apart.

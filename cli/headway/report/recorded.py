@@ -14,7 +14,7 @@ from headway.record import table
 from headway.record.table import Record
 from headway.records import NS, figure
 from headway.report.found import Found
-from headway.report.places import Place, Places
+from headway.report.places import Known, Place, Places
 from headway.report.spots import Spot
 
 #: the schema that knows which idle time of the wire a wait could have used
@@ -153,6 +153,7 @@ class Recorded:
     records: Sequence[Record]
     unreadable: int = 0
     spawned: int = 0  # processes with records of their own
+    lines: Known = field(default_factory=dict)  # kept when it ended
 
     @cached_property
     def wall(self) -> float:
@@ -187,7 +188,8 @@ class Recorded:
 
     @cached_property
     def places(self) -> Places:
-        return Places(site for record in self.records for site in sites_of(record))
+        sites = (site for record in self.records for site in sites_of(record))
+        return Places(sites, self.lines)
 
     @cached_property
     def sites(self) -> list[Site]:

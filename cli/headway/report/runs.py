@@ -12,9 +12,9 @@ from pathlib import Path
 from headway import records
 from headway.errors import HeadwayError
 from headway.mpi import transport
-from headway.record import table
+from headway.record import endings, table
 from headway.records import NS
-from headway.report import imbalance
+from headway.report import imbalance, lines
 from headway.report.blocking import Blocking
 from headway.report.causes import Cause
 from headway.report.found import Found
@@ -262,12 +262,14 @@ def load(path: Path) -> Run:
             f"{path} holds no record that can be read", "records are headway.<rank>.json"
         )
     read.sort(key=lambda r: r.rank)
-    return Run(path.name or str(path.absolute().name), read, len(files) - len(read), spawned)
+    name = path.name or str(path.absolute().name)
+    kept = lines.known(path if path.is_dir() else path.parent)
+    return Run(name, read, len(files) - len(read), spawned, kept)
 
 
 def complaints(run: Run) -> Sequence[str]:
     """What is wrong with the records of a run."""
-    said = []
+    said = endings.lines(run.records)
     if run.unreadable:
         said.append(f"{run.unreadable} of its records cannot be read")
     if run.spawned:

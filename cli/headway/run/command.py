@@ -21,6 +21,7 @@ from headway.errors import HeadwayError
 from headway.mpi import launch, launchers, preload, program, transport
 from headway.mpi.mpis import Mpi, find_mpis
 from headway.record.table import Record
+from headway.report import lines
 from headway.run import settings_file, shared_folder
 
 USAGE = """headway run [options] -n N PROGRAM [ARGUMENTS]
@@ -239,15 +240,19 @@ def find_target(words: list[str], kind: str, abi: str | None) -> tuple[str, prog
             raise refusal from None
 
 
+def asked_folder(arguments: argparse.Namespace, settings: dict[str, str]) -> str | None:
+    """The folder for records that the user named."""
+    name = "HEADWAY_RECORD"
+    return arguments.record or settings.get(name) or os.environ.get(name)
+
+
 @contextmanager
 def record_folder(
     arguments: argparse.Namespace, settings: dict[str, str], parent: str | None = None
 ) -> Iterator[Path | None]:
     """Where the ranks write their records: asked for, or for the length of the run, then in the
     folder `parent` or where temporary files go."""
-    name = "HEADWAY_RECORD"
-    asked = arguments.record or settings.get(name) or os.environ.get(name)
-    if asked:
+    if asked := asked_folder(arguments, settings):
         folder = Path(asked).absolute()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -259,12 +264,21 @@ def record_folder(
         yield folder
         return
     must_share = launchers.is_elsewhere(arguments.words, arguments.ranks)
-    if arguments.quiet or (must_share and not shared_folder.is_shared(Path.cwd())):
+    is_needed = settings.get("HEADWAY_RECORD_NEEDED") == "yes"
+    if arguments.quiet or (
+        must_share and not is_needed and not shared_folder.is_shared(Path.cwd())
+    ):
         yield None
         return
+    prefix = f"headway-run-{launchers.job_id()}" if must_share else "headway-run-"
     try:
-        made = tempfile.TemporaryDirectory(prefix="headway-run-", dir="." if must_share else parent)
-    except OSError:  # no right to write here
+        made = tempfile.TemporaryDirectory(prefix=prefix, dir="." if must_share else parent)
+    except OSError as error:  # no right to write here
+        if is_needed:
+            raise HeadwayError(
+                f"cannot make a folder for the ranks' records in {Path.cwd()}: {error.strerror}",
+                "name one that all machines share with --record",
+            ) from error
         yield None
         return
     with made as name:
@@ -350,6 +364,7 @@ def launch_and_tell(
         announce(plan)
         print(script(plan), end="")
         return 0
+    is_kept = bool(asked_folder(arguments, settings))
     with record_folder(arguments, settings) as folder:
         if folder:
             settings["HEADWAY_RECORD"] = str(folder)
@@ -361,6 +376,8 @@ def launch_and_tell(
         before = times_of_records(folder) if folder else {}
         ended = execute(plan)
         found = drop_old(folder, before) if folder else False
+        if folder and found and is_kept:
+            lines.keep(folder)
         if ended.is_interrupted:
             console.say("interrupted")
         if arguments.quiet or (ended.is_interrupted and not found):
