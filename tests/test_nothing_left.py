@@ -12,12 +12,16 @@ import time
 import uuid
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 from headway.mpi import launch
 from headway.mpi.mpis import Mpi
 
 SOURCE = support.PROGRAMS / "endings.c"
+
+#: Whose processes end first is theirs to say; a ghost that gets no core is too late.
+ATTEMPTS = 3
 
 
 def wait_until_gone(tag: str, limit_s: float = 15.0) -> list[int]:
@@ -68,6 +72,22 @@ def test_ending(mpi: Mpi, how: str) -> None:
     assert left == [] and after == set()
     assert (headway.status == 0) == (plain.status == 0), headway.explain()
     assert said(headway) == said(plain), headway.explain()
+
+
+@matrix.only(matrix.on("mpich4", "mpich5", "ompi5"), "plain Intel MPI ends with another status")
+def test_status_of_exit(mpi: Mpi) -> None:
+    """Of exit(3) without MPI_Finalize: the program's, and not that of a ghost that was killed."""
+    program = support.compile_program(mpi, "exits", [support.PROGRAMS / "exits.c"])
+    plain = support.run_mpi(mpi, [program], ranks=1)
+    ghosts = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
+    for _ in range(ATTEMPTS):
+        headway = support.run_mpi(mpi, [program], ranks=2, options=ghosts)
+        assert "rank 0 handled" in headway.stdout, headway.explain()
+        assert "[headway ghost]" not in headway.stderr, headway.explain()
+        if not support.tally("started again for Hydra's status after exit", headway.status != 5):
+            break
+    assert plain.status == 5 and said(plain) == ["rank 0 handled"], plain.explain()
+    assert headway.status == 5, headway.explain()
 
 
 def first_ranks(process: subprocess.Popen, count: int) -> list[int]:

@@ -94,11 +94,18 @@ static void hand_round(int first)
     free(peers);
 }
 
+/* After the place of the node's last ghost. */
+static size_t extra_bytes(int user_count)
+{
+    bool is_last = hw_world.processes[hw_world.rank].local_index == hw_world.own_node->ghost_count - 1;
+    return is_last ? sizeof(struct hw_ghost_leavers) + (size_t)user_count * sizeof(uint32_t) : 0;
+}
+
 void hw_ghost_bells_make(bool is_lock_offered)
 {
     bool is_ghost = hw_world_is_ghost();
     int unit, first = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
-    MPI_Aint of_first, size = is_ghost ? (MPI_Aint)sizeof *places : 0;
+    MPI_Aint of_first, size = is_ghost ? (MPI_Aint)(sizeof *places + extra_bytes(first)) : 0;
     struct place *base;
     if (hw_bottom.Win_allocate_shared(size, 1, HW_INFO_NULL, hw_world.node, &base, &memory) != MPI_SUCCESS) {
         memory = HW_WIN_NULL;
@@ -133,6 +140,11 @@ void hw_ghost_bells_free(void)
 struct hw_ghost_bell *hw_ghost_bell_of(int ghost_index)
 {
     return ropes && ropes[ghost_index].pipe.inode != 0 ? &places[ghost_index].bell : NULL;
+}
+
+struct hw_ghost_leavers *hw_ghost_leavers(void)
+{
+    return places ? (struct hw_ghost_leavers *)(void *)(places + hw_world.own_node->ghost_count) : NULL;
 }
 
 struct hw_ghost_apply_lock *hw_ghost_apply_lock_of(int ghost_index)

@@ -25,6 +25,13 @@ struct hw_ghost_bell {
     char unused[24];
 };
 
+/* Likewise of the node: what user processes that leave tell its last ghost (leaver.h). */
+struct hw_ghost_leavers {
+    _Atomic uint32_t has_some; /* release, after a word */
+    _Atomic uint32_t
+        words[]; /* by the place of a user process on its node; it and that ghost write, release */
+};
+
 /* Collective over hw_world.node: user processes and ghosts. Without memory nobody has bells. The
  * ghosts' locks lie beside them; `is_lock_offered`, of a ghost: it takes its lock wherever it must. */
 void hw_ghost_bells_make(bool is_lock_offered);
@@ -34,6 +41,9 @@ void hw_ghost_bells_free(void);
 struct hw_ghost_bell *hw_ghost_bell_of(int ghost_index);
 /* The lock of a ghost of this node, in it or in a user process; NULL: it does not take one. */
 struct hw_ghost_apply_lock *hw_ghost_apply_lock_of(int ghost_index);
+
+/* NULL: no memory, or MPI has ended. */
+struct hw_ghost_leavers *hw_ghost_leavers(void);
 
 void hw_ghost_bell_pull(const struct hw_ghost_bell *bell);
 static inline void hw_ghost_bell_ring(const struct hw_ghost_bell *bell)

@@ -6,6 +6,7 @@
 #include "ghost/farewell.h"
 #include "ghost/give_up.h"
 #include "ghost/herald.h"
+#include "ghost/leaver.h"
 #include "ghost/locks.h"
 #include "ghost/node_memory.h"
 #include "ghost/service.h"
@@ -83,6 +84,7 @@ static void serve(void)
     bool must_look = true;
     unsigned polls = 0;
     while (obeyed_count != told_count) {
+        hw_ghost_leaver_look();
         bool must_probe = must_look || ++polls % POLLS_PER_PROBE == 0;
         if (look(must_look, must_probe)) {
             hw_ghost_wait_traffic();

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ghost/leaver.h"
+
+#include "base/atomic.h"
+#include "ghost/bell.h"
+#include "ghost/herald.h"
+#include "world/world.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Of the word of a user process: its connection, its status, and that the ghost has heard. */
+enum { STATUS_MASK = 0xff, CONNECTION_SHIFT = 8, CONNECTION_MASK = 0xfffff };
+#define IS_LEAVING (UINT32_C(1) << 30)
+#define IS_HEARD (UINT32_C(1) << 31)
+
+/* A ghost that gets no core is not waited for much longer than one takes to wake up. */
+enum { LOOKS_MAX = 1000, LOOK_US = 100 };
+
+/* In which the launcher has seen the ghost's connection close. */
+enum { LAUNCHER_US = 50 * 1000 };
+
+static pid_t own_pid;
+static uint32_t connection;
+
+/* 0: another launcher. */
+static uint32_t own_connection(void)
+{
+    const char *text = getenv("PMI_FD");
+    return text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+static int last_ghost(void) { return hw_world.own_node->ghost_count - 1; }
+
+/* Called by exit(3), before the handlers of the MPI and of what came before it. */
+static void leave(int status, void *unused)
+{
+    (void)unused;
+    /* A child of fork is no process of the job; and who was in MPI_Finalize has no bells any more. */
+    struct hw_ghost_leavers *leavers = getpid() == own_pid ? hw_ghost_leavers() : NULL;
+    if (leavers == NULL)
+        return;
+    _Atomic uint32_t *own = &leavers->words[hw_world.processes[hw_world.rank].local_index];
+    int first_ghost = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    prctl(PR_SET_PTRACER, (unsigned long)hw_world.node_pids[first_ghost + last_ghost()], 0, 0, 0);
+    hw_atomic_store_release(own, IS_LEAVING | connection << CONNECTION_SHIFT | (status & STATUS_MASK));
+    hw_atomic_store_release(&leavers->has_some, 1);
+    hw_ghost_bell_ring(hw_ghost_bell_of(last_ghost()));
+    for (int i = 0; i < LOOKS_MAX && !(hw_atomic_load_acquire(own) & IS_HEARD); i++)
+        usleep(LOOK_US);
+}
+
+void hw_ghost_leaver_start(void)
+{
+    connection = own_connection();
+    if (connection == 0 || connection > CONNECTION_MASK)
+        return;
+    own_pid = getpid();
+    on_exit(leave, NULL);
+}
+
+/* Takes the connection too. Returns the descriptor by which the end of the process is seen, or -1. */
+static int hear(struct hw_ghost_leavers *leavers, int user)
+{
+    uint32_t word = hw_atomic_load_acquire(&leavers->words[user]);
+    pid_t pid = hw_world.node_pids[user];
+    int process = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    if (process >= 0)
+        syscall(SYS_pidfd_getfd, process, word >> CONNECTION_SHIFT & CONNECTION_MASK, 0);
+    hw_atomic_store_release(&leavers->words[user], word | IS_HEARD);
+    return process;
+}
+
+static bool is_new(const struct hw_ghost_leavers *leavers, int user)
+{
+    uint32_t word = hw_atomic_load_acquire(&((struct hw_ghost_leavers *)leavers)->words[user]);
+    return word & IS_LEAVING && !(word & IS_HEARD);
+}
+
+/* Hydra takes a closed connection for a failure (1), until it has the status of that process; then it kills
+ * the others. Of one that it has waited for before, that failure stays. So the ghost's connection closes
+ * first, as it ends; those of who left, and what Hydra reads of the ghost, a child has open until then. */
+_Noreturn static void end_first(int status)
+{
+    int ready[2];
+    char byte;
+    hw_ghost_herald_stop();
+    if (pipe2(ready, O_CLOEXEC) == 0 && fork() == 0) {
+        setsid();
+        close((int)own_connection());
+        ssize_t written = write(ready[1], "", 1);
+        (void)written;
+        usleep(LAUNCHER_US);
+        _exit(0);
+    }
+    close(ready[1]);
+    ssize_t got = read(ready[0], &byte, 1);
+    (void)got;
+    _exit(status);
+}
+
+_Noreturn static void follow(struct hw_ghost_leavers *leavers, int user_count)
+{
+    struct pollfd *processes = calloc((size_t)user_count, sizeof *processes);
+    for (int i = 0; processes && i < user_count; i++)
+        processes[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+    for (int user = 0; processes; user = (user + 1) % user_count) {
+        if (is_new(leavers, user))
+            processes[user].fd = hear(leavers, user);
+        if (poll(&processes[user], 1, 0) > 0)
+            end_first((int)(hw_atomic_load_acquire(&leavers->words[user]) & STATUS_MASK));
+        if (user == 0)
+            usleep(LOOK_US);
+    }
+    end_first(1);
+}
+
+void hw_ghost_leaver_look(void)
+{
+    struct hw_ghost_leavers *leavers = hw_ghost_leavers();
+    if (leavers && __builtin_expect(hw_atomic_load_acquire(&leavers->has_some), 0) &&
+        hw_world.processes[hw_world.rank].local_index == last_ghost())
+        follow(leavers, hw_world.own_node->process_count - hw_world.own_node->ghost_count);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* User processes that call exit(3) without MPI_Finalize, where Hydra is the launcher: its proxy kills the
+ * others the moment the connection to one (PMI_FD) closes, and mpiexec ends with what is left of all
+ * statuses: that of a ghost that was killed (9) among them.
+ *
+ * So the node's last ghost is told of it. It keeps the connections of those that leave until the first of
+ * them is gone, and ends with its status. What these still do, handlers of exit(3) and text that they write,
+ * they can do as before. */
+#ifndef HW_GHOST_LEAVER_H
+#define HW_GHOST_LEAVER_H
+
+/* In a user process, when the bells are there. */
+void hw_ghost_leaver_start(void);
+
+/* In a ghost, between two rounds: does not return if a user process leaves. */
+void hw_ghost_leaver_look(void);
+
+#endif
