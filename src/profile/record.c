@@ -253,15 +253,13 @@ enum hw_status hw_record_write(const struct hw_record_facts *facts, enum hw_reco
 {
     if (directory[0] == '\0')
         return HW_OK;
-    char path[PATH_MAX], scratch[PATH_MAX];
+    char path[PATH_MAX], scratch[PATH_MAX] = "";
     int length = name_record(path, sizeof path, facts);
-    if (length < 0)
-        goto err_open;
-    if ((size_t)length >= sizeof path) {
+    if (length > 0 && (size_t)length >= sizeof path) {
         hw_log_warn("HEADWAY_RECORD is too long a path; no record is written");
         return HW_NOMEM;
     }
-    if (write_file(facts, ending, code, scratch) && rename(scratch, path) == 0)
+    if (length > 0 && write_file(facts, ending, code, scratch) && rename(scratch, path) == 0)
         return HW_OK;
     int error = errno;
     remove_scratch(scratch);
