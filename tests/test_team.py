@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The team's unit program with LLVM's OpenMP runtime; ctest runs it with GCC's."""
+"""Idle OpenMP threads of a program take part in packing, and in copies within a node.
+
+Whether they come in time is the machine's matter, and not asserted here. It is in the team's
+unit program, which runs here with LLVM's runtime, and in ctest with GCC's.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,11 @@ import os
 import subprocess
 from pathlib import Path
 
+import matrix
 import pytest
 import support
+from headway.cluster import Cluster
+from headway.mpi.mpis import Mpi
 
 PROGRAM = support.ROOT / "build/cmake/unit/test_team_openmp"
 
@@ -34,3 +41,43 @@ def test_llvm_runtime(tmp_path: Path, policy: str) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "[       OK ] test_single" in done.stdout + done.stderr
+
+
+@matrix.one_of_a("family")
+def test_threads_of_the_program(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
+    sources = [support.PROGRAMS / "team.c"]
+    argv = [support.compile_program(mpi, "team", sources, ["-fopenmp"])]
+    plain = plain_run(mpi, argv, ranks=2)
+    options = {"HEADWAY_PACK": "on"}
+    done = support.run_mpi(mpi, argv, ranks=2, options=options, records=tmp_path)
+    assert done.status == 0, done.explain()
+    assert done.lines == plain.lines
+    for counter in ("packed_calls", "team_jobs"):
+        assert done.total(counter) > 0, counter
+
+
+@matrix.only(matrix.on("mpich4"), "the team knows no MPI")
+def test_copies_within_a_node(mpi: Mpi, tmp_path: Path) -> None:
+    """Put and Get of windows that ghosts serve: on two nodes, as within one the MPI does them."""
+    argv = [support.compile_program(mpi, "team", [support.PROGRAMS / "team.c"], ["-fopenmp"])]
+    options = {"HEADWAY_PACK": "off", "HEADWAY_GHOSTS": "1", "HEADWAY_ENGINE": "off"}
+    settings = {
+        "LD_PRELOAD": str(support.library(mpi)),
+        "HEADWAY_RECORD": str(tmp_path),
+        **options,
+    }
+    common = {"netmod": support.netmod(mpi), "launcher_args": support.launcher_extra(mpi)}
+    with Cluster(2, rate="none", pin="none") as cluster:
+        done = cluster.run(mpi, argv, ranks_per_node=3, env=settings, **common)
+    assert done.is_ok, done.stderr[-2000:]
+    records = support.read_records(tmp_path)
+    for counter in ("operations_copied", "team_jobs"):
+        assert sum(record[counter] for record in records) > 0, counter
+
+
+@matrix.one_of_a("family")
+def test_more_threads_than_processors(mpi: Mpi) -> None:
+    argv = [support.compile_program(mpi, "doors", [support.PROGRAMS / "doors.c"])]
+    done = support.run_mpi(mpi, argv, ranks=2, options={"HEADWAY_PACK_THREADS": "1023"})
+    assert done.status == 78, done.explain()
+    assert "HEADWAY_PACK_THREADS is 1023" in done.stderr

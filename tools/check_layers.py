@@ -18,7 +18,7 @@ BELOW = {
     "objects": {"real", "shm", "profile", "base"},
     "world": {"real", "shm", "profile", "base"},
     "progress": {"real", "shm", "profile", "base"},
-    "team": {"shm", "profile", "base"},
+    "team": {"policy", "shm", "profile", "base"},
     "policy": {"base"},
     "ghost": {"world", "progress", "real", "shm", "profile", "base"},
     "engines": {

@@ -248,6 +248,26 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_PACK_THREADS",
+        type="integer",
+        default="auto",
+        values=(),
+        unit="",
+        min=1,
+        max=1024,
+        auto=0,
+        aliases=(),
+        tune=(),
+        accepted="auto | 1..1024",
+        brief="how many threads share one large copy",
+        help=(
+            "The thread that calls MPI, and OpenMP threads of the program that are idle "
+            "meanwhile, pack and unpack large datatypes together, and copy large Puts and Gets "
+            "within a node. auto: as many as are idle, where that was measured to be faster. 1: "
+            "the caller alone. At most the number of processors of the machine."
+        ),
+    ),
+    Option(
         name="HEADWAY_FINALIZE",
         type="enum",
         default="auto",

@@ -153,7 +153,7 @@ static void wait_for_all(struct hw_team_job *job)
 static struct hw_team_job *begin(const struct hw_team_task *task)
 {
     const struct hw_openmp *openmp = hw_openmp_find();
-    enum hw_idle_place place = task->pieces > 1 && limit != 1 ? hw_idle_place(openmp) : HW_IDLE_NOWHERE;
+    enum hw_idle_place place = task->pieces > 1 ? hw_team_place() : HW_IDLE_NOWHERE;
     bool is_crowded = place == HW_IDLE_REGION && hw_idle_is_crowded();
     struct hw_team_job *job = place != HW_IDLE_NOWHERE && !is_crowded ? make(task) : NULL;
     if (job == NULL) {
@@ -174,7 +174,10 @@ static struct hw_team_job *begin(const struct hw_team_task *task)
     return NULL;
 }
 
-bool hw_team_is_there(void) { return limit != 1 && hw_idle_place(hw_openmp_find()) != HW_IDLE_NOWHERE; }
+enum hw_idle_place hw_team_place(void)
+{
+    return limit != 1 ? hw_idle_place(hw_openmp_find()) : HW_IDLE_NOWHERE;
+}
 
 /* After a region nobody is late. */
 void hw_team_settle(struct hw_team_job *job)

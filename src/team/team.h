@@ -12,7 +12,8 @@
 #ifndef HW_TEAM_TEAM_H
 #define HW_TEAM_TEAM_H
 
-#include <stdbool.h>
+#include "team/idle.h"
+
 #include <stdint.h>
 
 /* Does one piece. On any thread; pieces in any order; must not call MPI. */
@@ -29,8 +30,8 @@ struct hw_team_job;
 /* At most so many threads, the caller included, take part in one job; 0: as many as are idle. Before jobs. */
 void hw_team_limit(unsigned threads);
 
-/* Whether others may take part in a job that begins now. Some ten nanoseconds. */
-bool hw_team_is_there(void);
+/* Where others may take part in a job that begins now. Some ten nanoseconds. */
+enum hw_idle_place hw_team_place(void);
 
 /* Every piece is done once, and no thread uses the context any more. */
 void hw_team_run(const struct hw_team_task *task);

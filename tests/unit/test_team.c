@@ -3,8 +3,10 @@
  * late in its piece is waited for, or its piece is done twice; where nobody comes the caller asks more
  * seldom. */
 #include "base/atomic.h"
+#include "base/clock.h"
 #include "profile/record/counters.h"
 #include "team/openmp.h"
+#include "team/split.h"
 #include "team/team.h"
 
 #include <pthread.h>
@@ -15,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -182,7 +185,7 @@ static void block_others(void *context, uint32_t piece)
 static void wait_until_asked(void)
 {
     set_idle(true);
-    while (!hw_team_is_there())
+    while (hw_team_place() == HW_IDLE_NOWHERE)
         sched_yield();
 }
 
@@ -229,12 +232,44 @@ static void test_late_piece_is_waited_for(void **state)
     pthread_join(thread, NULL);
 }
 
+enum { KIB = 1024, BYTES = 256 * KIB, PACE = 16 * KIB };
+
+struct copy {
+    char to[BYTES], from[BYTES];
+};
+
+/* Takes its time, so that a copy is worth sharing. */
+static void copy_range(void *context, int64_t from, int64_t to)
+{
+    struct copy *copy = context;
+    memcpy(copy->to + from, copy->from + from, (size_t)(to - from));
+    struct timespec pause = {.tv_nsec = (to - from) / PACE * 200 * (long)HW_NS_PER_US};
+    nanosleep(&pause, NULL);
+}
+
+static void test_split(void **state)
+{
+    (void)state;
+    enum { COPIES = 12 };
+    static struct copy copy;
+    static struct hw_team_split split;
+    wait_until_asked();
+    uint64_t before = hw_atomic_load_relaxed(&hw_counters.team_jobs);
+    for (int number = 1; number <= COPIES; number++) {
+        for (int i = 0; i < BYTES; i++)
+            copy.from[i] = (char)(i * number >> 3);
+        hw_team_split(&split, copy_range, &copy, BYTES - number);
+        assert_memory_equal(copy.from, copy.to, BYTES - number);
+    }
+    assert_true(hw_atomic_load_relaxed(&hw_counters.team_jobs) > before);
+}
+
 static void test_limit(void **state)
 {
     (void)state;
     hw_team_limit(1);
     set_idle(true);
-    assert_false(hw_team_is_there());
+    assert_int_equal(hw_team_place(), HW_IDLE_NOWHERE);
     struct job job;
     fill(&job, 3);
     hw_team_run(&(struct hw_team_task){copy_piece, &job, PIECES});
@@ -250,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_nobody_comes),
         cmocka_unit_test(test_late_piece_is_done_twice),
         cmocka_unit_test(test_late_piece_is_waited_for),
+        cmocka_unit_test(test_split),
         cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests(tests, begin, end);

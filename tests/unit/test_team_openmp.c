@@ -118,7 +118,7 @@ static void test_master_beside_computing(void **state)
 #pragma omp parallel num_threads(THREADS)
     {
         if (omp_get_thread_num() == 0) {
-            while (!hw_team_is_there())
+            while (hw_team_place() == HW_IDLE_NOWHERE)
                 sched_yield();
             run(&job, false);
             others = hw_atomic_load_seq_cst(&job.others);
@@ -137,7 +137,7 @@ static void test_one_thread(void **state)
     struct job job;
 #pragma omp parallel num_threads(1)
     {
-        assert_false(hw_team_is_there());
+        assert_int_equal(hw_team_place(), HW_IDLE_NOWHERE);
         run(&job, false);
     }
     assert_int_equal(job.others, 0);

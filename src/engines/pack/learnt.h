@@ -8,6 +8,7 @@
 #include "base/atomic.h"
 #include "objects/datatype/plan.h"
 #include "policy/choice.h"
+#include "team/split.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +21,7 @@ struct hw_pack_class {
     atomic_uint way;      /* enum hw_choice_way of those */
     atomic_bool is_taken; /* somebody has `choice` */
     struct hw_choice choice;
+    struct hw_team_split split;        /* of our way: alone, or with idle threads */
     atomic_uint_fast64_t calls, bytes; /* by our way */
 };
 

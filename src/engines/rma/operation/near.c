@@ -7,14 +7,48 @@
 #include "ghost/channel.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
+#include "real/type_size.h"
+#include "team/split.h"
 
 #include <limits.h>
+#include <string.h>
 
-enum { TAG_COUNT = 1 << 14 };
+enum { TAG_COUNT = 1 << 14, SHARED_MIN = 512 * 1024, SIZES = 64 };
+
+struct bytes {
+    char *to;
+    const char *from;
+};
+
+static void copy_range(void *context, int64_t from, int64_t to)
+{
+    const struct bytes *bytes = context;
+    memcpy(bytes->to + from, bytes->from + from, (size_t)(to - from));
+}
+
+/* Large and without gaps: idle threads of the program may take a part (papers/004 section II.B.2). False: it
+ * is another. */
+static bool copy_shared(struct hw_rma_part from, struct hw_rma_part to)
+{
+    static struct hw_team_split splits[SIZES]; /* for each power of two */
+    uint64_t from_size, to_size;
+    if (!hw_real_type_is_basic(from.type, &from_size) || !hw_real_type_is_basic(to.type, &to_size))
+        return false;
+    uint64_t bytes = (uint64_t)from.count * from_size;
+    uintptr_t begin = (uintptr_t)from.address, end = (uintptr_t)to.address;
+    if (from.count <= 0 || bytes < SHARED_MIN || bytes != (uint64_t)to.count * to_size || begin == 0 ||
+        end == 0 || (begin > end ? begin - end : end - begin) < bytes)
+        return false;
+    struct bytes context = {.to = (char *)to.address, .from = (const char *)from.address};
+    hw_team_split(&splits[SIZES - 1 - __builtin_clzll(bytes)], copy_range, &context, (int64_t)bytes);
+    return true;
+}
 
 /* A message to oneself: the MPI knows every datatype, and copies between the two at once. */
 static int copy(struct hw_rma_part from, struct hw_rma_part to)
 {
+    if (copy_shared(from, to))
+        return MPI_SUCCESS;
     static atomic_uint copies; /* threads that copy at the same time must not receive each other's */
     int tag = (int)(hw_atomic_add_relaxed(&copies, 1) % TAG_COUNT);
     return hw_bottom.Sendrecv(from.address, (int)from.count, from.type, 0, tag, (void *)to.address,
