@@ -11,6 +11,7 @@ from headway.errors import HeadwayError
 from headway.mpi import launchers
 from headway.record.table import Record
 from headway.report import command as report
+from headway.report.headline import told
 from headway.report.runs import Run
 from headway.run import command as run
 
@@ -40,4 +41,6 @@ def tell(found: list[Record]) -> None:
     if not found:
         console.say("no records (did the program reach MPI_Init?); headway doctor PROGRAM")
         return
-    report.show([Run("profile", found)])
+    run = Run("profile", found)
+    report.show([run])
+    console.tell(told(run)[0])  # where a terminal shows the end

@@ -20,7 +20,10 @@ from test_report import MS, Checker, record
 MATRIX_RULES = [matrix.check(lambda: False)]
 RANKS, NODE_RANKS = 1024, 64
 MOST_BYTES = 1_000_000
-HEADLINE = "Not overlapped: 84 % of the waiting was for lack of progress (app+0x1003)."
+HEADLINE = re.compile(
+    r"Not overlapped: (\d+) % of the waiting was for lack of progress \(app\+0x1003\)\. "
+    r"headway run should save about 0\.\d\d s of 2\.00 s "
+)
 
 
 def made(count: int) -> Run:
@@ -52,7 +55,8 @@ def test_page_of_many_ranks_is_small(written: str) -> None:
     assert len(written.encode()) < MOST_BYTES
     assert written.count("<tr>") < 100, "ranks have a row each"
     first = re.sub(r"<[^>]*>", "", re.findall(r"<h1>(.*?)</h1>", written)[0]).replace("\u00a0", " ")
-    assert first.startswith(HEADLINE) and "headway run should save about" in first
+    said = HEADLINE.match(first)
+    assert said and int(said[1]) > 75, first
     for words in ("1024 ranks: from the least to the most", "median", "load balance"):
         assert words in written
     for title in ("The 10 ranks longest in MPI", "The 10 ranks that computed longest"):

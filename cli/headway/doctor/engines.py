@@ -49,7 +49,7 @@ def one_node(cores: int) -> Finding:
     most = cores // 2
     text = "a job within this node gets the thread"
     text = f"{text} up to {most} ranks, none beyond" if most else "a job within this node gets none"
-    remedy = "more leave no core to spare; HEADWAY_ENGINE=thread has it all the same"
+    remedy = "more leave no idle core; HEADWAY_ENGINE=thread forces it"
     return Finding(OK, "auto", text, remedy)
 
 

@@ -153,7 +153,7 @@ def linked(path: Path, target: program.Target) -> list[Finding]:
             pending |= calls.pending(contents(where))
     if len(flavours) > 1:
         text = f"loads two MPIs: {' and '.join(sorted(flavours.values()))}"
-        remedy = "one of its libraries was built with another MPI: build it anew"
+        remedy = "one of its libraries was built with another MPI: rebuild it with this one"
         found.append(Finding(PROBLEM, path.name, text, remedy))
     if pending:
         names = ", ".join(sorted(pending)[:4])
