@@ -380,6 +380,7 @@ class Generator:
             "    struct hw_inside *inside = &hw_inside;\n"
             f"    if (HW_UNLIKELY(!({outside}))) {{\n"
             "        inside->site = __builtin_return_address(0);\n"
+            "        inside->frame = __builtin_dwarf_cfa();\n"
             f"        return slow_{name}({arguments});\n    }}\n"
             f"    hw_inside_enter(inside);\n{translate}"
             f"    {p.type} rc = {call};\n{after}"

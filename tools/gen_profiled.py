@@ -297,7 +297,7 @@ def profiled(
         body = followed(prototype, function, parts, call, after)
     else:
         body = noted(prototype, function, call, after)
-    site = "    const void *site = hw_inside.site;\n" if is_counted else ""
+    site = "    const void *site = hw_profiled_site();\n" if is_counted else ""
     entry = prototype.declaration(f"entry_{name}", f'static HW_ENTRY("MPI_{name}") ')
     # Every program begins with one of those that are not counted.
     section = "HW_COLD" if is_counted else "HW_NESTED"

@@ -344,6 +344,27 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_PATHS",
+        type="integer",
+        default="1",
+        values=(),
+        unit="",
+        min=1,
+        max=8,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="1..8",
+        brief="frames by which the profile tells call sites apart",
+        help=(
+            "1: the line that calls MPI. 3: also the two that called its function and that one's "
+            "caller, so that one exchange() called from three phases is three rows. Frames of "
+            "Fortran and Python are known, those of the MPI's own Fortran library passed over. "
+            "The stack is unwound when a path is new; after that a call costs some 20 ns more. "
+            "headway profile --paths."
+        ),
+    ),
+    Option(
         name="HEADWAY_CHECKPOINT",
         type="integer",
         default="10",

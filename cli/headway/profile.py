@@ -24,6 +24,13 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         description="Runs the program with the library only watching (unless --engine says "
         "otherwise), then prints the report on its call sites. Ends with the program's status.",
     )
+    parser.add_argument(
+        "--paths",
+        type=int,
+        metavar="N",
+        help="tell calls of one line apart by the N-1 functions that called it (N up to 8; 1: "
+        "not), same as HEADWAY_PATHS",
+    )
     run.add_arguments(parser)
     parser.set_defaults(call=profile)
 
@@ -32,6 +39,8 @@ def profile(arguments: argparse.Namespace) -> int:
     if arguments.quiet:
         raise HeadwayError("--quiet leaves nothing of a profile", "headway run --quiet")
     settings = {"HEADWAY_PROFILE": "yes", "HEADWAY_ENGINE": arguments.engine or "off"}
+    if arguments.paths is not None:
+        settings["HEADWAY_PATHS"] = str(arguments.paths)
     if launchers.is_elsewhere(arguments.words, arguments.ranks):
         settings["HEADWAY_RECORD_NEEDED"] = "yes"
     return run.launch_and_tell(arguments, settings, tell)

@@ -14,6 +14,7 @@
 #include "mpi/errors.h"
 #include "mpi/interface.h"
 #include "mpi/track.h"
+#include "profile/callers/paths.h"
 #include "profile/record.h"
 #include "profile/record/origin.h"
 #include "profile/recorder.h"
@@ -67,6 +68,7 @@ static void prepare_once(void)
     if (hw_options_load() != HW_OK)
         _exit(EXIT_BAD_INPUT);
     hw_record_begin(hw_options.record);
+    hw_paths_set_depth((int)hw_options.paths);
     if (hw_options.record_needed && !hw_record_is_possible())
         end_refused();
     if (hw_options.ghosts.count) {

@@ -4,10 +4,18 @@
 #ifndef HW_MPI_PROFILED_H
 #define HW_MPI_PROFILED_H
 
+#include "profile/callers/paths.h"
 #include "profile/calls/calls.h"
 #include "profile/calls/one_sided.h"
+#include "progress/inside.h"
 #include "real/constants.h"
 #include "real/real.h"
+
+/* In an entry that took the slow way: where it was called from, with its callers if they are wanted. */
+static inline const void *hw_profiled_site(void)
+{
+    return hw_paths_depth > 1 ? hw_paths_find(hw_inside.site, hw_inside.frame) : hw_inside.site;
+}
 
 /* Bytes of a call that names a count and a datatype which are significant on this rank. */
 uint64_t hw_profiled_bytes(MPI_Count count, MPI_Datatype datatype);

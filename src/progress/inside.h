@@ -31,6 +31,7 @@ enum {
 struct hw_inside {
     atomic_int depth;       /* HW_INSIDE_*; the owner leaves with release, the progress thread acquires */
     const void *site;       /* where the last entry that took the slow way was called from; owner only */
+    const void *frame;      /* the stack above that entry: its return address lies right below; owner only */
     bool is_ending;         /* it has been taken from the list before; owner only */
     struct hw_inside *next; /* list of registered threads, under the registry's lock */
 };
@@ -102,6 +103,10 @@ static inline void hw_inside_want(uint8_t what, bool is_wanted)
     else
         hw_atomic_and_relaxed(&hw_inside_wanted, (uint8_t)~what);
 }
+
+/* The profile of the calling thread, outside MPI, pauses or goes on, and that of threads whose first call of
+ * MPI comes later. Nothing where there is no profile. */
+void hw_inside_pause_profile(bool is_paused);
 
 /* False where the end of a thread would not be noticed, so that no thread is known: the program has taken all
  * keys for data of threads. After the first call of any entry. */

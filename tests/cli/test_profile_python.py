@@ -68,13 +68,13 @@ def extension(mpi: Mpi, minor: int, include: Path, *flags: str, package: str = "
     return support.compile_program(mpi, name, [HERE / "python_calls.c"], words).parent
 
 
-def profiled(mpi: Mpi, python: Path, program: Path, path: Path, records: Path) -> Run:
+def profiled(mpi: Mpi, python: Path, program: Path, path: Path, records: Path, **more: str) -> Run:
     done = support.run_mpi(
         mpi,
         [python, program],
         ranks=1,
         options={"HEADWAY_PROFILE": "yes", "HEADWAY_ENGINE": "off"},
-        env={"PYTHONPATH": str(path), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={"PYTHONPATH": str(path), "PYTHONDONTWRITEBYTECODE": "1", **more},
         records=records,
     )
     assert done.status == 0 and done.stdout == "done\n", done.explain()
@@ -82,6 +82,25 @@ def profiled(mpi: Mpi, python: Path, program: Path, path: Path, records: Path) -
     for record in done.records:
         follow(record, schema, "record")
     return load(records)
+
+
+def test_call_paths(mpi: Mpi, interpreter: tuple[int, Path, Path], tmp_path: Path) -> None:
+    """A line of Python is told apart by the lines that called its function."""
+    minor, python, include = interpreter
+    if minor not in KNOWN:
+        pytest.skip("its frames are not known")
+    program, path = tmp_path / "program.py", extension(mpi, minor, include)
+    program.write_text((HERE / "python_paths.py").read_text(encoding="utf-8"), "utf-8")
+    run = profiled(mpi, python, program, path, tmp_path / "records", HEADWAY_PATHS="3")
+    found = Counter[str]()
+    for site in run.sites:
+        places = (site.place, *site.place.callers)
+        found[" < ".join(place.function for place in places)] += site.calls
+    of_exchange = {name: count for name, count in found.items() if name.startswith("exchange")}
+    assert of_exchange == {
+        "exchange < first < <module>": 10,
+        "exchange < second < <module>": 20,
+    }
 
 
 def with_statements(program: Path) -> Path:

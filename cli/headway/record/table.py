@@ -46,6 +46,32 @@ class PythonPlace:
         )
 
 
+@dataclass(frozen=True)
+class Frame:
+    """A caller of a call site; the fields are those of the site."""
+
+    #: file of the code
+    module: str = ""
+    #: of the call in the module
+    offset: int | None = None
+    #: nearest exported symbol
+    symbol: str = ""
+    #: of the module
+    build_id: str = ""
+    #: a line of Python
+    python: PythonPlace | None = None
+
+    @classmethod
+    def of(cls, raw: Raw) -> Frame:
+        return cls(
+            module=text(raw, "module"),
+            offset=integer_or_none(raw, "offset"),
+            symbol=text(raw, "symbol"),
+            build_id=text(raw, "build_id"),
+            python=member_or_none(raw, "python", PythonPlace.of),
+        )
+
+
 SITE_COUNTERS = (
     "calls",
     "bytes",
@@ -87,6 +113,8 @@ class Site:
     build_id: str = ""
     #: of a call from an extension module of Python: the program's line
     python: PythonPlace | None = None
+    #: who called the function the call is made from, the nearest first; only with HEADWAY_PATHS
+    callers: tuple[Frame, ...] = ()
     #: MPI function without MPI_; others: all that came when the table was full
     function: str = ""
     #: 0: no bytes; n: from 2^(n-1) bytes of a call, of a door: completed by it
@@ -144,6 +172,7 @@ class Site:
             symbol=text(raw, "symbol"),
             build_id=text(raw, "build_id"),
             python=member_or_none(raw, "python", PythonPlace.of),
+            callers=objects(raw, "callers", Frame.of),
             function=text(raw, "function"),
             size_class=integer(raw, "size_class", most=64),
             calls=integer(raw, "calls"),
@@ -554,6 +583,8 @@ class Profile:
 
     #: CLOCK_MONOTONIC of the machine at time 0 of the events
     began_monotonic_s: float = 0.0
+    #: time for which the program paused it (MPI_Pcontrol), all threads; absent: it did not
+    paused_s: float | None = None
     #: most that moved one way over TCP while the program waited
     wire_bytes_per_s: int = 0
     #: why lines of a Python program are not known; absent: they are, or none was asked for
@@ -583,6 +614,7 @@ class Profile:
     def of(cls, raw: Raw) -> Profile:
         return cls(
             began_monotonic_s=number(raw, "began_monotonic_s"),
+            paused_s=number_or_none(raw, "paused_s"),
             wire_bytes_per_s=integer(raw, "wire_bytes_per_s"),
             python_refusal=text(raw, "python_refusal"),
             sites=objects(raw, "sites", Site.of),

@@ -19,7 +19,7 @@ from headway.outcome import SMALL_SHARE
 from headway.report import one_sided
 from headway.report.blocking import rest_name
 from headway.report.causes import Cause
-from headway.report.places import Place
+from headway.report.places import CALLED_BY, Place
 from headway.report.pop import Efficiencies, efficiencies
 from headway.report.runs import Run
 from headway.report.spots import NOWHERE, ONE_SIDED_WAIT, Spot
@@ -313,7 +313,8 @@ def whom(cause: Cause | None, what: str) -> str:
 
 def at(place: Place | str) -> str:
     """A place in short, to stand between brackets: file and line, where they are known."""
-    function, bracket, where = str(place).rstrip(")").partition(" (")
+    own = str(place).partition(CALLED_BY)[0]
+    function, bracket, where = own.rstrip(")").partition(" (")
     return where if bracket and LINE.search(where) else f"{function}, {where}".rstrip(", ")
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from headway import records
 from headway.record.reading import integer, text
-from headway.record.table import Site
 from headway.report import places
 from headway.report.places import Place
 
@@ -41,13 +40,14 @@ def keep(folder: Path) -> None:
         return
     before = known(folder)
     profiles = (record.profile for record in records.read(folder))
-    after = {**before, **look_up([s for p in profiles if p for s in p.sites], before)}
+    sites = places.with_callers(s for p in profiles if p for s in p.sites)
+    after = {**before, **look_up(sites, before)}
     if after != before:
         with suppress(OSError):
             write(folder, after)
 
 
-def look_up(sites: Iterable[Site], before: places.Known) -> places.Known:
+def look_up(sites: Iterable[places.Called], before: places.Known) -> places.Known:
     """Of modules that are still what ran."""
     wanted: dict[tuple[str, str], list[int]] = {}
     for site in sites:

@@ -7,29 +7,41 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headway.mpi import elf
-from headway.record.table import Site
+from headway.record.table import Frame, Site
 
 TIMEOUT_S = 60.0
+#: between a function and the one that called it
+CALLED_BY = " < "
 
 
 @dataclass(frozen=True)
 class Place:
-    """One call site. `line` is 0 where there is no debugging information."""
+    """One call site. `line` is 0 where there is no debugging information; callers where the run
+    was profiled with --paths, the nearest first."""
 
     function: str
     file: str
     line: int
+    callers: tuple[Place, ...] = ()
 
     def __str__(self) -> str:
+        return CALLED_BY.join([self.own, *(caller.own for caller in self.callers)])
+
+    @property
+    def own(self) -> str:
+        """Without callers."""
         if not self.file:
             return self.function
         where = f"{Path(self.file).name}:{self.line}" if self.line else self.file
         return f"{self.function} ({where})" if self.function else where
 
+
+#: what has an address: a call site, and each of its callers
+Called = Site | Frame
 
 #: places by module, build id and offset
 Known = dict[tuple[str, str, int], Place]
@@ -49,21 +61,33 @@ class Places:
     """Call sites, each module asked once."""
 
     def __init__(self, sites: Iterable[Site], known: Known | None = None) -> None:
-        sites = list(sites)
+        every = with_callers(sites)
         known = known or {}
-        changed = changed_modules(sites)
-        self.found = look_up(sites, changed, known)
+        changed = changed_modules(every)
+        self.found = look_up(every, changed, known)
         self.changed = [module for module in changed if not any(key[0] == module for key in known)]
 
     def of(self, site: Site) -> Place:
         """Where a call was made from. An extension module's own line, if it is known, says more
         than the line of Python that called it, but for mpi4py's."""
+        callers = tuple(map(self.one, site.callers))
+        return replace(self.one(site), callers=callers) if callers else self.one(site)
+
+    def one(self, site: Called) -> Place:
         place = self.found.get((site.module, -1 if site.offset is None else site.offset), OTHERS)
         line = python_line(site)
         return line if line and not place.line else place
 
 
-def python_line(site: Site) -> Place | None:
+def with_callers(sites: Iterable[Site]) -> list[Called]:
+    """Every address there is in them."""
+    found: list[Called] = []
+    for site in sites:
+        found += [site, *site.callers]
+    return found
+
+
+def python_line(site: Called) -> Place | None:
     """The line of a Python program, where the call came from an extension module."""
     said = site.python
     if said is None or not said.file:
@@ -72,7 +96,7 @@ def python_line(site: Site) -> Place | None:
     return Place(said.function.rpartition("<locals>.")[2], said.file, said.line)
 
 
-def changed_modules(sites: Iterable[Site]) -> list[str]:
+def changed_modules(sites: Iterable[Called]) -> list[str]:
     """Files that are not what the program ran: what they say of these places is of others."""
     ids: dict[str, set[str]] = {}
     for site in sites:
@@ -90,7 +114,7 @@ def is_still(module: Path, build_ids: set[str]) -> bool:
 
 
 def look_up(
-    sites: Iterable[Site], changed: Sequence[str] = (), stored: Known | None = None
+    sites: Iterable[Called], changed: Sequence[str] = (), stored: Known | None = None
 ) -> dict[tuple[str, int], Place]:
     """(module, offset) -> place, for every site that has one and is not known; each module is asked
     once, but those that have changed."""

@@ -2,6 +2,8 @@
 #include "profile/callers/callers.h"
 #include "base/atomic.h"
 #include "base/visibility.h"
+#include "profile/callers/paths.h"
+#include "profile/callers/unwinding.h"
 #include "profile/python/python.h"
 
 #include <dlfcn.h>
@@ -12,7 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/auxv.h>
-#include <unwind.h>
 
 /* More than there are call sites (sites.c). */
 enum { SITE_COUNT = 4096, MAX_USED_COUNT = SITE_COUNT / 2, CHECK_EVERY = 64, MAX_FRAME_COUNT = 32 };
@@ -30,12 +31,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 HW_SPARSE static struct known table[SITE_COUNT];
 static atomic_int used_count;
 static bool (*is_layer_path)(const char *path);
-
-static struct {
-    _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
-    _Unwind_Ptr (*ip)(struct _Unwind_Context *);
-    _Unwind_Word (*cfa)(struct _Unwind_Context *);
-} unwinder;
 
 struct hw_callers_program hw_callers_program;
 
@@ -63,23 +58,7 @@ void hw_callers_prepare(bool (*is_layer)(const char *path))
     find_program();
 }
 
-/* Under lock. Not linked: a library of its own for every process, for the few that are profiled. */
-static bool open_unwinder(void)
-{
-    static bool is_tried;
-    if (!is_tried) {
-        is_tried = true;
-        void *library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
-        if (library) {
-            *(void **)&unwinder.ip = dlsym(library, "_Unwind_GetIP");
-            *(void **)&unwinder.cfa = dlsym(library, "_Unwind_GetCFA");
-            *(void **)&unwinder.backtrace = dlsym(library, "_Unwind_Backtrace");
-        }
-    }
-    return unwinder.backtrace && unwinder.ip && unwinder.cfa;
-}
-
-static bool is_in_layer(const void *address)
+bool hw_callers_is_layer(const void *address)
 {
     Dl_info info;
     return is_layer_path && dladdr((const char *)address - 1, &info) != 0 && info.dli_fname &&
@@ -105,7 +84,8 @@ static struct known *find(const void *site)
         return known;
     if (hw_atomic_load_relaxed(&used_count) == MAX_USED_COUNT)
         return NULL;
-    bool is_layer = is_in_layer(site), is_extension = !is_layer && hw_python_is_extension(site);
+    bool is_layer = hw_callers_is_layer(site), is_extension = !is_layer && hw_python_is_extension(site);
+    is_layer = is_layer && hw_unwinder_open();
     struct hw_place place = {0};
     hw_place_find(site, &place);
     pthread_mutex_lock(&lock);
@@ -113,7 +93,7 @@ static struct known *find(const void *site)
     if (!hw_atomic_load_relaxed(&known->site)) {
         if (hw_atomic_load_relaxed(&used_count) < MAX_USED_COUNT) {
             hw_atomic_add_relaxed(&used_count, 1);
-            known->is_layer = is_layer && open_unwinder();
+            known->is_layer = is_layer;
             known->is_extension = is_extension;
             known->place = place;
             place = (struct hw_place){0};
@@ -135,6 +115,7 @@ const struct hw_place *hw_callers_place_of(const void *site)
 }
 
 struct walk {
+    const struct hw_unwinder *unwinder;
     const void *site;
     bool is_above; /* past the frame that returns to the site */
     int frame_count;
@@ -145,19 +126,19 @@ struct walk {
 static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
 {
     struct walk *walk = argument;
-    const void *address = (const void *)unwinder.ip(context); // NOLINT(performance-no-int-to-ptr)
+    const void *address = (const void *)walk->unwinder->ip(context); // NOLINT(performance-no-int-to-ptr)
     if (++walk->frame_count > MAX_FRAME_COUNT || !address)
         return _URC_END_OF_STACK;
     if (!walk->is_above) {
         walk->is_above = address == walk->site;
         return _URC_NO_REASON;
     }
-    if (is_in_layer(address))
+    if (hw_callers_is_layer(address))
         return _URC_NO_REASON;
     walk->caller = address;
     /* The frame below ends here; on this processor the return address is the last word of it. */
     const char *slot =
-        (const char *)unwinder.cfa(context) - sizeof(void *); // NOLINT(performance-no-int-to-ptr)
+        (const char *)walk->unwinder->cfa(context) - sizeof(void *); // NOLINT(performance-no-int-to-ptr)
     if (*(const void *const *)slot == address)
         walk->slot = slot;
     return _URC_END_OF_STACK;
@@ -171,8 +152,8 @@ static __attribute__((noinline)) const void *caller_through(struct known *known,
     unsigned use = hw_atomic_add_relaxed(&known->use_count, 1);
     if (distance && use % CHECK_EVERY)
         return *(const void *const *)(base + distance);
-    struct walk walk = {.site = site};
-    unwinder.backtrace(step, &walk);
+    struct walk walk = {.unwinder = hw_unwinder_open(), .site = site};
+    walk.unwinder->backtrace(step, &walk);
     if (!walk.caller)
         return site;
     ptrdiff_t found = walk.slot ? walk.slot - base : 0;
@@ -191,8 +172,20 @@ static const void *place_kept(const void *caller)
     return caller;
 }
 
+bool hw_callers_is_python(const void *site)
+{
+    if ((uintptr_t)site - hw_callers_program.begin < hw_callers_program.bytes)
+        return false;
+    const struct known *known = find(site);
+    return known && known->is_extension;
+}
+
+void hw_callers_keep(const void *caller) { place_kept(caller); }
+
 const void *hw_callers_look_up(const void *site)
 {
+    if (hw_paths_is(site))
+        return site;
     int kept_errno = errno;
     struct known *known = find(site);
     const void *caller = site;

@@ -25,6 +25,15 @@ void hw_callers_prepare(bool (*is_layer)(const char *path));
  * it; `site` itself where there is no layer, or the stack cannot be unwound. */
 const void *hw_callers_look_up(const void *site);
 
+/* Whether a call that returns to `site` is made from an extension module of Python. */
+bool hw_callers_is_python(const void *site);
+
+/* Whether the code there belongs to a layer. */
+bool hw_callers_is_layer(const void *address);
+
+/* Finds out, and keeps, where the program's code there lies: its module may be unloaded later. */
+void hw_callers_keep(const void *address);
+
 /* Where code that was looked up lay then: it may be unloaded since, and other code be there. NULL: it was
  * not, as the program's own. */
 const struct hw_place *hw_callers_place_of(const void *site);

@@ -2,6 +2,7 @@
 #include "profile/callers/sites.h"
 
 #include "profile/callers/callers.h"
+#include "profile/callers/paths.h"
 #include "profile/callers/places.h"
 #include "profile/python/python.h"
 #include "profile/record/lock.h"
@@ -64,33 +65,74 @@ void hw_sites_count(struct hw_profile_site *site, uint64_t bytes, uint64_t took_
 
 unsigned hw_sites_index(const struct hw_profile_site *site) { return (unsigned)(site - table); }
 
+/* What is told of an address. */
+struct spot {
+    bool is_python;
+    struct hw_record_python line;
+    const struct hw_place *place; /* NULL: not known */
+    struct hw_place found;        /* to be released */
+};
+
+static void find_spot(struct spot *spot, const void *address)
+{
+    const struct hw_python_place *python = hw_python_place_of(address);
+    *spot = (struct spot){.is_python = python != NULL};
+    if (python) {
+        spot->line = (struct hw_record_python){python->file, python->function, (uint64_t)python->line};
+        address = python->address;
+    }
+    spot->place = hw_callers_place_of(address);
+    if (!spot->place && hw_place_find(address, &spot->found))
+        spot->place = &spot->found;
+}
+
+struct path {
+    const void *callers[HW_PATHS_MOST];
+    int count;
+};
+
+static void write_callers(struct hw_record_list *list, const void *of)
+{
+    const struct path *path = of;
+    for (int i = 0; i < path->count; i++) {
+        struct spot spot;
+        find_spot(&spot, path->callers[i]);
+        struct hw_record_frame one = {.offset = HW_RECORD_ABSENT,
+                                      .python = spot.is_python ? &spot.line : NULL};
+        if (spot.place && !spot.is_python) {
+            one.module = spot.place->module;
+            one.offset = (int64_t)spot.place->offset;
+            one.symbol = spot.place->symbol;
+            one.build_id = spot.place->build_id;
+        }
+        hw_record_add_frame(list, &one);
+        hw_place_release(&spot.found);
+    }
+}
+
 static void write_site(struct hw_record_list *list, const struct hw_profile_site *site, unsigned id)
 {
     struct hw_record_site one = {
         .id = id, .function = site->function, .size_class = site->size_class, .offset = HW_RECORD_ABSENT};
-    struct hw_record_python line;
-    const struct hw_python_place *python = hw_python_place_of(site->address);
-    if (python) {
-        line = (struct hw_record_python){python->file, python->function, (uint64_t)python->line};
-        one.python = &line;
+    const void *address = NULL;
+    struct path path = {0};
+    path.count = hw_paths_of(site->address, &address, path.callers);
+    struct spot spot;
+    find_spot(&spot, address);
+    one.python = spot.is_python ? &spot.line : NULL;
+    if (spot.place) {
+        one.module = spot.place->module;
+        one.offset = (int64_t)spot.place->offset;
+        one.symbol = spot.place->symbol;
+        one.build_id = spot.place->build_id;
     }
-    const void *address = python ? python->address : site->address;
-    struct hw_place found = {0};
-    const struct hw_place *place = hw_callers_place_of(address);
-    if (!place && hw_place_find(address, &found))
-        place = &found;
-    if (place) {
-        one.module = place->module;
-        one.offset = (int64_t)place->offset;
-        one.symbol = place->symbol;
-        one.build_id = place->build_id;
-    }
+    if (path.count > 0)
+        one.callers = (struct hw_record_part){write_callers, &path};
 #define COPY_COUNTER(name, meaning) one.name = site->name;
     HW_RECORD_SITE_COUNTERS(COPY_COUNTER)
 #undef COPY_COUNTER
     hw_record_add_site(list, &one);
-    if (place == &found)
-        hw_place_release(&found);
+    hw_place_release(&spot.found);
 }
 
 void hw_sites_write(struct hw_record_list *list, const void *unused)

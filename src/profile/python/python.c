@@ -434,6 +434,26 @@ const void *hw_python_find(const void *address)
     return top_frame(thread, false, &via, &frame) ? find_from(frame, address, false) : address;
 }
 
+int hw_python_find_callers(const void *address, const void **found, int wanted)
+{
+    found[0] = hw_python_find(address);
+    const char *thread = found[0] == address ? NULL : current_thread(), *via, *frame;
+    bool is_careful = !is_first_thread();
+    int count = 0;
+    if (!thread || !top_frame(thread, is_careful, &via, &frame))
+        return 1;
+    for (int i = 0; frame && i < MAX_FRAME_COUNT && count < wanted; i++) {
+        struct activity one;
+        if (!read_frame(frame, is_careful, &one))
+            break;
+        const void *site = one.code ? site_of(&one, address, is_careful) : NULL;
+        if (site && site != address)
+            found[count++] = site;
+        frame = one.back;
+    }
+    return count > 0 ? count : 1;
+}
+
 const struct hw_python_place *hw_python_place_of(const void *site)
 {
     uintptr_t distance = (uintptr_t)site - (uintptr_t)places;

@@ -35,6 +35,10 @@ bool hw_python_is_extension(const void *address);
  * address itself. */
 const void *hw_python_find(const void *address);
 
+/* The same with who called that line: at most `wanted` places, the innermost first. Returns how many: 1 at
+ * least, which may be the address itself. */
+int hw_python_find_callers(const void *address, const void **found, int wanted);
+
 /* The place that was such an address; NULL: it is none. */
 const struct hw_python_place *hw_python_place_of(const void *site);
 
