@@ -94,8 +94,13 @@ static void *run(void *unused)
     uint64_t most_ns = longest_ns(facts.size), wait_ns = first_ns(&facts);
     wait_ns = wait_ns < most_ns ? wait_ns : most_ns;
     while (!hw_atomic_load_seq_cst(&is_stopping)) {
-        if (sleep_for(wait_ns)) {
+        bool is_woken = sleep_for(wait_ns);
+        if (hw_atomic_load_seq_cst(&is_stopping))
+            break;
+        if (is_woken && hw_atomic_load_seq_cst(&asked) != NOTHING_ASKED) {
             write_last();
+        } else if (is_woken) {
+            write_now(HW_RECORD_CHECKPOINT, 0);
         } else if (!hw_atomic_load_seq_cst(&is_done)) {
             uint64_t began_ns = hw_clock_now_ns();
             write_now(HW_RECORD_CHECKPOINT, 0);
@@ -143,6 +148,12 @@ void hw_recorder_stop(void)
     sem_post(&wake);
     pthread_join(thread, NULL);
     sem_destroy(&wake);
+}
+
+void hw_recorder_flush(void)
+{
+    if (is_here())
+        sem_post(&wake);
 }
 
 void hw_recorder_end(enum hw_record_ending ending, int code)

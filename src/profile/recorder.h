@@ -23,6 +23,9 @@ void hw_recorder_start(void (*describe)(struct hw_record_facts *facts), bool (*i
 /* Before MPI_Finalize writes the record itself. Waits for one that is being written. */
 void hw_recorder_stop(void);
 
+/* A record soon, as of now. Any thread. */
+void hw_recorder_flush(void);
+
 /* The process is about to end: the last record. The first end is the one that is told. Async-signal-safe; any
  * thread. Returns when it is written, or after five seconds. */
 void hw_recorder_end(enum hw_record_ending ending, int code);

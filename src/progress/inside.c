@@ -29,6 +29,7 @@ static int ending_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
 static bool has_key;
+static atomic_bool is_paused; /* the profile */
 
 static void remove_from_list(const struct hw_inside *inside)
 {
@@ -140,9 +141,25 @@ bool hw_inside_register(struct hw_inside *inside)
     pthread_once(&once, initialise);
     if (has_key)
         enter_registry(inside);
-    int outside = hw_profile_thread_begin() ? HW_INSIDE_PROFILED : HW_INSIDE_NO;
+    bool is_profiled = !hw_atomic_load_relaxed(&is_paused) && hw_profile_thread_begin();
+    int outside = is_profiled ? HW_INSIDE_PROFILED : HW_INSIDE_NO;
     hw_atomic_store_relaxed(&inside->depth, outside);
     return true;
+}
+
+void hw_inside_pause_profile(bool is_to_pause)
+{
+    struct hw_inside *inside = &hw_inside;
+    if (hw_inside_depth(inside) == HW_INSIDE_UNREGISTERED)
+        hw_inside_register(inside);
+    hw_atomic_store_relaxed(&is_paused, is_to_pause);
+    if (is_to_pause && hw_inside_depth(inside) == HW_INSIDE_PROFILED) {
+        hw_profile_pause();
+        hw_atomic_store_relaxed(&inside->depth, HW_INSIDE_NO);
+    } else if (!is_to_pause && hw_inside_depth(inside) == HW_INSIDE_NO && hw_profile_thread_begin()) {
+        hw_profile_resume();
+        hw_atomic_store_relaxed(&inside->depth, HW_INSIDE_PROFILED);
+    }
 }
 
 bool hw_inside_knows_threads(void) { return has_key; }

@@ -47,6 +47,11 @@ static void *next_in_chain(const char *name)
     return function != NULL ? function : dlsym(library.handle, name);
 }
 
+void *hw_real_next(const char *name)
+{
+    return hw_atomic_load_acquire(&state) == STATE_LOADED ? next_in_chain(name) : NULL;
+}
+
 static void fill_tables(void)
 {
     for (size_t i = 0; i < HW_REAL_FUNCTION_COUNT; i++) {

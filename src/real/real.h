@@ -36,6 +36,10 @@ extern HW_HIDDEN int (*hw_real_request_is_complete)(MPI_Request request);
  * library's ABI. The first entry a thread makes calls it: nobody else has to. */
 enum hw_status hw_real_load(void);
 
+/* A function of the next library in the chain, or the MPI's, for what has no member; NULL: there is none, or
+ * no entry was called yet. */
+void *hw_real_next(const char *name);
+
 /* True if there is an MPI in the process, of whatever ABI. A job has programs without, which the library is
  * preloaded into like others. */
 bool hw_real_is_there(void);

@@ -59,7 +59,7 @@ def test_without_paths_it_is_one_row(headway: Headway, mpi: Mpi, tmp_path: Path)
 
 
 def test_fortran(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
-    """Frames of the MPI's Fortran library are passed over; a recursive call is a path of its own."""
+    """Frames of the MPI's Fortran library are passed over; recursion makes paths of its own."""
     if mpi.mpifort is None:
         pytest.skip(f"{mpi.title} has no Fortran that the compiler here can use")
     program = tmp_path / "sites"

@@ -278,6 +278,8 @@ def complaints(run: Run) -> Sequence[str]:
     sizes = [r.size for r in run.records]
     if max(sizes, default=0) > run.size:
         said.append(f"{run.size} of {max(sizes)} ranks left a record")
+    if paused := max((profile_of(r).paused_s or 0.0 for r in run.records), default=0.0):
+        said.append(f"the program paused the profile for up to {paused:.2f} s (MPI_Pcontrol)")
     refusals = {profile_of(r).python_refusal for r in run.records} - {""}
     said += [
         f"lines of the Python program are not known: {refusal}" for refusal in sorted(refusals)

@@ -578,6 +578,7 @@ void hw_profile_describe(struct hw_record_process *process, bool is_last)
     process->cores = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
     process->mpi_s = (double)hw_profile_mpi_ns() / (double)HW_NS_PER_S;
     told = (struct hw_record_profile){.began_monotonic_s = (double)began_ns / (double)HW_NS_PER_S,
+                                      .paused_s = hw_profile_paused_s(),
                                       .wire_bytes_per_s = hw_wire_fastest(),
                                       .python_refusal = hw_python_refusal(),
                                       .sites = {hw_sites_write, NULL},

@@ -33,6 +33,14 @@ bool hw_profile_is_on(void);
 bool hw_profile_thread_begin(void);
 void hw_profile_thread_end(void);
 
+/* The calling thread's calls are not profiled from here on, and are again. Requests that are pending are not
+ * followed any further. */
+void hw_profile_pause(void);
+void hw_profile_resume(void);
+
+/* How long that was, all threads; negative: it was not. */
+double hw_profile_paused_s(void);
+
 /* Around fork: the child finds the lock free. */
 void hw_profile_fork_prepare(void);
 void hw_profile_fork_release(void);

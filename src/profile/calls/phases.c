@@ -106,6 +106,16 @@ enum hw_phase_result hw_phase_end(void)
     return is_open ? HW_PHASE_OK : HW_PHASE_MISUSE;
 }
 
+enum hw_phase_result hw_phase_end_if(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    bool is_last = depth > 0 && strcmp(stack[depth - 1].phase->name, name) == 0;
+    if (is_last)
+        end_last();
+    pthread_mutex_unlock(&lock);
+    return is_last ? HW_PHASE_OK : HW_PHASE_MISUSE;
+}
+
 /* A phase, with what is open of it as if it ended now. */
 static struct figures figures_of(const struct phase *phase, const struct figures *now)
 {

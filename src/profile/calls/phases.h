@@ -17,6 +17,9 @@ enum hw_phase_result { HW_PHASE_OK, HW_PHASE_MISUSE, HW_PHASE_FULL };
 enum hw_phase_result hw_phase_begin(const char *name);
 enum hw_phase_result hw_phase_end(void);
 
+/* Ends the last that began, if this is its name; else nothing, and HW_PHASE_MISUSE. */
+enum hw_phase_result hw_phase_end_if(const char *name);
+
 /* What writes the record's list of phases, those that are open as if they ended then; absent if there was
  * none. */
 struct hw_record_part hw_phase_describe(void);

@@ -70,3 +70,26 @@ void hw_requests_release(struct hw_profile_request *request)
     request->next = free_ones;
     free_ones = request;
 }
+
+void hw_requests_give_up(void (*tell)(const struct hw_profile_request *request))
+{
+    for (int i = 0; i < BUCKET_COUNT; i++) {
+        struct hw_profile_request *kept = NULL, *next;
+        while (buckets[i]) {
+            struct hw_profile_request *request = hw_requests_take(buckets[i]->handle);
+            if (request->is_active)
+                tell(request);
+            request->is_active = false;
+            if (!request->is_persistent) {
+                hw_requests_release(request);
+                continue;
+            }
+            request->next = kept;
+            kept = request;
+        }
+        for (; kept; kept = next) {
+            next = kept->next;
+            hw_requests_put(kept);
+        }
+    }
+}

@@ -43,6 +43,9 @@ void hw_requests_put(struct hw_profile_request *request);
 /* Takes out the one that was put first; NULL if there is none. */
 struct hw_profile_request *hw_requests_take(uint64_t handle);
 
+/* Nobody follows any more what is pending: `tell` of each, after which only persistent ones stay. */
+void hw_requests_give_up(void (*tell)(const struct hw_profile_request *request));
+
 bool hw_requests_is_any_known(void);
 
 #endif

@@ -26,6 +26,7 @@ bool hw_threads_begin(void)
     hw_profile_unlock();
     if (mine) {
         mine->note_limit = 1;
+        mine->paused_ns = 0;
         mine->slices = (struct hw_slices_share){0};
         mine->delays = (struct hw_delays){0};
         hw_one_sided_forget_thread(mine);

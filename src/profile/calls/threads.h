@@ -31,6 +31,7 @@ struct hw_profile_thread {
     atomic_uint note_count;
     unsigned summed_count;
     unsigned note_limit;     /* HW_NOTE_ENOUGH, or 1; the owner's */
+    uint64_t paused_ns;      /* since when; 0: it is not; the owner's */
     struct hw_delays delays; /* the owner's */
     struct hw_comms_cache comms;
     struct hw_one_sided_mine *one_sided;         /* the owner's (one_sided.h); NULL until it uses windows */
