@@ -165,7 +165,8 @@ def progress_lines(records: Sequence[Record]) -> list[str]:
     cpu, wall = mean(records, "thread_cpu_s"), wall_of(records)
     if cpu < 0.005 or not wall:
         return []
-    return [f"The progress thread used {cpu:.2f} CPU-seconds per rank ({share(cpu, wall)})."]
+    of_run = f" ({share(cpu, wall)})" if cpu >= 0.005 * wall else ""
+    return [f"The progress thread used {cpu:.2f} CPU-seconds per rank{of_run}."]
 
 
 def ghost_cpu_s(records: Sequence[Record]) -> float | None:

@@ -74,7 +74,7 @@ def row(one: Communicator, run: Recorded) -> list[str]:
         str(int(one.total("calls"))),
         records.size_text(one.total("bytes")),
         f"{seconds:.3f}" if seconds >= 0.0005 else "-",
-        f"{100 * seconds / run.wall:.1f} %" if seconds >= 0.0005 and run.wall else "-",
+        f"{100 * seconds / run.wall:.1f} %" if seconds >= 0.0005 * run.wall > 0 else "-",
         str(int(count)) if count else "-",
         *per_request,
         "-" if one.computed_share is None else f"{100 * one.computed_share:.0f} %",
