@@ -43,6 +43,9 @@ def test_random_datatypes(
     assert done.total("packed_calls") > (trees if way == "on" else trees / 10)
     assert done.total("packed_bytes") > 1024 * done.total("packed_calls")
     (record,) = done.records
+    learnt = record["packing"]
+    assert sum(kind["calls"] for kind in learnt if "calls" in kind) == record["packed_calls"]
+    assert way == "on" or any(k["mpi_ns"] and k["headway_ns"] for k in learnt if "mpi_ns" in k)
     assert sum(record["declined"].values()) <= REFUSED_MAX * trees, record["declined"]
 
 

@@ -177,6 +177,7 @@ static void write_body(FILE *file, const struct hw_record_facts *facts, enum hw_
         .process_cpu_s = seconds(hw_clock_read(CLOCK_PROCESS_CPUTIME_ID)),
         .thread_cpu_s = seconds(facts->thread_cpu_ns),
         .mpi_wait_s = seconds(hw_atomic_load_seq_cst(&hw_counters.blocked_ns)),
+        .packing = facts->packing,
         .declined = {write_reasons, NULL},
     };
 #define COPY_COUNTER(name, meaning) process.name = hw_atomic_load_seq_cst(&hw_counters.name);

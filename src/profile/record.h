@@ -33,6 +33,7 @@ struct hw_record_facts {
     const char *placement; /* how the ghosts of its node were chosen; "none" without ghosts */
     uint64_t eager_limit_bytes;
     uint64_t thread_cpu_ns; /* CPU time of the progress thread */
+    struct hw_record_part packing;
 };
 
 /* Starts the wall clock of the record, which will lie in this directory; empty: there will be none. The

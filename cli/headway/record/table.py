@@ -670,6 +670,53 @@ class Phase:
         )
 
 
+PACKING_COUNTERS = (
+    "mpi_ns",
+    "headway_ns",
+    "calls",
+    "bytes",
+)
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Packing of a kind of datatype."""
+
+    call: str = ""
+    #: MPI_Type_size
+    type_bytes: int = 0
+    #: blocks of one, those that touch counted as one
+    type_blocks: int = 0
+    type_extent: int = 0
+    #: n: from 2^(n-1) bytes of a call
+    size_class: int = 0
+    #: by which calls go in the end
+    way: str = ""
+    #: what a call takes by the MPI's way, the shortest timed
+    mpi_ns: int = 0
+    #: by ours
+    headway_ns: int = 0
+    #: calls by ours
+    calls: int = 0
+    #: bytes of these
+    bytes: int = 0
+
+    @classmethod
+    def of(cls, raw: Raw) -> Packing:
+        return cls(
+            call=text(raw, "call"),
+            type_bytes=integer(raw, "type_bytes"),
+            type_blocks=integer(raw, "type_blocks"),
+            type_extent=integer(raw, "type_extent", -9000000000000000000),
+            size_class=integer(raw, "size_class", most=64),
+            way=text(raw, "way"),
+            mpi_ns=integer(raw, "mpi_ns"),
+            headway_ns=integer(raw, "headway_ns"),
+            calls=integer(raw, "calls"),
+            bytes=integer(raw, "bytes"),
+        )
+
+
 PROCESS_COUNTERS = (
     "tracked_p2p",
     "tracked_collective",
@@ -857,6 +904,8 @@ class Record:
     #: phases the program named (headway.h), if it did; an inner phase counts in the outer one
     #: too
     phases: tuple[Phase, ...] = ()
+    #: what was learnt about packing, by kind of datatype, call and size; absent: nothing
+    packing: tuple[Packing, ...] = ()
     #: reason for which an engine declined, and how often
     declined: Mapping[str, int] = field(default_factory=dict)
 
@@ -930,5 +979,6 @@ class Record:
             mpi_s=number_or_none(raw, "mpi_s"),
             profile=member_or_none(raw, "profile", Profile.of),
             phases=objects(raw, "phases", Phase.of),
+            packing=objects(raw, "packing", Packing.of),
             declined=counts(raw, "declined"),
         )

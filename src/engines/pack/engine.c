@@ -31,11 +31,7 @@ static enum hw_status begin(void)
     return is_auto || hw_options.pack == HW_OPTION_PACK_ON ? HW_OK : HW_DECLINED;
 }
 
-static void describe(struct hw_record_facts *facts)
-{
-    (void)facts;
-    hw_pack_learnt_describe();
-}
+static void describe(struct hw_record_facts *facts) { hw_pack_learnt_describe(facts); }
 
 const struct hw_engine hw_engine_pack = {
     .name = "pack",

@@ -10,6 +10,7 @@ enum { KINDS_MAX = 512, SIZES = HW_PACK_LOG_MAX - HW_PACK_LOG_MIN + 1, DIRECTION
 
 struct kind {
     uint64_t kind;
+    int64_t bytes, blocks, extent; /* of one datatype */
     struct hw_pack_class classes[DIRECTIONS][SIZES];
 };
 
@@ -27,6 +28,9 @@ static struct kind *find_kind(struct hw_plan *plan)
             found = kinds[i];
     if (!found && kind_count < KINDS_MAX && (found = calloc(1, sizeof *found)) != NULL) {
         found->kind = plan->kind;
+        found->bytes = plan->shape.size;
+        found->blocks = plan->shape.blocks;
+        found->extent = plan->extent;
         kinds[kind_count++] = found;
     }
     pthread_mutex_unlock(&lock);
@@ -62,20 +66,68 @@ void hw_pack_class_learn(struct hw_pack_class *of, enum hw_choice_way way, uint6
     hw_atomic_store_release(&of->is_taken, false);
 }
 
-static void describe(struct hw_pack_class *of)
-{
-    uint64_t calls = hw_atomic_exchange_relaxed(&of->calls, 0);
-    HW_COUNT_ADD(packed_calls, calls);
-    HW_COUNT_ADD(packed_bytes, hw_atomic_exchange_relaxed(&of->bytes, 0));
-    HW_COUNT_ADD(packed_won_ns, calls * hw_choice_won_ns(&of->choice));
-}
+/* Of each class, in no order. */
+typedef void class_visitor(const struct kind *kind, int direction, int size, void *context);
 
-void hw_pack_learnt_describe(void)
+static void each_class(class_visitor *visit, void *context)
 {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < kind_count; i++)
         for (int direction = 0; direction < DIRECTIONS; direction++)
             for (int size = 0; size < SIZES; size++)
-                describe(&kinds[i]->classes[direction][size]);
+                visit(kinds[i], direction, size, context);
     pthread_mutex_unlock(&lock);
+}
+
+static void count(const struct kind *kind, int direction, int size, void *context)
+{
+    const struct hw_pack_class *of = &kind->classes[direction][size];
+    uint64_t calls = hw_atomic_load_relaxed(&of->calls);
+    bool *is_any = context;
+    HW_COUNT_ADD(packed_calls, calls);
+    HW_COUNT_ADD(packed_bytes, hw_atomic_load_relaxed(&of->bytes));
+    HW_COUNT_ADD(packed_won_ns, calls * hw_choice_won_ns(&of->choice));
+    *is_any |= calls || of->choice.looks;
+}
+
+static void add(const struct kind *kind, int direction, int size, void *list)
+{
+    static const char *const ways[] = {[HW_CHOICE_MPI] = "MPI", [HW_CHOICE_OURS] = "Headway"};
+    const struct hw_pack_class *of = &kind->classes[direction][size];
+    uint64_t calls = hw_atomic_load_relaxed(&of->calls);
+    if (calls == 0 && of->choice.looks == 0)
+        return;
+    bool is_forced = of->choice.looks == 0;
+    const struct hw_record_packing packing = {
+        .call = direction ? "MPI_Unpack" : "MPI_Pack",
+        .type_bytes = kind->bytes,
+        .type_blocks = kind->blocks,
+        .type_extent = kind->extent,
+        .size_class = size + HW_PACK_LOG_MIN + 1,
+        .way = is_forced               ? "Headway"
+               : of->choice.is_settled ? ways[of->choice.way]
+                                       : "trying",
+        .mpi_ns = of->choice.ns[HW_CHOICE_MPI],
+        .headway_ns = of->choice.ns[HW_CHOICE_OURS],
+        .calls = calls,
+        .bytes = hw_atomic_load_relaxed(&of->bytes),
+    };
+    hw_record_add_packing(list, &packing);
+}
+
+static void write_all(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
+    each_class(add, list);
+}
+
+void hw_pack_learnt_describe(struct hw_record_facts *facts)
+{
+    bool is_any = false;
+    hw_atomic_store_relaxed(&hw_counters.packed_calls, 0); /* engines may be stopped more than once */
+    hw_atomic_store_relaxed(&hw_counters.packed_bytes, 0);
+    hw_atomic_store_relaxed(&hw_counters.packed_won_ns, 0);
+    each_class(count, &is_any);
+    if (is_any)
+        facts->packing.write = write_all;
 }

@@ -8,6 +8,7 @@
 #include "base/atomic.h"
 #include "objects/datatype/plan.h"
 #include "policy/choice.h"
+#include "profile/record.h"
 #include "team/split.h"
 
 #include <stdbool.h>
@@ -39,7 +40,7 @@ static inline void hw_pack_class_count(struct hw_pack_class *of, int64_t bytes)
     hw_atomic_store_relaxed(&of->bytes, hw_atomic_load_relaxed(&of->bytes) + (uint64_t)bytes);
 }
 
-/* Into the record's counters, once what they count is over. */
-void hw_pack_learnt_describe(void);
+/* Into the record, once what it tells of is over. */
+void hw_pack_learnt_describe(struct hw_record_facts *facts);
 
 #endif
