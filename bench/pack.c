@@ -25,7 +25,7 @@ static int draw(int most)
     return (int)(drawn >> 8) % (most + 1);
 }
 
-/* A datatype and how many of it make at most so many bytes. */
+/* A datatype and how many of it make at least so many bytes, or a little less. */
 struct packable {
     MPI_Datatype type;
     int count;
@@ -38,7 +38,7 @@ static struct packable make_struct(int64_t bytes)
     static const MPI_Aint places[] = {0, 8, 16};
     MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_DOUBLE}, type;
     MPI_Type_create_struct(3, lengths, places, types, &type);
-    return (struct packable){type, (int)(bytes / 28)};
+    return (struct packable){type, (int)((bytes + 27) / 28)};
 }
 
 /* {int, double, char, float, 2 double}: 33 bytes in 40. */
@@ -48,7 +48,7 @@ static struct packable make_fields(int64_t bytes)
     static const MPI_Aint places[] = {0, 8, 16, 20, 24};
     MPI_Datatype types[] = {MPI_INT, MPI_DOUBLE, MPI_CHAR, MPI_FLOAT, MPI_DOUBLE}, type;
     MPI_Type_create_struct(5, lengths, places, types, &type);
-    return (struct packable){type, (int)(bytes / 33)};
+    return (struct packable){type, (int)((bytes + 32) / 33)};
 }
 
 /* Single doubles, one somewhere in each four. */
@@ -159,7 +159,7 @@ static void measure(const struct bench *bench, struct bench_json *json, int64_t 
     MPI_Type_size(of.type, &bytes);
     MPI_Type_get_extent(of.type, &lb, &extent);
     bytes *= of.count;
-    size_t memory_bytes = (size_t)of.count * (size_t)extent + DOUBLE;
+    size_t memory_bytes = (size_t)lb + (size_t)of.count * (size_t)extent;
     char *memory = bench_allocate(memory_bytes), *packed = bench_allocate((size_t)bytes);
     double *samples = bench_allocate((size_t)options.batches * sizeof *samples);
     int64_t batch = BATCH_BYTES / bytes > 4 ? BATCH_BYTES / bytes : 4;

@@ -5,7 +5,7 @@ enum {
     TRIALS = 3,       /* of each way before it is settled, the first of which finds cold caches */
     CLEAR = 2,        /* times as long: settled after fewer */
     CLEAR_TRIALS = 2, /* so many */
-    MARGIN = 32,      /* ours must be shorter by this part: a call that is declined is the cheaper one */
+    MARGIN = 10,      /* ours must be shorter by this part: less is noise, and a declined call the cheaper */
     REGRET = 128,     /* the part of all time that looking may take */
     TIMING_NS = 100,  /* what timing a call takes besides */
     CALLS_MIN = 64,   /* between looks */

@@ -175,12 +175,8 @@ static bool is_there(const struct hw_plan *plan, uintptr_t memory)
 }
 
 /* `room`: what is left of the packed buffer. */
-static int answer(const struct call *call, MPI_Count room)
+static __attribute__((noinline)) int answer(struct hw_plan *plan, const struct call *call, MPI_Count room)
 {
-    uint64_t size;
-    if (hw_real_type_is_basic(call->datatype, &size))
-        return HW_DECLINES;
-    struct hw_plan *plan = hw_plan_find(call->datatype);
     enum hw_plan_state state = plan ? hw_plan_state(plan) : HW_PLAN_SEEN;
     if (__builtin_expect(state == HW_PLAN_SEEN, 0))
         return call_first(plan, call);
@@ -197,30 +193,36 @@ static int answer(const struct call *call, MPI_Count room)
     return call_chosen(plan, call, bytes);
 }
 
-/* Small ones must cost nothing. */
-static bool is_small(MPI_Count size, MPI_Count position)
+/* Most calls must cost nothing: those of little, and of datatypes that are not ours. */
+static inline bool is_left(MPI_Count size, MPI_Count position, MPI_Datatype datatype, struct hw_plan **plan)
 {
-    return position < 0 || size - position < HW_PACK_BYTES_MIN;
+    uint64_t bytes;
+    if (position < 0 || size - position < HW_PACK_BYTES_MIN || hw_real_type_is_basic(datatype, &bytes))
+        return true;
+    *plan = hw_plan_find(datatype);
+    return *plan && hw_plan_state(*plan) == HW_PLAN_NONE;
 }
 
 static int pack(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
                 MPI_Count *position, MPI_Comm comm)
 {
-    if (is_small(outsize, *position))
+    struct hw_plan *plan;
+    if (is_left(outsize, *position, datatype, &plan))
         return HW_DECLINES;
     const struct call call = {HW_SHAPE_PACK, (uintptr_t)inbuf, incount,  datatype,
                               outbuf,        outsize,          position, comm};
-    return answer(&call, outsize - *position);
+    return answer(plan, &call, outsize - *position);
 }
 
 static int unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
                   MPI_Datatype datatype, MPI_Comm comm)
 {
-    if (is_small(insize, *position))
+    struct hw_plan *plan;
+    if (is_left(insize, *position, datatype, &plan))
         return HW_DECLINES;
     const struct call call = {HW_SHAPE_UNPACK, (uintptr_t)outbuf, outcount, datatype, (char *)inbuf,
                               insize,          position,          comm};
-    return answer(&call, insize - *position);
+    return answer(plan, &call, insize - *position);
 }
 
 const struct hw_engine_pack hw_pack_calls = {.pack = pack, .unpack = unpack};

@@ -40,7 +40,7 @@ typedef void strided_function(char *to, int64_t to_stride, const char *from, int
     static void gather_##length(char *restrict to, const char *restrict base, const int32_t *places,         \
                                 unsigned shift, int64_t count)                                               \
     {                                                                                                        \
-        for (int64_t i = 0; i < count; i++)                                                                  \
+        _Pragma("GCC unroll 8") for (int64_t i = 0; i < count; i++)                                          \
             memcpy(to + i * (length), base + ((int64_t)places[i] * (INT64_C(1) << shift)), length);          \
     }
 
@@ -48,7 +48,7 @@ typedef void strided_function(char *to, int64_t to_stride, const char *from, int
     static void scatter_##length(char *restrict base, const int32_t *places, unsigned shift,                 \
                                  const char *restrict from, int64_t count)                                   \
     {                                                                                                        \
-        for (int64_t i = 0; i < count; i++)                                                                  \
+        _Pragma("GCC unroll 8") for (int64_t i = 0; i < count; i++)                                          \
             memcpy(base + ((int64_t)places[i] * (INT64_C(1) << shift)), from + i * (length), length);        \
     }
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /* A plan may take this much in any case. More: an eighth of the memory that it is about, which is what it
- * spans, but where that is sparse no more than half of what it packs. */
-enum { PLAN_BYTES_MIN = 64 * 1024, SPAN_SHARE = 8, SPARSE_MAX = 4 };
+ * spans, but where that is sparse no more than half of what it packs; and what holds it together. */
+enum { PLAN_BYTES_MIN = 64 * 1024, SPAN_SHARE = 8, SPARSE_MAX = 4, PLAN_BYTES_MORE = 4096 };
 
 HW_SPARSE struct hw_plan_slot hw_plan_slots[HW_PLAN_TABLE + HW_PLAN_REACH];
 atomic_uint hw_plan_count;
@@ -69,7 +69,8 @@ static size_t bytes_allowed(int64_t size, int64_t span)
     int64_t about = span;
     if (size < INT64_MAX / SPARSE_MAX && about > size * SPARSE_MAX)
         about = size * SPARSE_MAX;
-    return about / SPAN_SHARE > PLAN_BYTES_MIN ? (size_t)(about / SPAN_SHARE) : PLAN_BYTES_MIN;
+    return (about / SPAN_SHARE > PLAN_BYTES_MIN ? (size_t)(about / SPAN_SHARE) : PLAN_BYTES_MIN) +
+           PLAN_BYTES_MORE;
 }
 
 /* What makes one shape another (FNV). */
