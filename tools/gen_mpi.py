@@ -349,6 +349,7 @@ class Generator:
             '#define HW_FREQUENT __attribute__((section(".text.hot.entries")))',
             '#define HW_RARE __attribute__((section(".rare_text")))',
             '#define HW_NESTED __attribute__((noinline, cold, section(".text.hot.nested")))',
+            '#define HW_ASKED __attribute__((noinline, section(".text.hot.nested")))',
             '#define HW_NESTED_RARE __attribute__((noinline, cold, section(".rare_text")))',
             '#define HW_COLD __attribute__((noinline, cold, section(".cold_text")))',
             "",
@@ -389,7 +390,7 @@ class Generator:
         section = "HW_NESTED" if is_frequent else "HW_NESTED_RARE"
         cold = ""
         if function.asked and function.kind != "hook":
-            cold = self.asking(name, p, function, section)
+            cold = self.asking(name, p, function, "HW_ASKED" if is_frequent else section)
         cold += gen_profiled.profiled(p, function, translate, call, after)
         cold += gen_profiled.slow(p, function, translate, after if function.after else "", section)
         return "\n".join(map(wrap, cold.split("\n"))) + head + body + tail
@@ -436,6 +437,8 @@ class Generator:
                 types = [q.name for q in p.parameters if q.type == "MPI_Datatype" and not q.array]
                 test = " || ".join(f"hw_track_watches({name})" for name in types)
                 test = test or "hw_inside_is_watched()"
+            if function.unless:
+                test += f" && !{function.unless}"
             return f"HW_UNLIKELY({test}) ? asked_{name}({arguments}) : {call}"
         if function.is_blocking:
             return f"HW_BLOCKING({call})"

@@ -13,6 +13,7 @@ import subprocess
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 CLASSES = ("leaf", "pass", "world", "hook", "posted", "none")
 
@@ -199,6 +200,7 @@ class Function:
     nested: str = ""  # a condition under which MPI's call to itself is done with
     asked: str = ""  # of which group, if engines are asked before the real call
     only_asked: bool = False  # the hook has nothing to do while no engine is
+    unless: str = ""  # a condition under which engines need not be asked
 
 
 @dataclass
@@ -283,7 +285,7 @@ def mark_blocking(spec: Spec, names: list[str]) -> None:
         function.is_blocking = True
 
 
-def mark_asked(spec: Spec, groups: dict[str, dict[str, list[str]]]) -> None:
+def mark_asked(spec: Spec, groups: dict[str, Any]) -> None:
     """What engines are asked before the real call: by the hook; without one by the entry.
 
     `only` names hooks that do nothing else, `moved` pointers to numbers that are read and written.
@@ -292,6 +294,7 @@ def mark_asked(spec: Spec, groups: dict[str, dict[str, list[str]]]) -> None:
     for group, lists in groups.items():
         spec.asked_widened[group] = dict.fromkeys(lists.get("widened", []), "MPI_Count")
         spec.asked_moved[group] = lists.get("moved", [])
+        conditions = dict(lists.get("unless", {}))
         spec.asked_widened[group] |= dict.fromkeys(spec.asked_moved[group], "MPI_Count *")
         for name in [*lists.get("functions", []), *lists.get("only", [])]:
             function = spec.find(name)
@@ -299,6 +302,7 @@ def mark_asked(spec: Spec, groups: dict[str, dict[str, list[str]]]) -> None:
                 raise HeaderError(f"spec: engines cannot be asked about {name}, or are twice")
             function.asked = group
             function.only_asked = name in lists.get("only", [])
+            function.unless = conditions.get(name, "")
 
 
 def give_blocks(spec: Spec, blocks: dict[str, str]) -> None:

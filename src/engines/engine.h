@@ -50,6 +50,9 @@ struct hw_engine_place {
 
 enum { HW_ENGINES_MAX = 8 };
 
+/* Of less than so many bytes packed in one call nobody is asked. */
+enum { HW_ENGINES_PACK_BYTES = 1024 };
+
 /* The body of hw_ask_<function>, in engine_calls.h: the first answer that is none but HW_DECLINES. */
 #define HW_ENGINES_ASK(group, function, ...)                                                                 \
     const struct hw_engine_##group *hw_asked;                                                                \

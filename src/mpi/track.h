@@ -30,6 +30,14 @@ static inline bool hw_track_watches(MPI_Datatype type)
     return hw_inside_wants((uint8_t)~HW_INSIDE_ASKED_DERIVED) || !hw_real_type_is_basic(type, &size);
 }
 
+/* True if the packing of a call is surely not worth a question: of a basic datatype, or of little. */
+#define HW_PACK_IS_PLAIN(datatype, size, position)                                                           \
+    ({                                                                                                       \
+        uint64_t hw_bytes;                                                                                   \
+        hw_real_type_is_basic(datatype, &hw_bytes) ||                                                        \
+            ((position) && (MPI_Count)(size) - *(position) < HW_ENGINES_PACK_BYTES);                         \
+    })
+
 /* True if progress of a reduction runs code of the program, so that nobody else may make it. */
 static inline bool hw_track_is_callback(MPI_Op op)
 {

@@ -59,6 +59,8 @@ Ibarrier = "comm, request"
 widened = ["count"]
 moved = ["position"]
 functions = [{asked}]
+[asked.p2p.unless]
+Pack = "is_small(count, position)"
 [before]
 Wait = "see({{first}})"
 [none]
@@ -160,6 +162,7 @@ def test_what_is_moved_on_is_widened(tmp_path: Path) -> None:
     """Engines move an MPI_Count; the program's number gets what it became."""
     pack = "int MPI_Pack(int count, int *position, MPI_Comm comm);"
     assert generate(tmp_path, more=pack, world=', "Pack"', asked='"Pack"') == (0, "")
+    assert "() && !is_small(count, position)) ? asked_Pack(" in entry(tmp_path, "Pack")
     asked = entry(tmp_path, "Pack").split("profiled_Pack")[0]
     assert "MPI_Count wide_position = position ? *position : -1;" in asked
     assert "int rc = hw_ask_pack(count, &wide_position, comm);" in asked

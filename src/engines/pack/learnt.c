@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/pack/learnt.h"
 
+#include "engines/engine.h"
 #include "profile/record/counters.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+
+_Static_assert((int)HW_PACK_BYTES_MIN == HW_ENGINES_PACK_BYTES, "entries see to it too");
 
 enum { KINDS_MAX = 512, SIZES = HW_PACK_LOG_MAX - HW_PACK_LOG_MIN + 1, DIRECTIONS = 2 };
 
