@@ -60,6 +60,18 @@ def test_errors_are_those_of_the_mpi(
     assert done.total("packed_calls") > 80
 
 
+@pytest.mark.parametrize("way", ["on", "auto"])
+def test_threads_have_datatypes_of_their_own(
+    mpi: Mpi, way: str, tmp_path: Path, plain_run: support.PlainRuns
+) -> None:
+    argv = [build(mpi, "packing_threads")]
+    plain = plain_run(mpi, argv, ranks=1)
+    done = support.run_mpi(mpi, argv, ranks=1, options={"HEADWAY_PACK": way}, records=tmp_path)
+    assert done.status == 0, done.explain()
+    assert done.lines == plain.lines, done.explain()
+    assert done.total("packed_calls") > (1000 if way == "on" else 10)
+
+
 @matrix.one_of_a("family")
 @pytest.mark.parametrize("options", [{"HEADWAY_PACK": "off"}, {"HEADWAY_ENGINE": "off"}])
 def test_off_packs_nothing(mpi: Mpi, options: dict[str, str], tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ JOBS: dict[str, tuple[tuple[str, ...], int, int, dict[str, str], tuple[str, ...]
     "messages": (("doors",), 2, 0, support.FORCED, ("tracked_p2p", "polls")),
     "persistent": (("persistent",), 2, 0, support.FORCED, ("started", "polls")),
     "threads": (("threads", "multiple", "4"), 2, 0, support.FORCED, ("tracked_p2p", "doors")),
+    "packing": (("packing_threads",), 1, 0, {"HEADWAY_PACK": "on"}, ("packed_calls",)),
     "exposures": (("rma",), 2, 0, support.FORCED, ("tracked_rma", "exposures")),
     "ghosts": (("ghosts",), 3, 1, GHOST, ("windows_redirected", "operations_redirected")),
     "near": (("contention",), 3, 1, {"HEADWAY_GHOSTS": "1"}, ("operations_applied",)),
