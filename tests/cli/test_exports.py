@@ -139,7 +139,8 @@ def test_traces_of_a_run(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
     for mark, ways in marked.items():
         (line,) = (n for n, text in enumerate(lines, 1) if text.endswith(f"/* site: {mark} */"))
         found = [call for call in trace.calls if f"(sites.c:{line})" in str(call["args"])]
-        assert len(found) == 4, mark  # two rounds of two ranks
+        # Of each rank at least in the first round: tests in a loop may fill the rest of the sample.
+        assert {call["tid"] for call in found} == {0, 1}, mark
         assert_partners(found, ways)
 
 
