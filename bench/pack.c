@@ -2,9 +2,14 @@
 /* Claim: MPI_Pack and MPI_Unpack of derived datatypes take no longer with Headway, and structs far less time
  * (papers/004 II.B.1).
  *
- * One rank packs by itself. A sample is the processor time of a batch, divided by the calls in it. */
+ * One rank packs by itself. A sample is the processor time of a batch, divided by the calls in it.
+ *
+ * With --threads the rank has OpenMP threads, and a sample is the wall time: of calls between parallel
+ * regions that compute, of calls in `single`, where the others are idle, or of calls by one thread beside
+ * others that compute. */
 #include "common/bench.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +18,10 @@ enum { DOUBLE = sizeof(double), BATCH_BYTES = 4 << 20 };
 static struct {
     struct bench_list sizes;
     const char *type;
+    const char *place;
     bool is_unpacking;
-    int64_t batches, warmup;
-} options = {.type = "struct", .batches = 15, .warmup = 400};
+    int64_t batches, warmup, threads;
+} options = {.type = "struct", .place = "between", .batches = 15, .warmup = 400, .threads = 1};
 
 static unsigned drawn = 1;
 
@@ -142,13 +148,98 @@ static struct packable make(const struct bench *bench, int64_t bytes)
                         "contiguous");
 }
 
-static void call(const struct packable *of, char *memory, char *packed, int bytes)
+struct buffers {
+    struct packable of;
+    char *memory, *packed;
+    int bytes;
+};
+
+static void call(const struct buffers *buffers)
 {
+    const struct packable *of = &buffers->of;
     int position = 0;
     if (options.is_unpacking)
-        MPI_Unpack(packed, bytes, &position, memory, of->count, of->type, MPI_COMM_SELF);
+        MPI_Unpack(buffers->packed, buffers->bytes, &position, buffers->memory, of->count, of->type,
+                   MPI_COMM_SELF);
     else
-        MPI_Pack(memory, of->count, of->type, packed, bytes, &position, MPI_COMM_SELF);
+        MPI_Pack(buffers->memory, of->count, of->type, buffers->packed, buffers->bytes, &position,
+                 MPI_COMM_SELF);
+}
+
+static double timed_call(const struct buffers *buffers)
+{
+    double began_s = bench_now_s();
+    call(buffers);
+    return bench_now_s() - began_s;
+}
+
+static void compute(int us)
+{
+    volatile double sink = 1.0;
+    double began_s = bench_now_s();
+    while (bench_now_s() - began_s < us * 1e-6)
+        sink = sink * 1.0000001;
+}
+
+/* Of so many calls, the time that they took. */
+static double run_alone(const struct buffers *buffers, int64_t calls)
+{
+    double began_s = bench_thread_cpu_s();
+    for (int64_t i = 0; i < calls; i++)
+        call(buffers);
+    return bench_thread_cpu_s() - began_s;
+}
+
+static double run_between(const struct buffers *buffers, int64_t calls)
+{
+    double took_s = 0;
+    for (int64_t i = 0; i < calls; i++) {
+#pragma omp parallel num_threads(options.threads)
+        compute(200);
+        took_s += timed_call(buffers);
+    }
+    return took_s;
+}
+
+static double run_single(const struct buffers *buffers, int64_t calls)
+{
+    double took_s = 0;
+#pragma omp parallel num_threads(options.threads)
+    for (int64_t i = 0; i < calls; i++) {
+        compute(200);
+#pragma omp single
+        took_s += timed_call(buffers);
+    }
+    return took_s;
+}
+
+static double run_beside(const struct buffers *buffers, int64_t calls)
+{
+    double took_s = 0;
+    int is_over = 0;
+#pragma omp parallel num_threads(options.threads)
+    if (omp_get_thread_num() == 0) {
+        for (int64_t i = 0; i < calls; i++)
+            took_s += timed_call(buffers);
+        __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+    } else {
+        while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE))
+            compute(50);
+    }
+    return took_s;
+}
+
+static double run(const struct bench *bench, const struct buffers *buffers, int64_t calls)
+{
+    if (options.threads == 1)
+        return run_alone(buffers, calls);
+    if (strcmp(options.place, "between") == 0)
+        return run_between(buffers, calls);
+    if (strcmp(options.place, "single") == 0)
+        return run_single(buffers, calls);
+    if (strcmp(options.place, "beside") == 0)
+        return run_beside(buffers, calls);
+    bench_refuse(bench, "--place is one of between, single and beside");
 }
 
 static void measure(const struct bench *bench, struct bench_json *json, int64_t size)
@@ -160,29 +251,24 @@ static void measure(const struct bench *bench, struct bench_json *json, int64_t 
     MPI_Type_get_extent(of.type, &lb, &extent);
     bytes *= of.count;
     size_t memory_bytes = (size_t)lb + (size_t)of.count * (size_t)extent;
-    char *memory = bench_allocate(memory_bytes), *packed = bench_allocate((size_t)bytes);
+    const struct buffers buffers = {of, bench_allocate(memory_bytes), bench_allocate((size_t)bytes), bytes};
     double *samples = bench_allocate((size_t)options.batches * sizeof *samples);
     int64_t batch = BATCH_BYTES / bytes > 4 ? BATCH_BYTES / bytes : 4;
-    bench_fill(memory, memory_bytes, 1);
-    bench_fill(packed, (size_t)bytes, 2);
-    for (int64_t i = 0; i < options.warmup; i++)
-        call(&of, memory, packed, bytes);
-    for (int64_t i = 0; i < options.batches; i++) {
-        double began_s = bench_thread_cpu_s();
-        for (int64_t j = 0; j < batch; j++)
-            call(&of, memory, packed, bytes);
-        samples[i] = (bench_thread_cpu_s() - began_s) / (double)batch;
-    }
-    uint64_t digest =
-        options.is_unpacking ? bench_digest(memory, memory_bytes) : bench_digest(packed, (size_t)bytes);
+    bench_fill(buffers.memory, memory_bytes, 1);
+    bench_fill(buffers.packed, (size_t)bytes, 2);
+    run(bench, &buffers, options.warmup);
+    for (int64_t i = 0; i < options.batches; i++)
+        samples[i] = run(bench, &buffers, batch) / (double)batch;
+    uint64_t digest = options.is_unpacking ? bench_digest(buffers.memory, memory_bytes)
+                                           : bench_digest(buffers.packed, (size_t)bytes);
     bench_json_open(json, NULL, '{');
     bench_json_integer(json, "bytes", size);
     bench_json_integer(json, "batch", batch);
     bench_json_summary(json, "call_s", bench_summarize(samples, (int)options.batches));
     bench_json_hex(json, "digest", digest);
     bench_json_close(json, '}');
-    free(memory);
-    free(packed);
+    free(buffers.memory);
+    free(buffers.packed);
     free(samples);
     MPI_Type_free(&of.type);
 }
@@ -194,20 +280,25 @@ int main(int argc, char **argv)
         {"sizes", BENCH_LIST, &options.sizes, "bytes packed by a call, about"},
         {"type", BENCH_TEXT, &options.type, "struct, fields, indexed_block, indexed, x_face, rows, ..."},
         {"unpack", BENCH_FLAG, &options.is_unpacking, "MPI_Unpack instead of MPI_Pack"},
+        {"threads", BENCH_INTEGER, &options.threads, "OpenMP threads of the rank"},
+        {"place", BENCH_TEXT, &options.place,
+         "of calls: between (parallel regions), single, beside (others compute)"},
         {"batches", BENCH_INTEGER, &options.batches, "timed batches a size"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed calls a size"},
         {0},
     };
     struct bench bench;
     bench_start(&bench, "pack", argc, argv, table);
-    if (options.batches < 1 || options.warmup < 0)
-        bench_refuse(&bench, "--batches is at least 1, --warmup at least 0");
+    if (options.batches < 1 || options.warmup < 0 || options.threads < 1)
+        bench_refuse(&bench, "--batches and --threads are at least 1, --warmup at least 0");
     for (int i = 0; i < options.sizes.count; i++)
         if (options.sizes.values[i] < 64 || options.sizes.values[i] > 64 << 20)
             bench_refuse(&bench, "--sizes are from 64 bytes to 64 MiB");
     struct bench_json json;
     bench_json_begin(&json, &bench);
     bench_json_text(&json, "type", options.type);
+    bench_json_integer(&json, "threads", options.threads);
+    bench_json_text(&json, "place", options.threads > 1 ? options.place : "alone");
     bench_json_text(&json, "call", options.is_unpacking ? "MPI_Unpack" : "MPI_Pack");
     bench_json_open(&json, "points", '[');
     for (int i = 0; i < options.sizes.count && bench.rank == 0; i++)

@@ -34,7 +34,10 @@ FLAGS = [
 STRICT = ["-Werror"]
 
 #: program -> (what the linker is told, what the library is called, Debian's package)
-LIBRARIES = {"rma_patterns": ("-lblas", "BLAS", "libblas-dev")}
+LIBRARIES = {
+    "pack": ("-fopenmp", "OpenMP", "libgomp1"),
+    "rma_patterns": ("-lblas", "BLAS", "libblas-dev"),
+}
 
 
 def program_names() -> list[str]:

@@ -384,6 +384,13 @@ def packing(kind: str, is_unpacking: bool = False) -> Case:
     return Case(name, "pack", PACKED_SIZES, options, nodes=1, ranks_per_node=1)
 
 
+def packing_shared(kind: str, place: str) -> Case:
+    """One process with two OpenMP threads; the sizes are those worth a second thread."""
+    name = f"{kind.replace('_', ' ')}, {place}"
+    options = {"type": kind, "threads": "2", "place": place, "warmup": "60", "batches": "10"}
+    return Case(name, "pack", (256 * KIB, MIB, 4 * MIB), options, nodes=1, ranks_per_node=1)
+
+
 #: windows for so many seconds of the wire: what is told is of a whole run, ends included
 TOLD_S = 0.8
 TOLD_CASES = (

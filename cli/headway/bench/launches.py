@@ -157,6 +157,8 @@ def modes_make(
             modes.append(Mode("headway-profile", {**preloaded, **watching}))
         if "pack" in suite.extra_modes:
             modes.append(Mode("headway-on", {**preloaded, "HEADWAY_PACK": "on"}))
+        if "alone" in suite.extra_modes:
+            modes.append(Mode("headway-alone", {**preloaded, "HEADWAY_PACK_THREADS": "1"}))
         if "ghosts" in suite.extra_modes:
             modes.append(Mode("headway-ghosts", {**preloaded, "HEADWAY_GHOSTS": "1"}, ghosts=1))
     if has_setting(mpi, suite):

@@ -38,6 +38,7 @@ from headway.bench.cases import (
     one_sided_own_core,
     p2p,
     packing,
+    packing_shared,
     progression,
     rate,
     rma_pattern,
@@ -474,6 +475,20 @@ _SUITES = (
         ("none",),
         ("default",),
         ("pack",),
+        has_peers=False,
+        launches=3,
+    ),
+    Suite(
+        "pack-threads",
+        "Derived datatypes packed by a process with two OpenMP threads",
+        tuple(
+            packing_shared(kind, place)
+            for kind in ("struct", "x_face", "rows")
+            for place in ("between", "single", "beside")
+        ),
+        ("none",),
+        ("default",),
+        ("alone",),
         has_peers=False,
         launches=3,
     ),
