@@ -185,11 +185,14 @@ static void judge(const struct step *step, const struct moments *mine, const str
 {
     double waited_s = mine->ended_s - mine->began_s;
     double late_s = within(partner->came_s - mine->began_s, waited_s), rest_s = waited_s - late_s;
+    /* Transports whose directions take turns need up to twice as long, and so much more could be hidden. */
     double wire_s = 1e-9 * (double)options.wire_ns * step->messages;
-    double left_s = wire_s > 0 ? wire_s - mine->computed_s : rest_s - mine->computed_s;
-    double shown_s = step->is_overlap ? within(left_s, rest_s) : rest_s;
+    double turns = wire_s > 0 ? 1 + within(rest_s / wire_s - 1, 1) : 1;
+    double computed_s = wire_s > 0 ? within(mine->computed_s, wire_s) : mine->computed_s;
+    double hidden_s = step->is_overlap ? within(turns * computed_s, rest_s) : 0;
+    double shown_s = rest_s - hidden_s;
     found[step->late] += late_s;
-    found[NO_PROGRESS] += rest_s - shown_s;
+    found[NO_PROGRESS] += hidden_s;
     found[step->is_overlap && step->messages ? BANDWIDTH : TRANSFER] += shown_s;
 }
 

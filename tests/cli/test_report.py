@@ -148,6 +148,19 @@ def test_transport_wins_in_tests(library: str, gain: float, tmp_path: Path) -> N
     assert runs.load(save(tmp_path / "fast", one)).prediction.transport == 0
 
 
+@pytest.mark.parametrize(
+    ("library", "gain"), [("Open MPI v5.0.11", 0.6), ("MPICH Version:\t5.0.0", 0.0)]
+)
+def test_transport_wins_where_little_is_computed(library: str, gain: float, tmp_path: Path) -> None:
+    """A wait of 1.6 s, half of it for the other direction, of which work hides 0.2 s."""
+    one = record(0, wait_ms=1600, mpi=library)
+    wait = one["profile"]["sites"][1]
+    wait |= {"moved_waiting": 100 << 20, "moved_alone": 50 << 20, "usable_ns": 100 * MS}
+    run = runs.load(save(tmp_path / "turns", one))
+    assert run.prediction.idle == pytest.approx(0.2)
+    assert run.prediction.transport == pytest.approx(gain)
+
+
 @pytest.mark.parametrize(("library", "gain"), [(INTEL, 0.4), ("Open MPI v5.0.11", 0.0)])
 def test_transport_wins_in_steps(library: str, gain: float, tmp_path: Path) -> None:
     """A reduction for 1.6 s, half of it for the other direction, behind work of 1.2 s: an engine

@@ -329,6 +329,15 @@ def alone_of(site: table.Site, rate: float) -> float:
     return min(in_all_waits(site, "moved_alone") / rate, reasons_of(site, rate).no_progress)
 
 
+def turns_of(site: table.Site, rate: float) -> float:
+    """Seconds in one door in which one direction moved after the other and no progress would have
+    helped, because too little was computed: both at once would."""
+    if not rate:
+        return 0.0
+    reasons, alone = reasons_of(site, rate), in_all_waits(site, "moved_alone") / rate
+    return min(max(alone - reasons.no_progress, 0.0), reasons.bandwidth)
+
+
 def in_steps_of(site: table.Site, rate: float) -> float:
     """Seconds in one door in which steps of a reduction to all moved one direction after the other
     and no idle wire would have had room for it."""

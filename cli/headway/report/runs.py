@@ -29,6 +29,7 @@ from headway.report.recorded import (
     in_steps_of,
     profile_of,
     reasons_of,
+    turns_of,
     waited_ns,
 )
 from headway.report.spots import ONE_SIDED_WAIT, Spot
@@ -233,9 +234,11 @@ class Run(Recorded):
             return 0.0
         if site.is_test:
             return sum(alone_of(one, self.wire_rate) for one in site.ranks.values())
+        each = site.ranks.values()
+        turns = sum(turns_of(one, self.wire_rate) for one in each)
         if duplex.is_for_steps:
-            return sum(in_steps_of(one, self.wire_rate) for one in site.ranks.values())
-        return 0.0
+            turns += sum(in_steps_of(one, self.wire_rate) for one in each)
+        return turns
 
     @cached_property
     def duplex(self) -> transport.Duplex | None:

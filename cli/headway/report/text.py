@@ -338,7 +338,8 @@ def transport_lines(run: Run) -> list[str]:
     return [
         f"{run.duplex.variable}={run.duplex.value}, which headway run sets, should save "
         f"{seconds:.2f} s per rank more. In exchanges that no engine speeds up (tests in a loop, "
-        "reductions) one direction moved after the other; with it both move at once."
+        "reductions, little computed) one direction moved after the other; with it both move at "
+        "once."
     ]
 
 
