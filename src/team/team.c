@@ -60,7 +60,7 @@ static void take_pieces(struct hw_team_job *job)
 static void run_task(void *data)
 {
     struct hw_team_job *job;
-    __builtin_memcpy(&job, data, sizeof job);
+    __builtin_memcpy(&job, data, sizeof(void *));
     take_pieces(job);
     release(job);
 }
@@ -115,8 +115,7 @@ static void run_with_tasks(const struct hw_openmp *openmp, struct hw_team_job *j
         others = job->task.pieces - 1;
     hw_atomic_add_relaxed(&job->holders, others);
     for (unsigned i = 0; i < others; i++)
-        openmp->task(run_task, &job, NULL, sizeof job, _Alignof(struct hw_team_job *), true, 0, NULL, 0,
-                     NULL);
+        openmp->task(run_task, &job, NULL, sizeof(void *), _Alignof(void *), true, 0, NULL, 0, NULL);
     take_pieces(job);
 }
 

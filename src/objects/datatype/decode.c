@@ -73,9 +73,9 @@ static enum hw_status decode_vector(struct decoder *decoder, const struct hw_dat
 {
     struct element element;
     enum hw_status status = find_element(decoder, contents->inner[0], &element);
-    int64_t stride, unit = contents->combiner == MPI_COMBINER_VECTOR ? element.extent : 1;
     if (status != HW_OK)
         return status;
+    int64_t stride, unit = contents->combiner == MPI_COMBINER_VECTOR ? element.extent : 1;
     if (!scale(contents->numbers[2], unit, &stride))
         return HW_DECLINED;
     return repeat(decoder, contents->numbers[0], contents->numbers[1], stride, &element, shape);

@@ -173,7 +173,7 @@ static bool grow(void **items, int64_t count, int64_t *room, size_t item_bytes)
 {
     enum { FIRST_ROOM = 16 };
     if (count < *room)
-        return true;
+        return *items != NULL; /* always */
     int64_t more = *room ? *room * 2 : FIRST_ROOM;
     void *grown = realloc(*items, (size_t)more * item_bytes);
     if (grown == NULL)
@@ -334,13 +334,13 @@ static bool add_piece(void *context, int64_t place, int64_t length)
         return true;
     }
     void *pieces = sequence->pieces;
-    if (!grow(&pieces, sequence->piece_count, &sequence->piece_room, sizeof *sequence->pieces) ||
-        /* A block takes four bytes of a list at least. */
-        (uint64_t)sequence->piece_count * sizeof(int32_t) > sequence->arena->limit) {
+    bool has_room = grow(&pieces, sequence->piece_count, &sequence->piece_room, sizeof *sequence->pieces);
+    sequence->pieces = pieces;
+    /* A block takes four bytes of a list at least. */
+    if (!has_room || (uint64_t)sequence->piece_count * sizeof(int32_t) > sequence->arena->limit) {
         sequence->status = HW_DECLINED;
         return false;
     }
-    sequence->pieces = pieces;
     sequence->pieces[sequence->piece_count++] = (struct hw_shape_piece){.place = place, .length = length};
     return true;
 }
@@ -398,7 +398,6 @@ static enum hw_status end_children(struct hw_shape_sequence *sequence, struct hw
     int64_t *starts = hw_shape_arena_take(sequence->arena, count * sizeof *starts);
     if (children == NULL || starts == NULL)
         return HW_DECLINED;
-    memcpy(children, sequence->children, count * sizeof *children);
     *shape = (struct hw_shape){.kind = HW_SHAPE_SEQUENCE,
                                .loops = 1,
                                .count = {1},
@@ -408,6 +407,7 @@ static enum hw_status end_children(struct hw_shape_sequence *sequence, struct hw
                                .starts = starts,
                                .children = children};
     for (size_t i = 0; i < count; i++) {
+        children[i] = sequence->children[i];
         const struct hw_shape *child = children[i].shape;
         int64_t lowest = child->lowest + children[i].place, highest = child->highest + children[i].place;
         starts[i] = shape->size;
