@@ -2,9 +2,9 @@
 #include "policy/choice.h"
 
 enum {
-    TRIALS = 3,       /* of each way before it is settled, the first of which finds cold caches */
+    TRIALS = 5,       /* of each way before it is settled; the first finds cold caches and does not count */
     CLEAR = 2,        /* times as long: settled after fewer */
-    CLEAR_TRIALS = 2, /* so many */
+    CLEAR_TRIALS = 3, /* so many */
     MARGIN = 10,      /* ours must be shorter by this part: less is noise, and a declined call the cheaper */
     REGRET = 128,     /* the part of all time that looking may take */
     TIMING_NS = 100,  /* what timing a call takes besides */
@@ -63,7 +63,8 @@ static uint32_t calls_before_next(const struct hw_choice *choice)
 
 uint32_t hw_choice_learn(struct hw_choice *choice, enum hw_choice_way way, uint64_t took_ns)
 {
-    note(choice, way, took_ns);
+    if (choice->looks >= HW_CHOICE_WAYS)
+        note(choice, way, took_ns);
     choice->looks++;
     if (choice->looks % 2 == 1 || (!choice->is_settled && !is_tried(choice)))
         return 0;
