@@ -67,12 +67,14 @@ static void test_names(void **state)
     hw_phase_begin(name);
     hw_phase_end();
     hw_phase_begin("a \"quoted\"\n name");
-    char *text = written(); /* ends what is open */
+    char *text = written(); /* also what is open */
     char wanted[2 * sizeof name];
     snprintf(wanted, sizeof wanted, "\"%s\", \"count\": 2", name);
     assert_non_null(strstr(text, wanted));
     assert_non_null(strstr(text, "a \\\"quoted\\\"\\u000a name"));
     free(text);
+    assert_int_equal(hw_phase_end_if("another"), HW_PHASE_MISUSE);
+    assert_int_equal(hw_phase_end_if("a \"quoted\"\n name"), HW_PHASE_OK);
     assert_int_equal(hw_phase_end(), HW_PHASE_MISUSE);
 }
 
