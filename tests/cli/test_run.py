@@ -134,21 +134,13 @@ command = ["sh", "-c", sys.argv[2]]
 sys.exit(main(["run", "--abi", sys.argv[1], "--", *command]))
 """
 SLEEPS = "echo ready; exec sleep 60"
+TAKES = "trap 'exit {}' INT; echo ready; sleep 60 >&- 2>&- & wait"
 
 
-@pytest.mark.parametrize(
-    ("script", "status", "told"),
-    [
-        (SLEEPS, 130, "headway: interrupted"),
-        ("trap 'exit 7' INT; echo ready; sleep 60 >&- 2>&- & wait", 130, "headway: interrupted"),
-        ("trap 'exit 0' INT; echo ready; sleep 60 >&- 2>&- & wait", 0, ""),
-    ],
-)
+@pytest.mark.parametrize("script", [SLEEPS, TAKES.format(7), TAKES.format(0)])
 @matrix.only(matrix.on("mpich4"), "no different for another MPI")
-def test_interrupt_without_a_terminal_is_passed_on(
-    mpi: Mpi, script: str, status: int, told: str
-) -> None:
-    """One line and 130 whatever the launcher makes of it, unless the program ended well."""
+def test_interrupt_without_a_terminal_is_passed_on(mpi: Mpi, script: str) -> None:
+    """One line and 130 whatever the launcher makes of it."""
     with subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, mpi.flavour, script],
         env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
@@ -165,9 +157,19 @@ def test_interrupt_without_a_terminal_is_passed_on(
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    assert process.returncode == status, said
-    lines = said.splitlines()[1:]  # after which MPI it is
-    assert lines == [told] if told else "interrupted" not in said, said
+    assert process.returncode == 130, said
+    assert said.splitlines()[1:] == ["headway: interrupted"], said  # after which MPI it is
+
+
+def test_program_that_takes_an_interrupt() -> None:
+    """It reached MPI_Finalize, and its status is its own."""
+    folder, complete, killed = Path("records"), Record(ending="complete"), Record(ending="signal")
+    for status in (0, 3):
+        ended = run_command.Ended(status, True)
+        assert not ended.is_by_interrupt(folder, [complete])
+        assert ended.is_by_interrupt(folder, [killed]) and ended.is_by_interrupt(folder, [])
+        assert ended.is_by_interrupt(None, []) == (status != 0)
+        assert not run_command.Ended(status).is_by_interrupt(folder, [])
 
 
 @matrix.one_of_a("launcher")

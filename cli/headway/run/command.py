@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -290,7 +290,15 @@ class Ended:
     """How the launcher ended."""
 
     status: int
-    is_interrupted: bool  # it had SIGINT and did not end well: a program may handle it
+    had_interrupt: bool = False
+
+    def is_by_interrupt(self, folder: Path | None, found: Sequence[Record]) -> bool:
+        """Whether SIGINT ended it: a program may take it, and reach MPI_Finalize. A launcher's 0
+        says nothing, MPICH 5's may end so with its ranks killed, unless there is no folder in
+        which the ranks' records could say more."""
+        if not self.had_interrupt or any(one.ending == "complete" for one in found):
+            return False
+        return self.status != 0 or folder is not None
 
 
 def execute(plan: Plan) -> Ended:
@@ -314,9 +322,7 @@ def execute(plan: Plan) -> Ended:
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # else nor does the program get it
         signal.signal(signal.SIGINT, on_interrupt)
     status = process.wait()
-    if interrupts and status:
-        return Ended(128 + signal.SIGINT, True)
-    return Ended(status if status >= 0 else 128 - status, False)
+    return Ended(status if status >= 0 else 128 - status, bool(interrupts))
 
 
 def interrupt(process: subprocess.Popen[bytes], number: int) -> None:
@@ -378,12 +384,16 @@ def launch_and_tell(
         found = drop_old(folder, before) if folder else False
         if folder and found and is_kept:
             lines.keep(folder)
-        if ended.is_interrupted:
+        told = records.read(folder) if folder and found else []
+        if ended.is_by_interrupt(folder, told):
             console.say("interrupted")
-        if arguments.quiet or (ended.is_interrupted and not found):
+            ended.status = 128 + signal.SIGINT
+            if not told:
+                return ended.status
+        if arguments.quiet:
             return ended.status
         if folder:
-            tell(records.read(folder) if found else [])
+            tell(told)
             tell_of_transport(plan)
             if count := records.spawned_count(folder):
                 console.say(
