@@ -28,7 +28,7 @@ static struct told {
     bool is_cancelled, has_status;
 } told[REQUESTS];
 
-static int wrong; /* asserts are for one thread */
+static atomic_int wrong; /* asserts are for one thread */
 
 static bool is_active(MPI_Request handle)
 {
