@@ -248,6 +248,26 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_PACK_MESSAGES",
+        type="bool",
+        default="no",
+        values=(),
+        unit="",
+        min=0,
+        max=0,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="yes | no",
+        brief="whether point-to-point messages of derived datatypes are packed by Headway, too",
+        help=(
+            "Where HEADWAY_PACK says so: auto compares the MPI's packing and Headway's at the "
+            "first large use of a datatype. A message is sent as a datatype of the same signature "
+            "without gaps, so the other side need not have Headway. On Open MPI only sends are "
+            "packed."
+        ),
+    ),
+    Option(
         name="HEADWAY_PACK_THREADS",
         type="integer",
         default="auto",

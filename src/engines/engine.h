@@ -126,6 +126,11 @@ struct hw_engine {
      * for it (HW_INSIDE_PASSES). Any thread, inside the entry, before the real call. */
     void (*passed)(void);
 
+    /* The program is about to leave a call that blocks, belongs to an epoch, or is a door; told because the
+     * engine, which is asked, wants it (HW_INSIDE_GOES). Any thread, inside the entry, after the real call.
+     */
+    void (*goes)(void);
+
     /* A blocking call that is no door is about to return to the program; timed because the engine asked for
      * it (progress/inside.h). Any thread, inside the entry. */
     void (*blocked)(uint64_t began_ns);
@@ -237,6 +242,7 @@ bool hw_engines_window_place(MPI_Win *win, int *rank, struct hw_engine_place *pl
 void hw_engines_left(int change);
 
 void hw_engines_pass(void);
+void hw_engines_go(void);
 /* Before a blocking call, if an engine wants anything of it: when it begins, 0 if nobody wants the time. */
 uint64_t hw_engines_block(void);
 void hw_engines_blocked(uint64_t began_ns);

@@ -204,16 +204,33 @@ void hw_engines_hear(const struct hw_engine_handlers *handlers) { EACH(heard, ha
 
 void hw_engines_describe(struct hw_record_facts *facts) { EACH(describe, facts); }
 
-__attribute__((cold)) void hw_engines_pass(void) { HW_ENGINES_TELL(passed); }
+__attribute__((cold)) void hw_engines_pass(void)
+{
+    if (hw_inside_wants(HW_INSIDE_PASSES))
+        HW_ENGINES_TELL(passed);
+}
+
+__attribute__((cold)) void hw_engines_go(void)
+{
+    const struct hw_engine *engine;
+    for (int i = 0; (engine = hw_atomic_load_acquire(&asked[i])) != NULL; i++)
+        if (engine->goes)
+            engine->goes();
+}
 
 uint64_t hw_engines_block(void)
 {
-    if (hw_inside_wants(HW_INSIDE_PASSES))
-        hw_engines_pass();
-    return hw_inside_wants(HW_INSIDE_TIMES) ? hw_clock_now_ns() : 0;
+    hw_engines_pass();
+    return hw_inside_wants(HW_INSIDE_TIMES | HW_INSIDE_GOES) ? hw_clock_now_ns() : 0;
 }
 
-void hw_engines_blocked(uint64_t began_ns) { HW_ENGINES_TELL(blocked, began_ns); }
+void hw_engines_blocked(uint64_t began_ns)
+{
+    if (hw_inside_wants(HW_INSIDE_GOES))
+        hw_engines_go();
+    if (hw_inside_wants(HW_INSIDE_TIMES))
+        HW_ENGINES_TELL(blocked, began_ns);
+}
 
 void hw_engines_retire(const char *reason)
 {

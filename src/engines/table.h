@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every engine, in the order in which engines are asked and told. A new one is a folder here and a line
- * below: X(name) is struct hw_engine hw_engine_<name>, which a file of src/engines/<name> defines. */
+ * below: X(name) is struct hw_engine hw_engine_<name>, which a file of src/engines/<name> defines; packing
+ * has two. */
 #ifndef HW_ENGINES_TABLE_H
 #define HW_ENGINES_TABLE_H
 
@@ -8,6 +9,7 @@
 #define HW_ENGINE_TABLE(X) \
     X(rma) \
     X(pack) \
+    X(pack_messages) \
     X(thread)
 /* clang-format on */
 

@@ -14,19 +14,24 @@
 /* The value of `call`. One load and one branch unless an engine has asked. */
 #define HW_BLOCKING(call)                                                                                    \
     ({                                                                                                       \
-        uint64_t hw_began_ns = hw_inside_wants(HW_INSIDE_TIMES | HW_INSIDE_PASSES) ? hw_engines_block() : 0; \
+        uint64_t hw_began_ns =                                                                               \
+            hw_inside_wants(HW_INSIDE_TIMES | HW_INSIDE_PASSES | HW_INSIDE_GOES) ? hw_engines_block() : 0;   \
         __auto_type hw_result = (call);                                                                      \
         if (__builtin_expect(hw_began_ns != 0, 0))                                                           \
             hw_engines_blocked(hw_began_ns);                                                                 \
         hw_result;                                                                                           \
     })
 
-/* The same before other calls with which a program comes to MPI (spec, `passing`). */
+/* The same around other calls with which a program comes to MPI (spec, `passing`). */
 #define HW_PASSING(call)                                                                                     \
     ({                                                                                                       \
-        if (hw_inside_wants(HW_INSIDE_PASSES))                                                               \
+        bool hw_is_wanted = hw_inside_wants(HW_INSIDE_PASSES | HW_INSIDE_GOES);                              \
+        if (hw_is_wanted)                                                                                    \
             hw_engines_pass();                                                                               \
-        (call);                                                                                              \
+        __auto_type hw_passed = (call);                                                                      \
+        if (__builtin_expect(hw_is_wanted, 0))                                                               \
+            hw_engines_go();                                                                                 \
+        hw_passed;                                                                                           \
     })
 
 #endif

@@ -22,6 +22,9 @@ enum {
     HW_REAL_IS_IO_SAFE = 0,
     /* Attributes of what is freed while operations use it are deleted when those complete. */
     HW_REAL_FREES_LATE = 0,
+    /* A message too long for its receive is written whole, beyond the buffer, where the datatype has no gaps
+       (4.1 within a node): tests/mpi/packed_corners.c. */
+    HW_REAL_TRUNCATION_OVERFLOWS = 1,
     /* Processes that make progress at different moments while several MPI_Comm_idup are outstanding do not
        agree on the communicators: wrong sums, or a hang, plain too if they call MPI_Iprobe between:
        tests/mpi/duplicates.c. */
@@ -41,6 +44,7 @@ enum {
     HW_REAL_IS_IO_SAFE = 1,
     HW_REAL_IS_DUPLICATION_SAFE = 1,
     HW_REAL_FREES_LATE = 1, /* tests/mpi/late_attributes.c */
+    HW_REAL_TRUNCATION_OVERFLOWS = 0,
     HW_REAL_PARTITIONED_NEEDS_WORLD = 0,
 };
 

@@ -742,6 +742,9 @@ PROCESS_COUNTERS = (
     "packed_calls",
     "packed_bytes",
     "packed_won_ns",
+    "packed_messages",
+    "packed_message_bytes",
+    "packed_message_ns",
     "doors",
     "blocked_ns",
     "overlap_windows",
@@ -861,6 +864,12 @@ class Record:
     packed_bytes: int = 0
     #: time they took less than the MPI would have, as far as both were timed
     packed_won_ns: int = 0
+    #: messages of derived datatypes that Headway packed or unpacked
+    packed_messages: int = 0
+    #: bytes of these
+    packed_message_bytes: int = 0
+    #: time in packing and unpacking them
+    packed_message_ns: int = 0
     #: completion calls that held a tracked request
     doors: int = 0
     #: time in those calls
@@ -958,6 +967,9 @@ class Record:
             packed_calls=integer(raw, "packed_calls"),
             packed_bytes=integer(raw, "packed_bytes"),
             packed_won_ns=integer(raw, "packed_won_ns"),
+            packed_messages=integer(raw, "packed_messages"),
+            packed_message_bytes=integer(raw, "packed_message_bytes"),
+            packed_message_ns=integer(raw, "packed_message_ns"),
             doors=integer(raw, "doors"),
             blocked_ns=integer(raw, "blocked_ns"),
             overlap_windows=integer(raw, "overlap_windows"),

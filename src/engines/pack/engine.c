@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packing as an engine: it is asked about MPI_Pack and MPI_Unpack. */
+/* Packing as two engines: one is asked about MPI_Pack and MPI_Unpack, the other about messages of datatypes
+ * with gaps, which it takes only if the user asks for it (HEADWAY_PACK_MESSAGES). */
 #include "engines/engine.h"
 
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/pack/calls.h"
 #include "engines/pack/learnt.h"
+#include "engines/pack/message.h"
+#include "engines/pack/message_calls.h"
 #include "team/team.h"
 
 #include <unistd.h>
@@ -22,13 +25,38 @@ static bool is_limit_possible(void)
     return false;
 }
 
+extern const struct hw_engine hw_engine_pack_messages;
+
+static bool is_wanted(void)
+{
+    bool is_auto = hw_options.pack == HW_OPTION_PACK_AUTO && hw_options.engine != HW_OPTION_ENGINE_OFF;
+    return is_auto || hw_options.pack == HW_OPTION_PACK_ON;
+}
+
 static enum hw_status begin(void)
 {
     if (!is_limit_possible())
         return HW_BAD_INPUT;
     hw_team_limit((unsigned)hw_options.pack_threads);
-    bool is_auto = hw_options.pack == HW_OPTION_PACK_AUTO && hw_options.engine != HW_OPTION_ENGINE_OFF;
-    return is_auto || hw_options.pack == HW_OPTION_PACK_ON ? HW_OK : HW_DECLINED;
+    return is_wanted() ? HW_OK : HW_DECLINED;
+}
+
+static enum hw_status begin_messages(void)
+{
+    return is_wanted() && hw_options.pack_messages ? HW_OK : HW_DECLINED;
+}
+
+/* Only to be stopped. */
+static enum hw_status start_messages(bool has_world, uint64_t *min_bytes)
+{
+    (void)has_world, (void)min_bytes;
+    return begin_messages();
+}
+
+static void stop_messages(void)
+{
+    hw_engines_end(&hw_engine_pack_messages);
+    hw_pack_message_finish();
 }
 
 static void describe(struct hw_record_facts *facts) { hw_pack_learnt_describe(facts); }
@@ -38,4 +66,14 @@ const struct hw_engine hw_engine_pack = {
     .begin = begin,
     .pack = &hw_pack_calls,
     .describe = describe,
+};
+
+const struct hw_engine hw_engine_pack_messages = {
+    .name = "pack_messages",
+    .begin = begin_messages,
+    .start = start_messages,
+    .stop = stop_messages,
+    .goes = hw_pack_message_look_after,
+    .p2p = &hw_pack_message_calls,
+    .is_for_derived = true,
 };

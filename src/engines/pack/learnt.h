@@ -17,10 +17,13 @@
 enum { HW_PACK_LOG_MIN = 10, HW_PACK_LOG_MAX = 30, HW_PACK_BYTES_MIN = 1 << HW_PACK_LOG_MIN };
 
 /* Written relaxed by whoever has such a call: one of two that meet may get lost. */
+enum hw_pack_message_way { HW_PACK_MESSAGE_UNKNOWN, HW_PACK_MESSAGE_MPI, HW_PACK_MESSAGE_OURS };
+
 struct hw_pack_class {
-    atomic_uint left;     /* calls before the next is timed */
-    atomic_uint way;      /* enum hw_choice_way of those */
-    atomic_bool is_taken; /* somebody has `choice` */
+    atomic_int message_way; /* enum hw_pack_message_way, of point-to-point messages */
+    atomic_uint left;       /* calls before the next is timed */
+    atomic_uint way;        /* enum hw_choice_way of those */
+    atomic_bool is_taken;   /* somebody has `choice` */
     struct hw_choice choice;
     struct hw_team_split split;        /* of our way: alone, or with idle threads */
     atomic_uint_fast64_t calls, bytes; /* by our way */

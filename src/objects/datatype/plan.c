@@ -60,6 +60,9 @@ void hw_plan_release(struct hw_plan *plan)
 {
     if (hw_atomic_sub_acq_rel(&plan->holders, 1) > 1)
         return;
+    void *twin = hw_atomic_load_acquire(&plan->twin);
+    if (twin)
+        plan->free_twin(twin);
     hw_shape_arena_free(&plan->arena);
     free(plan);
 }

@@ -30,9 +30,11 @@ struct hw_plan {
     bool is_disjoint;      /* no byte of one twice: it may be received into */
     struct hw_shape shape; /* shape.size is MPI_Type_size */
     int64_t extent;
-    uint64_t kind;          /* the same of equal shapes and extents, of whatever handle */
-    _Atomic(void *) learnt; /* an engine's, about this kind; not owned */
-    atomic_uint holders;    /* the entry is one */
+    uint64_t kind;                 /* the same of equal shapes and extents, of whatever handle */
+    _Atomic(void *) twin;          /* an engine's, of this very datatype */
+    void (*free_twin)(void *twin); /* if there is one */
+    _Atomic(void *) learnt;        /* an engine's, about this kind; not owned */
+    atomic_uint holders;           /* the entry is one */
     struct hw_shape_arena arena;
 };
 

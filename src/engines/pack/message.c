@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/pack/message.h"
+
+#include "base/clock.h"
+#include "engines/engine.h"
+#include "engines/pack/pool.h"
+#include "objects/request.h"
+#include "progress/inside.h"
+#include "real/constants.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list of abandoned ones */
+static struct hw_pack_message *abandoned;
+static atomic_uint abandoned_count;
+
+static size_t room_of(int64_t bytes) { return sizeof(struct hw_pack_message) + (size_t)bytes; }
+
+struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, struct hw_plan *plan,
+                                             int64_t bytes)
+{
+    if (bytes > HW_PACK_POOL_BYTES_MAX)
+        return NULL;
+    const struct hw_pack_twin *twin = hw_pack_twin_of(plan, given->datatype);
+    struct hw_pack_message *message = twin ? hw_pack_pool_take(room_of(bytes)) : NULL;
+    if (message == NULL)
+        return NULL;
+    hw_plan_hold(plan);
+    message->given = *given;
+    message->plan = plan;
+    message->bytes = bytes;
+    message->type = twin->type;
+    message->count = given->count * (MPI_Count)twin->count;
+    return message;
+}
+
+void hw_pack_message_free(struct hw_pack_message *message)
+{
+    int64_t bytes = message->bytes;
+    hw_plan_release(message->plan);
+    hw_pack_pool_give(message, room_of(bytes));
+}
+
+static void copy(struct hw_pack_message *message, int64_t bytes)
+{
+    uint64_t began_ns = hw_clock_fast_ns();
+    hw_plan_copy(message->plan, message->given.count, message->given.direction, message->given.memory,
+                 (struct hw_shape_range){0, bytes}, message->data);
+    HW_COUNT(packed_messages);
+    HW_COUNT_ADD(packed_message_bytes, bytes);
+    HW_COUNT_ADD(packed_message_ns, hw_clock_fast_ns() - began_ns);
+}
+
+void hw_pack_message_fill(struct hw_pack_message *message) { copy(message, message->bytes); }
+
+/* A message that was too long has filled the buffer. */
+void hw_pack_message_empty(struct hw_pack_message *message, const MPI_Status *status, int error)
+{
+    int bytes = 0, error_class = MPI_SUCCESS;
+    if (error != MPI_SUCCESS)
+        hw_bottom.Error_class(error, &error_class);
+    if (status == NULL || (error_class != MPI_SUCCESS && error_class != MPI_ERR_TRUNCATE) ||
+        hw_bottom.Get_count(status, HW_BYTE, &bytes) != MPI_SUCCESS || bytes <= 0)
+        return;
+    copy(message, bytes < message->bytes ? bytes : message->bytes);
+}
+
+static void completed(void *attachment, const MPI_Status *status, int error, bool is_cancelled)
+{
+    struct hw_pack_message *message = attachment;
+    if (message->given.direction == HW_SHAPE_UNPACK && !is_cancelled)
+        hw_pack_message_empty(message, status, error);
+}
+
+static void starting(void *attachment)
+{
+    struct hw_pack_message *message = attachment;
+    if (message->given.direction == HW_SHAPE_PACK)
+        hw_pack_message_fill(message);
+}
+
+static void freed(void *attachment) { hw_pack_message_free(attachment); }
+
+static void on_abandoned(void *attachment, MPI_Request request)
+{
+    struct hw_pack_message *message = attachment;
+    message->request = request;
+    pthread_mutex_lock(&lock);
+    message->next = abandoned;
+    abandoned = message;
+    hw_atomic_add_relaxed(&abandoned_count, 1);
+    hw_inside_want(HW_INSIDE_GOES, true); /* the program may learn by any call that a receive is through */
+    pthread_mutex_unlock(&lock);
+}
+
+static const struct hw_request_calls calls = {completed, starting, on_abandoned, freed};
+
+/* As hw_track_p2p does of other messages. */
+static bool is_followed(const struct hw_pack_message *message)
+{
+    return hw_engines_min_bytes != UINT64_MAX && (uint64_t)message->bytes >= hw_engines_min_bytes;
+}
+
+void hw_pack_message_attach(struct hw_pack_message *message, MPI_Request request, bool is_persistent)
+{
+    const struct hw_request_attachment attachment = {
+        .calls = &calls,
+        .attachment = message,
+        .bytes = (uint64_t)message->bytes,
+        .is_persistent = is_persistent,
+        .is_followed = is_followed(message),
+    };
+    bool is_receive = message->given.direction == HW_SHAPE_UNPACK;
+    uint64_t bytes = attachment.bytes;
+    hw_request_attach(request, &attachment);
+    if (attachment.is_followed && is_persistent)
+        HW_COUNT(tracked_persistent);
+    if (!attachment.is_followed || is_persistent)
+        return;
+    HW_COUNT(tracked_p2p);
+    HW_COUNT_ADD(tracked_bytes, bytes);
+    hw_engines_posted(HW_REQUEST_P2P, bytes, is_receive);
+}
+
+/* Gives away a message whose request is complete; a persistent one is freed besides. */
+static void finish(struct hw_pack_message *message, const MPI_Status *status, int error)
+{
+    int is_cancelled = 0;
+    hw_bottom.Test_cancelled(status, &is_cancelled);
+    completed(message, status, error, is_cancelled != 0);
+    if (message->request != HW_REQUEST_NULL)
+        hw_bottom.Request_free(&message->request);
+    hw_pack_message_free(message);
+}
+
+static void look(bool is_last)
+{
+    pthread_mutex_lock(&lock);
+    struct hw_pack_message *list = abandoned, *next;
+    abandoned = NULL;
+    pthread_mutex_unlock(&lock);
+    for (; list; list = next) {
+        MPI_Status status;
+        int is_over = 0;
+        next = list->next;
+        bool waits = is_last && list->given.direction == HW_SHAPE_PACK; /* a receive may never end */
+        int rc = waits ? hw_bottom.Wait(&list->request, &status)
+                       : hw_bottom.Test(&list->request, &is_over, &status);
+        if (waits || is_over || rc != MPI_SUCCESS) {
+            hw_atomic_sub_relaxed(&abandoned_count, 1);
+            finish(list, &status, rc);
+        } else {
+            pthread_mutex_lock(&lock);
+            list->next = abandoned;
+            abandoned = list;
+            pthread_mutex_unlock(&lock);
+        }
+    }
+}
+
+void hw_pack_message_look_after(void)
+{
+    if (__builtin_expect(hw_atomic_load_relaxed(&abandoned_count) == 0, 1))
+        return;
+    look(false);
+    pthread_mutex_lock(&lock);
+    if (hw_atomic_load_relaxed(&abandoned_count) == 0)
+        hw_inside_want(HW_INSIDE_GOES, false);
+    pthread_mutex_unlock(&lock);
+}
+
+void hw_pack_message_finish(void)
+{
+    if (hw_atomic_load_relaxed(&abandoned_count) > 0)
+        look(true);
+    hw_pack_pool_trim();
+}

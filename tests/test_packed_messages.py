@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Messages that Headway packs: the same bytes, statuses and errors as plain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matrix
+import pytest
+import support
+from headway.mpi.mpis import Mpi
+
+MESSAGES = {"HEADWAY_PACK_MESSAGES": "yes"}
+ON = {"HEADWAY_PACK": "on", **MESSAGES}
+FIXED_SEED = 1
+CASES = 25
+CASES_FULL = 400
+#: Rank 1 leaves its messages to the MPI: what it sends and receives is as without the library.
+ALONE = 'test "${PMI_RANK-${OMPI_COMM_WORLD_RANK}}" != 1 || export HEADWAY_PACK=off; exec "$@"'
+
+#: name -> shared memory, options, words before the program's
+SETTINGS: dict[str, tuple[bool, dict[str, str], list[str]]] = {
+    "shm": (True, ON, []),
+    "tcp-thread": (False, {**ON, **support.FORCED}, []),
+    "auto": (True, {"HEADWAY_PACK": "auto", **MESSAGES}, []),
+    "one-side": (True, ON, ["sh", "-c", ALONE, "sh"]),
+}
+
+
+def build(mpi: Mpi, name: str) -> Path:
+    return support.compile_program(mpi, name, [support.PROGRAMS / f"{name}.c"])
+
+
+@matrix.only(
+    lambda mpi: mpi.name != "mpich4",
+    "it truncates some of these messages, plain too: seed 294613869",
+)
+@matrix.quick(
+    lambda mpi, setting: setting == "shm" or mpi.name in ("mpich5", "ompi4"),
+    "another MPI of the vendor",
+)
+@matrix.check(lambda mpi, setting: mpi.name == "mpich5" and setting == "shm")
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_random_messages(
+    mpi: Mpi,
+    setting: str,
+    is_full: bool,
+    tmp_path: Path,
+    first_seed: int,
+    plain_run: support.PlainRuns,
+) -> None:
+    """Every way of sending by every way of receiving."""
+    has_shm, options, before = SETTINGS[setting]
+    program = build(mpi, "packed_messages")
+    words = [str(first_seed), str(CASES_FULL)] if is_full else [str(FIXED_SEED), str(CASES)]
+    plain = plain_run(mpi, [program, *words], ranks=2)
+    done = support.run_mpi(
+        mpi,
+        [*before, program, *words],
+        ranks=2,
+        shared_memory=has_shm,
+        options=options,
+        records=tmp_path,
+        timeout_s=600,
+    )
+    assert done.status == 0, done.explain()
+    assert done.lines == plain.lines, done.explain()
+    if setting != "auto":
+        assert done.total("packed_messages") > CASES
+        assert done.total("packed_message_bytes") > 1024 * done.total("packed_messages") / 4
+
+
+@matrix.quick(lambda mpi, way: way == "on" or mpi.name == "ompi4", "another MPI")
+@pytest.mark.parametrize("way", ["on", "auto"])
+def test_corners(mpi: Mpi, way: str, tmp_path: Path, plain_run: support.PlainRuns) -> None:
+    argv = [build(mpi, "packed_corners")]
+    plain = plain_run(mpi, argv, ranks=2)
+    done = support.run_mpi(
+        mpi, argv, ranks=2, options={"HEADWAY_PACK": way, **MESSAGES}, records=tmp_path
+    )
+    assert done.status == 0, done.explain()
+    assert done.lines == plain.lines, done.explain()
+    if way == "on":
+        assert done.total("packed_messages") > 20
