@@ -98,7 +98,7 @@ def test_with_the_library(headway: Headway, program: Path, mpi: Mpi, tmp_path: P
     assert f"version {package.__version__} engine thread" in done.stdout
     check_phases({phase.name: phase for phase in phases.phases_of(runs.load(tmp_path / "kept"))})
     schema = json.loads((ROOT / "doc/schema/record.json").read_text())
-    for path in (tmp_path / "kept").iterdir():
+    for path in (tmp_path / "kept").glob("headway.*.json"):
         follow(json.loads(path.read_text()), schema, "record")
     if mpi.name != "mpich4":
         return

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matrix
 import pytest
+import support
 from conftest import build
 from headway.mpi.mpis import Mpi
 from headway.report import page, runs, text
@@ -17,6 +18,7 @@ from headway.report.runs import Run
 from test_causes import Recorded, S, run_of
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
+LAUNCHES = 3
 LARGE, SMALL = 21, 11  # size classes: 1 MiB, 1 KiB
 
 
@@ -177,12 +179,19 @@ def test_engine_needs_cores_to_copy_on(cores: int) -> None:
 @pytest.mark.parametrize("does", ["both", "late", "sends"])
 def test_program_within_a_node(headway: Headway, mpi: Mpi, tmp_path: Path, does: str) -> None:
     """100 ms of computing in each of 5 rounds, of which one is enough: between saying that it is
-    about to wait and waiting rank 0 may be kept from its core."""
+    about to wait and waiting rank 0 may be kept from its core. Where rank 1 is kept in its barrier
+    all the while, the message moves there."""
     program = build(mpi, "within.c", "-g", "-O1")
-    (tmp_path / "said").mkdir()
-    done = headway("profile", "--record", "kept", "-n", 2, program, does, "said")
-    assert done.returncode == 0 and "done" in done.stdout, done.stderr
-    run = runs.load(tmp_path / "kept")
+    for launch in range(LAUNCHES):
+        kept = f"kept{launch}"
+        (tmp_path / f"said{launch}").mkdir()
+        done = headway("profile", "--record", kept, "-n", 2, program, does, f"said{launch}")
+        assert done.returncode == 0 and "done" in done.stdout, done.stderr
+        run = runs.load(tmp_path / kept)
+        waits = [site.ranks[0].call_ns for site in text.waits_of(run) if 0 in site.ranks]
+        has_waited = does == "both" or any(wait_ns > S / 10 for wait_ns in waits)
+        if not support.tally("started again, for nobody had to wait", not has_waited):
+            break
     mark = "send" if does == "sends" else "exchange"
     lines = (Path(__file__).with_name("within.c")).read_text().splitlines()
     (number,) = (n for n, one in enumerate(lines, 1) if one.endswith(f"/* site: {mark} */"))
