@@ -36,7 +36,10 @@ static int reserve_statuses(struct door *door, int count, MPI_Status **statuses)
     enum { ROOM = sizeof door->inline_own / sizeof door->inline_own[0] };
     if (door->taken.is_short)
         return MUST_REFUSE;
-    if (door->taken.attached == 0 || (*statuses != HW_STATUS_IGNORE && *statuses != HW_STATUSES_IGNORE))
+    if (door->taken.attached == 0)
+        return TAKEN;
+    /* NOLINTNEXTLINE(misc-redundant-expression): they may differ */
+    if (*statuses != HW_STATUS_IGNORE && *statuses != HW_STATUSES_IGNORE)
         return TAKEN;
     door->own = door->inline_own;
     if (count > ROOM && (door->own = calloc((size_t)count, sizeof *door->own)) == NULL)

@@ -181,14 +181,14 @@ static int answer(const struct call *c)
     static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
                     MPI_Comm comm)                                                                           \
     {                                                                                                        \
-        const struct call c = {.way = which, GIVEN_SENT};                                                    \
+        const struct call c = {.way = (which), GIVEN_SENT};                                                  \
         return answer(&c);                                                                                   \
     }
 #define POSTS(name, which)                                                                                   \
     static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
                     MPI_Comm comm, MPI_Request *request)                                                     \
     {                                                                                                        \
-        const struct call c = {.way = which, GIVEN_SENT, .request = request};                                \
+        const struct call c = {.way = (which), GIVEN_SENT, .request = request};                              \
         return request ? answer(&c) : HW_DECLINES;                                                           \
     }
 

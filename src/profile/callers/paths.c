@@ -22,9 +22,9 @@ struct node {
     _Atomic(const void *) address; /* NULL: free. Written last, released, under the lock */
     const struct node *below;      /* who it called; NULL: MPI */
     atomic_ptrdiff_t distance;     /* from its slot on the stack to the next one's; 0: unwind */
+    atomic_uint use_count;         /* of an end; some may be lost */
     atomic_bool is_varying;        /* the distance is never the same */
     atomic_bool is_end;            /* the path is whole */
-    atomic_uint use_count;         /* of an end; some may be lost */
     bool is_hidden;
 };
 
