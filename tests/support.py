@@ -259,6 +259,19 @@ def job_environment(mpi: Mpi, extra: Mapping[str, str]) -> dict[str, str]:
     return environment
 
 
+def start_tagged(mpi: Mpi, made: launch.Launch, tag: str) -> subprocess.Popen[str]:
+    """Starts a job in a process group of its own; tagged_processes(tag) are its processes."""
+    return subprocess.Popen(
+        made.argv,
+        env={**job_environment(mpi, made.env), TAG: tag},
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
 def read_records(folder: Path) -> list[dict]:
     return [json.loads(path.read_text()) for path in sorted(folder.glob("headway.*.json"))]
 

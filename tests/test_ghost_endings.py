@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import time
 import uuid
 from collections.abc import Callable
@@ -173,16 +172,7 @@ def test_launcher_killed(mpi: Mpi) -> None:
             forward={} if options is None else support.preloaded(mpi, options),
             extra=support.launcher_extra(mpi),
         )
-        environment = {**support.job_environment(mpi, made.env), support.TAG: tag}
-        with subprocess.Popen(
-            made.argv,
-            env=environment,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        ) as process:
+        with support.start_tagged(mpi, made, tag) as process:
             assert process.stdout is not None
             wanted = 3 if options is None else 2
             while wanted and (line := process.stdout.readline()):

@@ -107,16 +107,7 @@ def test_kill_one_rank(mpi: Mpi) -> None:
         mpi, [str(program), "hang"], ranks=2, forward=forward, extra=support.launcher_extra(mpi)
     )
     tag = uuid.uuid4().hex
-    env = {**support.job_environment(mpi, made.env), support.TAG: tag}
-    process = subprocess.Popen(
-        made.argv,
-        env=env,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = support.start_tagged(mpi, made, tag)
     try:
         ranks = first_ranks(process, 2)
         assert len(ranks) == 2, "the program did not start"

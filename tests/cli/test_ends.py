@@ -96,16 +96,7 @@ def test_hang_and_kill(mpi: Mpi, headway: Headway, tmp_path: Path) -> None:
         netmod=support.netmod(mpi),
         extra=support.launcher_extra(mpi),
     )
-    env = {**support.job_environment(mpi, made.env), support.TAG: tag}
-    process = subprocess.Popen(
-        made.argv,
-        env=env,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = support.start_tagged(mpi, made, tag)
     try:
         assert process.stdout is not None
         found = [re.match(r"pid (\d+)", process.stdout.readline()) for _ in range(2)]
