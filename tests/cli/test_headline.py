@@ -21,7 +21,7 @@ from test_causes import run_of
 from test_imbalance import sliced
 from test_partners import exchanging
 from test_report import MS, record, save, site
-from test_waits import Seen, in_turns
+from test_waits import Seen, in_turns, last_in_turns
 
 
 def loaded(folder: Path, *found: dict) -> Run:
@@ -139,15 +139,7 @@ def test_late_in_turns_names_nobody() -> None:
 
 
 def test_who_comes_last_to_a_collective() -> None:
-    ranks = [Seen(rank, 3) for rank in range(3)]
-    for turn in range(9):
-        at = 1000 + 10 * turn
-        for rank, one in enumerate(ranks):
-            if rank == turn % 3:
-                one.outside(at, at + 9, "Barrier all")
-            else:
-                one.awaits(at, at + 9, "Barrier all", communicator=0)
-    sentence = told(run_of(*ranks))[0]
+    sentence = told(run_of(*last_in_turns()))[0]
     assert "100 % of the waiting was for a rank that came late (all, app+0x" in sentence
 
 

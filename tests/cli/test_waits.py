@@ -121,7 +121,8 @@ def test_next_message_is_not_the_one_waited_for() -> None:
     assert found and found.looks == 1 and found.late == found.unready == 0
 
 
-def test_another_rank_is_last_each_time() -> None:
+def last_in_turns() -> list[Seen]:
+    """Three ranks, of which another one is last at each barrier."""
     ranks = [Seen(rank, 3) for rank in range(3)]
     for turn in range(9):
         at = 1000 + 10 * turn
@@ -130,6 +131,11 @@ def test_another_rank_is_last_each_time() -> None:
                 one.outside(at, at + 9, "Barrier all")
             else:
                 one.awaits(at, at + 9, "Barrier all", communicator=0)
+    return ranks
+
+
+def test_another_rank_is_last_each_time() -> None:
+    ranks = last_in_turns()
     run = run_of(*ranks)
     assert text.cause(reasons_of(run, "Barrier"), "Barrier").startswith("wait at barrier 100.0")
     (cause,) = Causes(run).longest()
