@@ -25,7 +25,6 @@ struct hw_team_job {
     _Atomic uint32_t next;     /* the first piece that nobody has claimed */
     _Atomic uint32_t finished; /* claimed pieces that are done; its release publishes their bytes */
     atomic_bool is_awaited;    /* somebody may sleep on `finished` */
-    atomic_bool done[];        /* of each piece, by whoever did it */
 };
 
 static unsigned limit; /* 0: none */
@@ -47,7 +46,6 @@ static void take_pieces(struct hw_team_job *job)
         return;
     while ((piece = hw_atomic_add_relaxed(&job->next, 1)) < pieces) {
         job->task.work(job->task.context, piece);
-        hw_atomic_store_release(&job->done[piece], true);
         if (hw_atomic_add_seq_cst(&job->finished, 1) + 1 == pieces &&
             hw_atomic_load_seq_cst(&job->is_awaited))
             hw_futex_wake(&job->finished, 1);
@@ -67,7 +65,7 @@ static void run_task(void *data)
 
 static struct hw_team_job *make(const struct hw_team_task *task)
 {
-    struct hw_team_job *job = calloc(1, sizeof *job + task->pieces * sizeof job->done[0]);
+    struct hw_team_job *job = calloc(1, sizeof *job);
     if (job) {
         job->task = *task;
         job->caller = pthread_self();
@@ -148,29 +146,21 @@ static void wait_for_all(struct hw_team_job *job)
     }
 }
 
-/* NULL: the task is done, alone or with others that are all through. */
-static struct hw_team_job *begin(const struct hw_team_task *task)
+static void share(const struct hw_openmp *openmp, enum hw_idle_place place, struct hw_team_job *job)
 {
-    const struct hw_openmp *openmp = hw_openmp_find();
-    enum hw_idle_place place = task->pieces > 1 ? hw_team_place() : HW_IDLE_NOWHERE;
-    bool is_crowded = place == HW_IDLE_REGION && hw_idle_is_crowded();
-    struct hw_team_job *job = place != HW_IDLE_NOWHERE && !is_crowded ? make(task) : NULL;
-    if (job == NULL) {
-        run_alone(task);
-        return NULL;
-    }
     if (place == HW_IDLE_REGION)
         run_with_region(openmp, job);
     else
         run_with_tasks(openmp, job);
-    uint32_t by_others = task->pieces - job->by_caller;
+    uint32_t by_others = job->task.pieces - job->by_caller;
     HW_COUNT(team_jobs);
     HW_COUNT_ADD(team_pieces, by_others);
     hw_idle_learn(place, by_others);
-    if (!is_finished(job))
-        return job;
-    release(job);
-    return NULL;
+    if (!is_finished(job)) { /* after a region all is */
+        uint64_t began_ns = hw_clock_now_ns();
+        wait_for_all(job);
+        hw_idle_waited(place, hw_clock_now_ns() - began_ns);
+    }
 }
 
 enum hw_idle_place hw_team_place(void)
@@ -178,29 +168,15 @@ enum hw_idle_place hw_team_place(void)
     return limit != 1 ? hw_idle_place(hw_openmp_find()) : HW_IDLE_NOWHERE;
 }
 
-/* After a region nobody is late. */
-void hw_team_settle(struct hw_team_job *job)
+void hw_team_run(const struct hw_team_task *task)
 {
-    if (job == NULL)
+    enum hw_idle_place place = task->pieces > 1 ? hw_team_place() : HW_IDLE_NOWHERE;
+    bool is_crowded = place == HW_IDLE_REGION && hw_idle_is_crowded();
+    struct hw_team_job *job = place != HW_IDLE_NOWHERE && !is_crowded ? make(task) : NULL;
+    if (job == NULL) {
+        run_alone(task);
         return;
-    uint64_t began_ns = hw_clock_now_ns();
-    wait_for_all(job);
-    hw_idle_waited(HW_IDLE_TASKS, hw_clock_now_ns() - began_ns);
-    release(job);
-}
-
-void hw_team_run(const struct hw_team_task *task) { hw_team_settle(begin(task)); }
-
-struct hw_team_job *hw_team_run_twice(const struct hw_team_task *task)
-{
-    struct hw_team_job *job = begin(task);
-    if (job == NULL || spin(job)) {
-        if (job)
-            release(job);
-        return NULL;
     }
-    for (uint32_t piece = 0; piece < task->pieces; piece++)
-        if (!hw_atomic_load_acquire(&job->done[piece]))
-            task->work(task->context, piece);
-    return job;
+    share(hw_openmp_find(), place, job);
+    release(job);
 }

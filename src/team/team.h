@@ -25,8 +25,6 @@ struct hw_team_task {
     uint32_t pieces; /* each worth some 50 us: less does not pay for a second thread */
 };
 
-struct hw_team_job;
-
 /* At most so many threads, the caller included, take part in one job; 0: as many as are idle. Before jobs. */
 void hw_team_limit(unsigned threads);
 
@@ -35,13 +33,5 @@ enum hw_idle_place hw_team_place(void);
 
 /* Every piece is done once, and no thread uses the context any more. */
 void hw_team_run(const struct hw_team_task *task);
-
-/* Every piece is done, but a thread that lost its core may be within one, which the caller then did as well:
- * only for pieces that write the same bytes when they are done twice at once. Unless the result is NULL,
- * hw_team_settle must follow before the context, or memory that the pieces use, is given up. */
-struct hw_team_job *hw_team_run_twice(const struct hw_team_task *task);
-
-/* Waits until no thread is within a piece, and frees the job. NULL: nothing. */
-void hw_team_settle(struct hw_team_job *job);
 
 #endif

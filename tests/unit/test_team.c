@@ -189,24 +189,6 @@ static void wait_until_asked(void)
         sched_yield();
 }
 
-static void test_late_piece_is_done_twice(void **state)
-{
-    (void)state;
-    struct job job;
-    fill(&job, 1);
-    sem_init(&is_in, 0, 0);
-    sem_init(&may_go, 0, 0);
-    wait_until_asked();
-    struct hw_team_job *late = hw_team_run_twice(&(struct hw_team_task){block_others, &job, PIECES});
-    assert_non_null(late);
-    for (int i = 0; i < PIECES; i++)
-        assert_int_equal(__atomic_load_n(&job.to[i], __ATOMIC_RELAXED), job.from[i]);
-    assert_int_equal(job.times, PIECES);
-    sem_post(&may_go);
-    hw_team_settle(late);
-    assert_int_equal(job.times, PIECES + job.others);
-}
-
 static void *let_go(void *argument)
 {
     struct job *job = argument;
@@ -283,7 +265,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_piece_once),
         cmocka_unit_test(test_nobody_comes),
-        cmocka_unit_test(test_late_piece_is_done_twice),
         cmocka_unit_test(test_late_piece_is_waited_for),
         cmocka_unit_test(test_split),
         cmocka_unit_test(test_limit),
