@@ -52,7 +52,7 @@ static void test_take_and_give(void **state)
         assert_int_equal(getppid(), -7); /* the loader did not put itself in our place */
         hw_real_slots_give(map, slots, 2);
         assert_int_equal(getppid(), parent);
-        assert_true(getpgrp() > 0);
+        assert_true(getpgrp() >= 0); /* 0: a group of another name space */
     }
     assert_int_equal(call_count, 6);
 }
