@@ -36,9 +36,9 @@ class Mutation:
 ONE_MPI = ("--mpis", "mpich5")
 MUTATIONS = [
     Mutation(
-        "the-thread-never-wakes",
-        "static bool is_to_wake(uint32_t state, uint32_t *found)\n{\n",
-        "static bool is_to_wake(uint32_t state, uint32_t *found)\n{\n    return false;\n",
+        "the-thread-finds-no-work",
+        "static bool has_work(void)\n{\n    if (hw_atomic_load_seq_cst(&is_retired)",
+        "static bool has_work(void)\n{\n    if (true || hw_atomic_load_seq_cst(&is_retired)",
         (*ONE_MPI, "tests/test_gain.py", "-k", "complete_before or policy"),
     ),
     Mutation(
