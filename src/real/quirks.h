@@ -33,6 +33,7 @@ enum {
        a process that has called MPI_Psend_init or MPI_Precv_init: nothing partitioned moves before all have.
      */
     HW_REAL_PARTITIONED_NEEDS_WORLD = 1,
+    HW_REAL_PACKS_DENSE_STRUCTS = 0,
 };
 
 #else
@@ -46,6 +47,10 @@ enum {
     HW_REAL_FREES_LATE = 1, /* tests/mpi/late_attributes.c */
     HW_REAL_TRUNCATION_OVERFLOWS = 0,
     HW_REAL_PARTITIONED_NEEDS_WORLD = 0,
+    /* A struct without gaps whose extent was resized is packed field by field: 448 KiB of {double, int, 2
+       double} take 0.8 ms on MPICH 4 and 5, 0.2 on Intel MPI, as bytes 0.015. Messages say nothing of their
+       datatypes, and all processes have one representation of data. */
+    HW_REAL_PACKS_DENSE_STRUCTS = 1,
 };
 
 #endif

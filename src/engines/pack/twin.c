@@ -3,6 +3,7 @@
 
 #include "objects/datatype/contents.h"
 #include "real/constants.h"
+#include "real/quirks.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -149,12 +150,25 @@ static void free_twin(void *of)
     free(twin);
 }
 
+/* Where the MPI would pack the struct, which has no gaps. */
+static bool become_bytes(struct dense *dense)
+{
+    int64_t bytes, size = size_of(dense->type);
+    let_go(dense);
+    if (__builtin_mul_overflow(dense->count, size, &bytes))
+        return false;
+    *dense = (struct dense){.type = HW_BYTE, .count = bytes};
+    return true;
+}
+
 /* Where there is none `count` is 0. */
 static struct hw_pack_twin *make(MPI_Datatype datatype)
 {
     struct hw_pack_twin *twin = calloc(1, sizeof *twin);
     struct dense dense;
     if (twin == NULL || !find(datatype, &dense))
+        return twin;
+    if (HW_REAL_PACKS_DENSE_STRUCTS && dense.is_owned && !become_bytes(&dense))
         return twin;
     if (dense.is_owned && hw_bottom.Type_commit(&dense.type) != MPI_SUCCESS) {
         let_go(&dense);

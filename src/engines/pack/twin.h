@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The dense twin of a datatype has the same signature and no gaps, so that what is sent with one may be
  * received with the other (MPI-4.1 section 3.3.1): a basic datatype where all elements are of that one, else
- * a struct. */
+ * a struct; bytes, where messages do not say what they hold and the MPI would pack that struct
+ * (HW_REAL_PACKS_DENSE_STRUCTS). */
 #ifndef HW_ENGINES_PACK_TWIN_H
 #define HW_ENGINES_PACK_TWIN_H
 
