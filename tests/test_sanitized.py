@@ -21,12 +21,15 @@ from test_programs import Program, build
 MPI = "mpich4"
 GHOST = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
 
+MESSAGES = {"HEADWAY_PACK": "on", "HEADWAY_PACK_MESSAGES": "yes"}
+
 #: name -> program and its words, user processes, ghosts, options, counters that must not be 0
 JOBS: dict[str, tuple[tuple[str, ...], int, int, dict[str, str], tuple[str, ...]]] = {
     "messages": (("doors",), 2, 0, support.FORCED, ("tracked_p2p", "polls")),
     "persistent": (("persistent",), 2, 0, support.FORCED, ("started", "polls")),
     "threads": (("threads", "multiple", "4"), 2, 0, support.FORCED, ("tracked_p2p", "doors")),
     "packing": (("packing_threads",), 1, 0, {"HEADWAY_PACK": "on"}, ("packed_calls",)),
+    "team": (("team_messages",), 2, 0, MESSAGES, ("packed_messages", "team_jobs")),
     "exposures": (("rma",), 2, 0, support.FORCED, ("tracked_rma", "exposures")),
     "ghosts": (("ghosts",), 3, 1, GHOST, ("windows_redirected", "operations_redirected")),
     "near": (("contention",), 3, 1, {"HEADWAY_GHOSTS": "1"}, ("operations_applied",)),
@@ -59,7 +62,11 @@ def test_job(mpi: Mpi, kind: str, job: str, tmp_path: Path, plain_run: support.P
     if not library.exists():
         pytest.skip(f"build/{kind} has no library; ./dev test makes it")
     words, users, ghosts, options, counters = JOBS[job]
-    program = program_of(mpi, words[0]) if ghosts else build(mpi, Program(words[0]))
+    if job == "team":
+        sources = [support.PROGRAMS / f"{words[0]}.c"]
+        program = support.compile_program(mpi, f"{words[0]}_gcc", sources, ["-fopenmp"])
+    else:
+        program = program_of(mpi, words[0]) if ghosts else build(mpi, Program(words[0]))
     argv = [program, *words[1:]]
     plain = plain_run(mpi, argv, ranks=users)
     done = support.run_mpi(

@@ -17,6 +17,8 @@ import support
 from headway.cluster import Cluster
 from headway.mpi.mpis import Mpi
 
+#: of a program in which an idle thread has to come in time
+LAUNCHES = 4
 PROGRAM = support.ROOT / "build/cmake/unit/test_team_openmp"
 
 
@@ -54,6 +56,42 @@ def test_threads_of_the_program(mpi: Mpi, tmp_path: Path, plain_run: support.Pla
     assert done.lines == plain.lines
     for counter in ("packed_calls", "team_jobs"):
         assert done.total(counter) > 0, counter
+
+
+@matrix.quick(lambda mpi, runtime: runtime == "GCC" or mpi.flavour == "mpich", "one runtime")
+@matrix.one_of_a("family")
+@pytest.mark.parametrize("runtime", ["GCC", "LLVM"])
+def test_messages(mpi: Mpi, runtime: str, tmp_path: Path, plain_run: support.PlainRuns) -> None:
+    """Nothing but messages is packed, so every piece is one of a message. Whether another thread
+    comes in time for one is the machine's matter: a launch in which none did is counted."""
+    flags = ["-fopenmp"]
+    if runtime == "LLVM":
+        found = llvm_runtime()
+        if found is None:
+            pytest.skip("no libomp: Debian has it in libomp5")
+        (tmp_path / "lib").mkdir()
+        (tmp_path / "lib/libgomp.so.1").symlink_to(found)
+        flags.append(f"-Wl,--disable-new-dtags,-rpath,{tmp_path / 'lib'}")
+    sources = [support.PROGRAMS / "team_messages.c"]
+    name = f"team_messages_{runtime.lower()}"
+    if runtime == "LLVM":
+        (support.BUILD / mpi.name / name).unlink(missing_ok=True)  # another folder each time
+    argv = [support.compile_program(mpi, name, sources, flags)]
+    plain = plain_run(mpi, argv, ranks=2)
+    options = {"HEADWAY_PACK": "on", "HEADWAY_PACK_MESSAGES": "yes"}
+    pieces = 0
+    for launch in range(LAUNCHES):
+        folder = tmp_path / str(launch)
+        done = support.run_mpi(mpi, argv, ranks=2, options=options, records=folder)
+        assert done.status == 0, done.explain()
+        assert done.lines == plain.lines
+        assert done.total("packed_messages") > 0
+        assert done.total("packed_calls") == 0
+        assert done.total("team_jobs") > 0
+        pieces = done.total("team_pieces")
+        if not support.tally("no idle thread came for a message", pieces == 0):
+            break
+    assert pieces > 0
 
 
 @matrix.only(matrix.on("mpich4"), "the team knows no MPI")

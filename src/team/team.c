@@ -19,8 +19,9 @@
 struct hw_team_job {
     struct hw_team_task task;
     pthread_t caller;
-    uint32_t by_caller; /* pieces; the caller's alone */
-    atomic_uint holders;
+    uint32_t by_caller;        /* pieces; the caller's alone, as `left_ns` */
+    uint64_t left_ns;          /* when the caller found no piece any more */
+    atomic_uint holders;       /* its first store publishes the rest to those that come */
     atomic_uint members;       /* other threads that have come */
     _Atomic uint32_t next;     /* the first piece that nobody has claimed */
     _Atomic uint32_t finished; /* claimed pieces that are done; its release publishes their bytes */
@@ -40,19 +41,22 @@ static void release(struct hw_team_job *job)
 /* Claims pieces until there are none. */
 static void take_pieces(struct hw_team_job *job)
 {
+    (void)hw_atomic_load_acquire(&job->holders);
     uint32_t piece, taken = 0, pieces = job->task.pieces;
     bool is_caller = pthread_equal(pthread_self(), job->caller); /* who may be made to run tasks at once */
-    if (!is_caller && limit != 0 && hw_atomic_add_relaxed(&job->members, 1) >= limit - 1)
+    if (!is_caller && limit != 0 && hw_atomic_add_release(&job->members, 1) >= limit - 1)
         return;
-    while ((piece = hw_atomic_add_relaxed(&job->next, 1)) < pieces) {
+    while ((piece = hw_atomic_add_release(&job->next, 1)) < pieces) {
         job->task.work(job->task.context, piece);
         if (hw_atomic_add_seq_cst(&job->finished, 1) + 1 == pieces &&
             hw_atomic_load_seq_cst(&job->is_awaited))
             hw_futex_wake(&job->finished, 1);
         taken++;
     }
-    if (is_caller)
+    if (is_caller) {
         job->by_caller += taken;
+        job->left_ns = hw_clock_now_ns();
+    }
 }
 
 static void run_task(void *data)
@@ -69,7 +73,7 @@ static struct hw_team_job *make(const struct hw_team_task *task)
     if (job) {
         job->task = *task;
         job->caller = pthread_self();
-        hw_atomic_store_relaxed(&job->holders, 1);
+        hw_atomic_store_release(&job->holders, 1);
     }
     return job;
 }
@@ -80,26 +84,15 @@ static void run_alone(const struct hw_team_task *task)
         task->work(task->context, piece);
 }
 
-struct region {
-    struct hw_team_job *job;
-    uint64_t left_ns; /* when the caller found no piece any more */
-};
-
-static void run_region(void *data)
-{
-    struct region *region = data;
-    take_pieces(region->job);
-    if (pthread_equal(pthread_self(), region->job->caller))
-        region->left_ns = hw_clock_now_ns();
-}
+static void run_region(void *job) { take_pieces(job); }
 
 /* All that came are through when it returns. */
 static void run_with_region(const struct hw_openmp *openmp, struct hw_team_job *job)
 {
-    struct region region = {.job = job};
     uint64_t threads = hw_idle_count_threads();
-    openmp->parallel(run_region, &region, 0, 0);
-    hw_idle_waited(HW_IDLE_REGION, hw_clock_now_ns() - region.left_ns);
+    openmp->parallel(run_region, job, 0, 0);
+    (void)hw_atomic_load_acquire(&job->members), (void)hw_atomic_load_acquire(&job->next); /* all have left */
+    hw_idle_waited(HW_IDLE_REGION, hw_clock_now_ns() - job->left_ns);
     if (hw_idle_count_threads() != threads)
         hw_idle_give_up(HW_IDLE_REGION);
 }
