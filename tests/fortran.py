@@ -16,7 +16,9 @@ def compile_or_skip(mpi: Mpi, source: Path, *others: Path, name: str = "") -> Pa
     compiler = mpi.mpif77 if "mpif.h" in text else mpi.mpifort
     if compiler is None:
         pytest.skip(f"{mpi.title} has no Fortran that the compiler here can use")
-    flags = ["-ffree-line-length-none"]
+    modules = support.BUILD / mpi.name
+    modules.mkdir(parents=True, exist_ok=True)
+    flags: list[str | Path] = ["-ffree-line-length-none", "-J", modules]
     if mpi.is_intel:  # its Fortran library does not say where its libmpi is
         flags += ["-Wl,--no-as-needed", "-lmpi"]
     try:

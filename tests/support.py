@@ -202,7 +202,7 @@ def compile_program(
     mpi: Mpi,
     name: str,
     sources: Sequence[Path],
-    flags: Sequence[str] = (),
+    flags: Sequence[str | Path] = (),
     compiler: Path | None = None,
 ) -> Path:
     """Compiles with this MPI's wrapper, again only when a source is newer; returns the program."""
