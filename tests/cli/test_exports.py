@@ -20,6 +20,7 @@ Headway = Callable[..., subprocess.CompletedProcess[str]]
 GUIDE = ROOT / "doc" / "guide" / "exports.md"
 #: columns that are no figures, or counts
 WORDS = {"run", "called_from", "file", "mpi_function", "communicator", "ranks", "window"}
+WORDS |= {"callers"}
 COUNTS = {"rank", "line", "size", "calls", "completed", "sampled_doors", "watched_doors"}
 COUNTS |= {"waits", "looks", "served_alone", "bytes"}
 

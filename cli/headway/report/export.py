@@ -26,7 +26,7 @@ BYTES = {
 #: ... and of doors
 DOORS = {"sampled", "watched"}
 SITE_COLUMNS = (
-    *("run", "rank", "called_from", "file", "line", "mpi_function", "size_from_bytes"),
+    *("run", "rank", "called_from", "file", "line", "callers", "mpi_function", "size_from_bytes"),
     *(
         f"{name}_bytes" if name in BYTES else f"{name}_doors" if name in DOORS else name
         for name in SITE_COUNTERS
@@ -49,10 +49,9 @@ def write_csv(runs: Sequence[Run], file: TextIO) -> None:
             place = site.place
             least = 1 << (site.size_class - 1) if site.size_class else 0
             for rank, one in sorted(site.ranks.items()):
-                writer.writerow(
-                    [run.name, rank, place.function, place.file, place.line, site.function]
-                    + [least, *(int(figure(one, counter)) for counter in SITE_COUNTERS)]
-                )
+                told = [run.name, rank, place.function, place.file, place.line]
+                told += [place.callers_text, site.function, least]
+                writer.writerow(told + [int(figure(one, name)) for name in SITE_COUNTERS])
 
 
 def write_communicators(runs: Sequence[Run], file: TextIO) -> None:

@@ -29,7 +29,12 @@ class Place:
     callers: tuple[Place, ...] = ()
 
     def __str__(self) -> str:
-        return CALLED_BY.join([self.own, *(caller.own for caller in self.callers)])
+        return CALLED_BY.join([self.own, self.callers_text] if self.callers else [self.own])
+
+    @property
+    def callers_text(self) -> str:
+        """The nearest first; empty where they are not known."""
+        return CALLED_BY.join(caller.own for caller in self.callers)
 
     @property
     def own(self) -> str:
