@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 from rich import box
 from rich.console import Console
@@ -29,6 +30,8 @@ LEAST_SAID_S = 0.005
 NAMED_RANKS = 8
 #: terminals of fewer columns get tables without lines between the columns
 NARROW = 100
+#: ... and of communicators not what other columns say as well, which would fold their names
+LEFT_OUT_OF_NARROW = ("of run", "requests")
 REASON_NAMES = {
     "no_progress": "no progress",
     "bandwidth": "bandwidth",
@@ -67,7 +70,7 @@ def show_calls(run: Run, console: Console, rows: int) -> None:
     if posts := post_rows(run):
         put(posts_table(posts[:rows]), console)
     if found := [one for one in communicators.communicators_of(run) if is_worth(one, run)]:
-        put(communicators_table(run, found[:rows]), console)
+        put(communicators_table(run, found[:rows], is_narrow=console.width < NARROW), console)
     if waits := wait_rows(run):
         put(waits_table(run, waits[:rows]), console)
     if worth := one_sided.OneSided(run).worth:
@@ -151,14 +154,18 @@ def phases_table(run: Run, marked: Sequence[phases.Phase]) -> Table:
     return table
 
 
-def communicators_table(run: Run, found: Sequence[communicators.Communicator]) -> Table:
+def communicators_table(
+    run: Run, found: Sequence[communicators.Communicator], *, is_narrow: bool = False
+) -> Table:
     title = "By communicator: calls that name it, a rank's mean; a request's mean beside it"
     table = Table(title=title, title_justify="left")
     table.add_column("communicator", overflow="fold")
-    for heading in communicators.HEADINGS:
+    left_out = LEFT_OUT_OF_NARROW if is_narrow else ()
+    shown = [heading not in left_out for heading in communicators.HEADINGS]
+    for heading in compress(communicators.HEADINGS, shown):
         table.add_column(heading, justify="right", overflow="fold")
     for one in found:
-        table.add_row(Text(str(one)), *communicators.row(one, run))
+        table.add_row(Text(str(one)), *compress(communicators.row(one, run), shown))
     return table
 
 
