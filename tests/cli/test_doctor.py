@@ -147,6 +147,21 @@ def test_mpi_that_does_not_answer(
     assert not left
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
+def test_mpi_that_hangs_when_others_have_answered(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for it as long as for one that is alone."""
+    monkeypatch.setattr(probe, "LEAST_PATIENCE_S", 0.5)
+    monkeypatch.setattr(probe, "TIMEOUT_S", 500.0)
+    hung = launcher_of(mpi, tmp_path, "hung", "exec sleep 4713")
+    sound = launcher_of(mpi, tmp_path, "sound", "echo error: here")
+    first, second = probe.ask([hung, sound])
+    assert "did not end within" in first.error and second.error == "error: here"
+    left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if b"sleep\x004713" in read(p)]
+    assert not left
+
+
 def read(path: Path) -> bytes:
     try:
         return path.read_bytes()

@@ -9,9 +9,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +29,9 @@ from headway.record import reading
 from headway.record.table import Record
 
 TIMEOUT_S = 30.0
+#: who has not ended when others have gets so many times what the last of these took, and no less
+#: than the seconds
+PATIENCE, LEAST_PATIENCE_S = 4.0, 6.0
 LEVELS = ("single", "funneled", "serialized", "multiple")
 #: MPI_THREAD_* of the MPICH family; Open MPI has the same four
 MULTIPLE = 3
@@ -102,12 +106,31 @@ class Probes:
 
     pool: ThreadPoolExecutor
     tags: list[str] = field(default_factory=list)
+    gave_up_after_s: float = 0.0
+
+    def wait(self, asked: Sequence[Future[Any]]) -> None:
+        """Until all have ended, or some and the others have had far longer: these hang."""
+        begun, last = time.monotonic(), 0.0
+        pending = set(asked)
+        while pending:
+            limit = max(PATIENCE * last, LEAST_PATIENCE_S) if last else TIMEOUT_S
+            left = begun + limit - time.monotonic()
+            done, pending = wait(pending, max(left, 0.0), FIRST_COMPLETED)
+            if done:
+                last = time.monotonic() - begun
+            elif last:
+                self.gave_up_after_s = time.monotonic() - begun
+                self.kill()
+                return
+
+    def kill(self) -> None:
+        for tag in self.tags:
+            procs.kill_tagged(procs.TAG, tag)
 
     def end(self) -> None:
         """Starts no more, and ends what runs."""
         self.pool.shutdown(wait=False, cancel_futures=True)
-        for tag in self.tags:
-            procs.kill_tagged(procs.TAG, tag)
+        self.kill()
 
     def run_ranks(
         self, mpi: Mpi, count: int, words: list[str | Path], forward: dict[str, str], folder: Path
@@ -132,8 +155,8 @@ class Probes:
             )
         except OSError as error:
             return str(error).splitlines()[0]
-        if done.timed_out:
-            return f"it did not end within {TIMEOUT_S:.0f} s"
+        if done.timed_out or self.gave_up_after_s:
+            return f"it did not end within {self.gave_up_after_s or TIMEOUT_S:.0f} s"
         lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip(" -=")]
         telling = [line for line in lines if re.search(r"error|cannot|fail|not found", line, re.I)]
         return next(iter(telling + lines[-1:]), f"status {done.returncode}").strip()
@@ -175,6 +198,7 @@ def ask(mpis: Sequence[Mpi]) -> list[Answer]:
             forward = preloading(mpi)
             rank = probes.pool.submit(probes.ask_rank, mpi, forward)
             asked.append((rank, probes.pool.submit(probes.ask_ghost, mpi, forward)))
+        probes.wait([one for both in asked for one in both])
         answers = []
         for rank, ghost in asked:
             answer, ghost_error = rank.result(), ghost.result()
