@@ -140,6 +140,17 @@ def test_sbatch(slurm: BareRoot, debian: Mpi) -> None:
     assert "3 ranks, engine thread" in ours
 
 
+def test_sbatch_without_a_folder(slurm: BareRoot, debian: Mpi) -> None:
+    """The job has one node: its ranks' records are where the script is."""
+    program = place(slurm, debian, "collectives")
+    slurm.make("srv/job.sh").write_text(
+        "#!/bin/bash\n#SBATCH -n 2\nexport PATH=/opt/headway/bin:$PATH\n"
+        f"headway run --engine thread -- srun --mpi={PMI[debian.name]} {program}\n"
+    )
+    told = sound(slurm, "sbatch --wait -o out.txt job.sh || true; cat out.txt")
+    assert "2 ranks, engine thread" in told and "no records" not in told, told
+
+
 @matrix.only(matrix.on("mpich4"), "Open MPI 4's one-sided operations are not for ghosts")
 def test_ghosts(slurm: BareRoot, debian: Mpi) -> None:
     """Four processes, of which the program sees three, and the same answer as three have plain."""

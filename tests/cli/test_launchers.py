@@ -202,6 +202,10 @@ BATCH = {"SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n0"}
         ("mpiexec --hostfile=hosts -n 2 ./app", None, {}, True),
         ("mpiexec -launcher-exec /bin/sh -hosts a,b ./app", None, {}, True),
         ("srun ./app", None, {}, True),
+        ("srun ./app", None, BATCH | {"SLURM_JOB_NUM_NODES": "1"}, False),
+        ("srun ./app", None, BATCH | {"SLURM_JOB_NUM_NODES": "2"}, True),
+        ("srun ./app", None, {"SLURM_JOB_ID": "7", "SLURM_NNODES": "1"}, True),
+        ("srun --jobid=8 ./app", None, BATCH | {"SLURM_JOB_NUM_NODES": "1"}, True),
         ("-- flux run ./app", None, {}, True),
     ],
 )

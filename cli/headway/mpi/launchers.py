@@ -261,11 +261,19 @@ def is_beside_allocation() -> bool:
     return "SLURM_JOB_ID" in os.environ and "SLURMD_NODENAME" not in os.environ
 
 
+def is_step_here(words: Sequence[str]) -> bool:
+    """Is this a step of a Slurm job of one node, the one that we run on?"""
+    if Path(words[0]).name != "srun" or "SLURM_JOB_ID" not in os.environ:
+        return False
+    names_a_job = any(word.startswith("--jobid") for word in launcher_words(words))
+    return allocated_nodes() == 1 and not is_beside_allocation() and not names_a_job
+
+
 def is_elsewhere(words: Sequence[str], ranks: int | None) -> bool:
     """May the ranks run on other machines, whose temporary directory is not ours?"""
     words = program.strip_dashes(list(words))
     kind = kind_of(words[0]) if words else ""
-    if not kind and ranks is None:
+    if (not kind and ranks is None) or (words and is_step_here(words)):
         return False
     if allocated_nodes() > 1 or is_beside_allocation() or kind == "other":
         return True
