@@ -155,6 +155,9 @@ def modes_make(
         if "profile" in suite.extra_modes:
             watching = {"HEADWAY_PROFILE": "yes", "HEADWAY_ENGINE": "off"}
             modes.append(Mode("headway-profile", {**preloaded, **watching}))
+            if "paths" in suite.extra_modes:
+                watching |= {"HEADWAY_PATHS": "3"}
+                modes.append(Mode("headway-paths", {**preloaded, **watching}))
         if "pack" in suite.extra_modes:
             modes.append(Mode("headway-on", {**preloaded, "HEADWAY_PACK": "on"}))
         if "alone" in suite.extra_modes:

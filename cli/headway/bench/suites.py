@@ -236,7 +236,8 @@ _SUITES = (
         (latency(2), halo(64 * KIB, warmup="12")),
         ("1gbit",),
         ("default",),
-        ("profile", "off"),
+        ("profile", "paths", "off"),
+        has_peers=False,
         launches=7,
     ),
     Suite(
