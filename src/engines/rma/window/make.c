@@ -297,6 +297,17 @@ static void forget_window(struct hw_rma_window *window)
     free(window);
 }
 
+/* Of a window that could not be made together, what is this process's alone. Its communicators and windows
+ * stay, and so does its number: all would have to free them, and others may have made theirs. */
+static void abandon_window(struct hw_rma_window *window)
+{
+    window->comms.window = window->comms.node = HW_COMM_NULL;
+    hw_ghost_node_memory_unmap(window->mapped, window->pieces, window->piece_count, 0);
+    if (window->group != HW_GROUP_NULL)
+        hw_bottom.Group_free(&window->group);
+    forget_window(window);
+}
+
 /* By this process alone. NULL: no memory. */
 static struct hw_rma_window *begin_window(struct hw_rma_plan *plan)
 {
@@ -367,6 +378,8 @@ static enum hw_status make(struct hw_rma_plan *plan, enum hw_status status, MPI_
     if (*rc == MPI_SUCCESS && !hw_rma_window_enter(window))
         *rc = MPI_ERR_NO_MEM;
     if (*rc != MPI_SUCCESS) {
+        if (window)
+            abandon_window(window);
         hw_log_error("a window could not be made together with the ghosts; run without HEADWAY_GHOSTS");
         hw_bottom.Comm_call_errhandler(plan->comm, *rc);
         return HW_OK;
