@@ -76,19 +76,34 @@ def is_unsized(prototype: Prototype) -> bool:
 
 
 def told(prototype: Prototype) -> str:
-    """Which requests a door of several says that it has completed."""
+    """Which requests a door says that it has completed, and whom they took from."""
     names = [p.name for p in prototype.parameters]
-    count = {
-        "Waitany": "1",
-        "Testany": "*flag",
-        "Waitsome": "*{}",
-        "Testsome": "*{}",
-    }.get(prototype.name)
-    if count is None:
-        return ""
-    indices = names[3] if prototype.name.endswith("some") else names[2]
-    count = count.format(names[2])
-    return f"    if (rc == MPI_SUCCESS)\n        hw_profiled_told(&call, {count}, {indices});\n"
+    kind = prototype.name[4:]  # behind Wait or Test
+    flag = "" if prototype.name.startswith("Wait") else "*flag"
+    count, indices = "1", "NULL"
+    if kind == "all":
+        count = names[0]
+    elif kind == "any":
+        indices = names[2]
+    elif kind == "some":
+        count, indices = f"*{names[2]}", names[3]
+    if flag and kind != "some":
+        count = f"{flag} ? {count} : 0"
+    lines = "    if (rc == MPI_SUCCESS) {\n"
+    if indices != "NULL":
+        lines += f"        hw_profiled_told(&call, {count}, {indices});\n"
+    return f"{lines}        hw_profiled_sources(&call, {count}, {indices}, {names[-1]});\n    }}\n"
+
+
+def statuses(prototype: Prototype, function: Function) -> str:
+    """Before a door: room to be told whom requests took from."""
+    name = prototype.parameters[-1].name
+    is_one = re.search(r"(Wait|Test|any)$", prototype.name)
+    count = "1" if is_one else function.door.partition(", ")[0]
+    return (
+        "    MPI_Status own[HW_PROFILED_STATUS_COUNT];\n"
+        f"    {name} = hw_profiled_statuses(&call, {count}, {name}, own);\n"
+    )
 
 
 def around(prototype: Prototype, function: Function) -> tuple[str, str] | None:
@@ -108,7 +123,8 @@ def around(prototype: Prototype, function: Function) -> tuple[str, str] | None:
         }.get(name, "false")
         requests = function.door.partition(", ")[2]
         return (
-            f"    hw_profiled_hold(&call, {function.door}, {blocks});\n",
+            f"    hw_profiled_hold(&call, {function.door}, {blocks});\n"
+            f"{statuses(prototype, function)}",
             f"{told(prototype)}    hw_profiled_release(&call, {requests}, {complete}, {blocks});\n",
         )
     posts = any(p.name == "request" and p.is_request_in_out() for p in prototype.parameters)

@@ -184,22 +184,38 @@ void hw_profiled_hold(struct hw_profile_call *call, int count, const MPI_Request
     hw_profile_wait(call, is_blocking);
 }
 
-/* What is held is in the order of the door's array. */
-static int compare_index(const void *index, const void *held)
-{
-    int one = *(const int *)index, other = ((const struct hw_profile_held *)held)->index;
-    return (one > other) - (one < other);
-}
-
 void hw_profiled_told(struct hw_profile_call *call, int count, const int *indices)
 {
     if (call->held_count == 0)
         return;
     for (int i = 0; i < count; i++) { /* MPI_UNDEFINED is negative, as a count too */
-        struct hw_profile_held *held =
-            bsearch(&indices[i], call->held, (size_t)call->held_count, sizeof *call->held, compare_index);
+        struct hw_profile_held *held = hw_profile_held_at(call, indices[i]);
         if (held)
             held->is_complete = true;
+    }
+}
+
+MPI_Status *hw_profiled_statuses(const struct hw_profile_call *call, int count, MPI_Status *statuses,
+                                 MPI_Status *own)
+{
+    /* NOLINTNEXTLINE(misc-redundant-expression): they may differ */
+    bool is_told = statuses != HW_STATUS_IGNORE && statuses != HW_STATUSES_IGNORE;
+    if (is_told || !call->wants_sources || count > HW_PROFILED_STATUS_COUNT)
+        return statuses;
+    memset(own, 0, HW_PROFILED_STATUS_COUNT * sizeof *own);
+    return own;
+}
+
+void hw_profiled_sources(struct hw_profile_call *call, int count, const int *indices,
+                         const MPI_Status *statuses)
+{
+    /* NOLINTNEXTLINE(misc-redundant-expression): they may differ */
+    if (!call->wants_sources || statuses == HW_STATUS_IGNORE || statuses == HW_STATUSES_IGNORE)
+        return;
+    for (int i = 0; i < count; i++) { /* MPI_UNDEFINED is negative, as a count too */
+        struct hw_profile_held *held = hw_profile_held_at(call, indices ? indices[i] : i);
+        if (held)
+            held->took = statuses[i].MPI_SOURCE;
     }
 }
 

@@ -77,6 +77,16 @@ void hw_profiled_started(struct hw_profile_call *call, int rc, int count, const 
  * request is complete if its handle changed, or if the call named it: a persistent one keeps its handle. */
 void hw_profiled_hold(struct hw_profile_call *call, int count, const MPI_Request *requests, bool is_blocking);
 void hw_profiled_told(struct hw_profile_call *call, int count, const int *indices);
+
+/* Where the program wants no statuses, but a request takes from whoever sends first: `own`, of so many, if
+ * the door writes no more. */
+enum { HW_PROFILED_STATUS_COUNT = 16 };
+MPI_Status *hw_profiled_statuses(const struct hw_profile_call *call, int count, MPI_Status *statuses,
+                                 MPI_Status *own);
+
+/* After a door that succeeded: whom the requests at these indices (NULL: at 0, 1, ...) took from. */
+void hw_profiled_sources(struct hw_profile_call *call, int count, const int *indices,
+                         const MPI_Status *statuses);
 void hw_profiled_release(struct hw_profile_call *call, const MPI_Request *requests, bool is_all_complete,
                          bool is_blocking);
 

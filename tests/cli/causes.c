@@ -85,6 +85,24 @@ static void posted(int round)
     MPI_Wait(&request, MPI_STATUS_IGNORE); /* site: wait */
 }
 
+/* The same, posted for anybody: two rounds waited for alone, two in an array. */
+static void open_receive(int round)
+{
+    MPI_Request request;
+    if (rank > 1)
+        return;
+    if (rank == round % 2) {
+        compute(compute_us);
+        give(2);
+        return;
+    }
+    MPI_Irecv(in, bytes, MPI_BYTE, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &request);
+    if (round % 4 < 2)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    else
+        MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+}
+
 /* The receiver of something large computes first, and is another one each time. */
 static void receiver(int round)
 {
@@ -131,9 +149,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(int round);
-    } patterns[] = {{"symmetric", symmetric}, {"sender", sender},     {"posted", posted},
-                    {"anybody", anybody},     {"receiver", receiver}, {"barrier", barrier},
-                    {"imbalance", imbalance}, {"message", message}};
+    } patterns[] = {{"symmetric", symmetric}, {"sender", sender},       {"posted", posted},
+                    {"anybody", anybody},     {"receiver", receiver},   {"barrier", barrier},
+                    {"open", open_receive},   {"imbalance", imbalance}, {"message", message}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

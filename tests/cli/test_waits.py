@@ -276,6 +276,7 @@ PATTERNS = {
     "sender": "60 8000 1000",
     "posted": "60 8000 1000",
     "anybody": "40 8000 1000",
+    "open": "40 8000 1000",
     "receiver": "40 8000 1000000",
     "barrier": "60 8000 1",
     "imbalance": "80 8000 1",
@@ -352,7 +353,9 @@ def test_late_senders_are_found(profiled: Profiled) -> None:
     """Who sends, and comes late, is another rank each time: sums over the run show nothing."""
     assert profiled.reasons("sender", "Recv")["late"] > 0.5
     assert profiled.reasons("posted", "Wait")["late"] > 0.5
-    assert profiled.reasons("anybody", "Recv")["late"] > 0.5  # the status tells from whom it came
+    assert profiled.reasons("anybody", "Recv")["late"] > 0.5  # the status tells from whom
+    assert profiled.reasons("open", "Wait")["late"] > 0.5  # ... also where the program wants none
+    assert profiled.reasons("open", "Waitall")["late"] > 0.5
     said = " ".join(causes.lines(profiled.runs["sender"], 9))
     assert "which was computing before MPI_Send of give" in said
     assert "waited for one another" not in said

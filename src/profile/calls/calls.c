@@ -7,6 +7,7 @@
 #include "profile/callers/callers.h"
 #include "profile/callers/comms.h"
 #include "profile/callers/sites.h"
+#include "profile/calls/held.h"
 #include "profile/calls/one_sided.h"
 #include "profile/calls/requests.h"
 #include "profile/calls/slices.h"
@@ -173,7 +174,7 @@ void hw_profile_enter(struct hw_profile_call *call, const char *function, const 
     call->bytes = bytes;
     call->comm = NULL;
     call->who = HW_DELAY_NO_WHO;
-    call->is_sampled = call->is_unsized = false;
+    call->is_sampled = call->is_unsized = call->wants_sources = false;
     call->held = call->inline_held;
     call->held_count = 0;
     call->held_capacity = HW_PROFILE_INLINE_HELD_COUNT;
@@ -237,6 +238,12 @@ static void activate(struct hw_profile_request *request, const struct hw_profile
     request->window = hw_wire_posted(&moment, request->function, request->bytes, request->is_unsized);
 }
 
+/* A collective whose ranks come in any order gives to others as well. */
+static uint64_t taken_on(const struct hw_delay_who *who)
+{
+    return who->gives >= HW_DELAY_NOBODY && who->takes == HW_DELAY_ANYBODY ? who->handle : 0;
+}
+
 void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_persistent)
 {
     hw_profile_lock();
@@ -250,6 +257,7 @@ void hw_profile_posted(struct hw_profile_call *call, uint64_t handle, bool is_pe
         request->site = site;
         request->comm = call->comm;
         request->who = who;
+        request->taken_on = taken_on(&call->who);
         request->bytes = call->bytes;
         request->function = call->function;
         request->is_unsized = call->is_unsized;
@@ -281,46 +289,6 @@ void hw_profile_start(struct hw_profile_call *call, uint64_t handle)
 
 bool hw_profile_is_any_pending(void) { return hw_requests_is_any_known(); }
 
-static bool make_room(struct hw_profile_call *call)
-{
-    if (call->held_count < call->held_capacity)
-        return true;
-    int capacity = 4 * call->held_capacity;
-    bool is_inline = call->held == call->inline_held;
-    struct hw_profile_held *held = realloc(is_inline ? NULL : call->held, (size_t)capacity * sizeof *held);
-    if (!held)
-        return false;
-    if (is_inline)
-        memcpy(held, call->inline_held, sizeof call->inline_held);
-    call->held = held;
-    call->held_capacity = capacity;
-    return true;
-}
-
-void hw_profile_hold(struct hw_profile_call *call, int index, uint64_t handle)
-{
-    if (make_room(call))
-        call->held[call->held_count++] = (struct hw_profile_held){.handle = handle, .index = index};
-}
-
-/* Under lock. */
-static void take_followed(struct hw_profile_call *call)
-{
-    int kept = 0;
-    for (int i = 0; i < call->held_count; i++) {
-        struct hw_profile_request *request = hw_requests_take(call->held[i].handle);
-        if (request && !request->is_active) {
-            hw_requests_put(request);
-            request = NULL;
-        }
-        if (!request)
-            continue;
-        call->held[kept] = call->held[i];
-        call->held[kept++].request = request;
-    }
-    call->held_count = kept;
-}
-
 static bool is_in_spell(const struct hw_profile_call *call)
 {
     uint64_t gap_ns = hw_thread_between_ns(spell.ended_ns, call->entered_ns);
@@ -343,7 +311,7 @@ void hw_profile_wait(struct hw_profile_call *call, bool is_blocking)
     if (call->held_count == 0)
         return;
     hw_profile_lock();
-    take_followed(call);
+    hw_held_take(call);
     if (is_worth_a_look(call, is_blocking)) {
         const struct hw_wire_moment moment = {hw_profile_mine, call->entered_ns,
                                               hw_thread_mpi_ns(hw_profile_mine)};
@@ -417,19 +385,15 @@ static uint64_t waited_ns(const struct hw_profile_call *call, bool is_blocking, 
     return is_any_complete && !is_first ? hw_thread_between_ns(spell.began_ns, end_ns) : 0;
 }
 
-static inline void free_held(struct hw_profile_call *call)
-{
-    if (call->held != call->inline_held)
-        free(call->held);
-}
-
 static __attribute__((noinline)) void add_door(const struct hw_profile_call *call, uint64_t waited_ns)
 {
     struct hw_delay_door door = {0};
     const struct hw_profile_note one = note_of(call);
-    for (int i = 0; i < call->held_count; i++)
+    for (int i = 0; i < call->held_count; i++) {
+        const struct hw_delay_who who = hw_held_who(&call->held[i]);
         if (call->held[i].is_complete)
-            hw_delays_door_add(&door, &call->held[i].request->who, call->held[i].request->comm);
+            hw_delays_door_add(&door, &who, call->held[i].request->comm);
+    }
     hw_delays_door(&hw_profile_mine->delays, &one, waited_ns, &door);
 }
 
@@ -457,8 +421,9 @@ static void tell_partners_of_door(const struct hw_profile_call *call)
     for (int i = 0; is_event_new && i < call->held_count; i++) {
         if (!call->held[i].is_complete)
             continue;
-        to = one_of(to, call->held[i].request->who.gives);
-        from = one_of(from, call->held[i].request->who.takes);
+        const struct hw_delay_who who = hw_held_who(&call->held[i]);
+        to = one_of(to, who.gives);
+        from = one_of(from, who.takes);
     }
     tell_partners(to, from);
 }
@@ -488,7 +453,7 @@ void hw_profile_release(struct hw_profile_call *call, bool is_blocking)
 {
     if (call->held_count == 0) {
         hw_profile_count(call);
-        free_held(call);
+        hw_held_free(call);
         return;
     }
     int complete_count = 0;
@@ -501,7 +466,7 @@ void hw_profile_release(struct hw_profile_call *call, bool is_blocking)
     hw_profile_lock();
     settle_door(call, count_call(call), complete_count, is_blocking);
     hw_profile_unlock();
-    free_held(call);
+    hw_held_free(call);
 }
 
 void hw_profile_forget(uint64_t handle)

@@ -59,6 +59,7 @@ struct hw_profile_held {
     uint64_t handle;
     struct hw_profile_request *request;
     int index; /* in the door's array */
+    int took; /* the rank of the communicator it took from, where the door tells and that was open; else -1 */
     bool is_complete;
 };
 
@@ -77,6 +78,7 @@ struct hw_profile_call {
     int held_count, held_capacity;
     bool is_unsized; /* set after hw_profile_enter of a post whose arguments do not tell its bytes */
     bool is_sampled;
+    bool wants_sources; /* a request that it holds takes from whoever sends first */
     struct hw_profile_held *held, inline_held[HW_PROFILE_INLINE_HELD_COUNT];
 };
 
@@ -107,6 +109,9 @@ void hw_profile_start(struct hw_profile_call *call, uint64_t handle);
 void hw_profile_hold(struct hw_profile_call *call, int index, uint64_t handle);
 void hw_profile_wait(struct hw_profile_call *call, bool is_blocking);
 void hw_profile_release(struct hw_profile_call *call, bool is_blocking);
+
+/* The one that was held at this index of the door's array; NULL: it is not followed. */
+struct hw_profile_held *hw_profile_held_at(struct hw_profile_call *call, int index);
 
 /* The request is about to be freed. */
 void hw_profile_forget(uint64_t handle);

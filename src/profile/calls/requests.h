@@ -20,6 +20,7 @@ struct hw_profile_request {
     struct hw_profile_site *site;
     struct hw_profile_comm *comm;
     struct hw_delay_who who; /* in ranks of the world */
+    uint64_t taken_on;       /* a communicator, where it takes from whoever sends first; else 0 */
     const struct hw_profile_thread *thread;
     uint64_t bytes;
     uint64_t posted_ns;
