@@ -182,6 +182,10 @@ def points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
             # that drift apart, and none of the short ones between.
             values["total_s"] = result["wall_s"] / result["steps"]
         yield result["columns"] * 8, values, result["checksum"]
+    elif program == "mg":
+        told = {name: result[name] for name in ("packing_s", "wall_s")}
+        answer = f"{result['norm_bits']} {result['digest']}"
+        yield result["bytes"], window_values(result) | told, answer
     elif program == "get_compute_update":
         yield result["tile"] ** 2 * 8, window_values(result), result["digest"]
     elif program == "latency":
@@ -263,6 +267,17 @@ def shares(
     return {"recovered": 1 - lost_s / plain_lost_s if worth else None}
 
 
+def of_communication(values: dict[str, Any], plain: dict[str, Any]) -> dict[str, float | None]:
+    """Of a solver: its time in MPI, its whole run, and how much of plain's time in MPI it takes the
+    MPI to pack and unpack as much by calls for just that."""
+    comm_s = plain["comm_s"]["median"]
+    return {
+        "ratio_comm": values["comm_s"]["median"] / comm_s,
+        "ratio_wall": values["wall_s"]["median"] / plain["wall_s"]["median"],
+        "packing_share": plain["packing_s"]["median"] / comm_s,
+    }
+
+
 def derive(row: dict[str, Any], plain: dict[str, Any] | None) -> dict[str, float | None]:
     """Ratio to plain, recovered share and the published overlap formula."""
     derived: dict[str, float | None] = {}
@@ -282,6 +297,8 @@ def derive(row: dict[str, Any], plain: dict[str, Any] | None) -> dict[str, float
     base = plain["values"][name]["median"]
     mine = values[name]["median"]
     derived["ratio"] = mine / base
+    if row["program"] == "mg":
+        derived |= of_communication(values, plain["values"])
     for name in MEANS:
         if name in values and name in plain["values"]:
             one, other = (each["values"][name]["median"] for each in (row, plain))

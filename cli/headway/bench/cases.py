@@ -391,6 +391,38 @@ def packing_shared(kind: str, place: str) -> Case:
     return Case(name, "pack", (256 * KIB, MIB, 4 * MIB), options, nodes=1, ranks_per_node=1)
 
 
+#: of multigrid(): nodes, ranks of a node
+MG_PLACES = {
+    "one rank": (1, 1),
+    "two ranks": (1, 2),
+    "two nodes": (2, 1),
+}
+
+
+def multigrid(where: str, layout: str, place: str, threads: int = 2) -> Case:
+    """Ranks divide the fastest dimension, so that faces are across memory. One rank alone sends its
+    halo to itself, in all directions. A node has two cores; two ranks of two threads share them."""
+    nodes, ranks_per_node = MG_PLACES[where]
+    count = "" if threads == 2 else f", {threads} thread"
+    options = {
+        "layout": layout,
+        "place": place,
+        "threads": str(threads),
+        "size": "128",
+        **({"thread-level": "serialized"} if place == "single" else {}),
+        **({"self": "", "cycles": "10", "warmup": "8"} if where == "one rank" else {}),
+    }
+    return Case(
+        f"{where}{count}, {layout}, {place}",
+        "mg",
+        options=options,
+        nodes=nodes,
+        ranks_per_node=ranks_per_node,
+        cores_per_node=2,
+        timeout_s=30.0,
+    )
+
+
 #: windows for so many seconds of the wire: what is told is of a whole run, ends included
 TOLD_S = 0.8
 TOLD_CASES = (

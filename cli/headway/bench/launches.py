@@ -61,6 +61,16 @@ BLAS_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_N
 CAUSES_WORK = 1.25
 
 
+def openmp(case: Case) -> dict[str, str]:
+    """As many threads as the program is told to have. Those that wait give their cores away where
+    the cores are shared, or each barrier would cost a turn of the scheduler."""
+    threads = int(case.options.get("threads", "1"))
+    cores = len(os.sched_getaffinity(0))
+    is_shared = threads > 1 and threads * case.ranks_per_node * case.nodes > cores
+    settings = {"OMP_NUM_THREADS": str(threads)}
+    return settings | ({"OMP_WAIT_POLICY": "passive"} if is_shared else {})
+
+
 @dataclass(frozen=True)
 class Mode:
     """One way to run the same binary."""
@@ -141,6 +151,8 @@ def modes_make(
     if library:
         if suite.is_forced:
             preloaded |= {"HEADWAY_ENGINE": "thread"}
+        if "messages" in suite.extra_modes:
+            preloaded |= {"HEADWAY_PACK_MESSAGES": "yes"}
         modes.append(Mode("headway", preloaded, transport="auto"))
         if "thread" in suite.extra_modes:
             forced = {**preloaded, "HEADWAY_ENGINE": "thread"}
@@ -270,7 +282,7 @@ class Setting:
     ) -> dict[str, Any]:
         """One launch under the lock: the program's object, or why there is none."""
         assert self.cluster is not None
-        env = BLAS_THREADS | mode.env
+        env = BLAS_THREADS | openmp(case) | mode.env
         folder = self.scratch / f"records-{os.getpid()}"
         if mode.has_headway:
             shutil.rmtree(folder, ignore_errors=True)

@@ -34,6 +34,7 @@ COLUMNS = {
     "get_s": "get",
     "update_s": "update",
     "comm_s": "communicate",
+    "packing_s": "packing",
     "sync_s": "sync",
     "compute_alone_s": "compute alone",
     "transfer_alone_s": "transfer alone",
@@ -61,6 +62,8 @@ COLUMNS = {
 DERIVED = {
     "ratio": "x plain",
     "ratio_of_plain": "x mere plain",
+    "ratio_comm": "communicating, x plain",
+    "packing_share": "of plain's, packing",
     "ratio_wall": "wall, x plain",
     "ratio_mean": "x plain, means",
     "ratio_first_mean": "x plain, first means",

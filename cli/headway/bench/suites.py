@@ -31,6 +31,7 @@ from headway.bench.cases import (
     halo,
     known_cause,
     latency,
+    multigrid,
     one_sided,
     one_sided_cost,
     one_sided_on,
@@ -490,6 +491,30 @@ _SUITES = (
         ("none",),
         ("default",),
         ("alone",),
+        has_peers=False,
+        launches=3,
+    ),
+    Suite(
+        "mg",
+        "Multigrid solver, halos of derived datatypes, HEADWAY_PACK_MESSAGES=yes",
+        (
+            *(
+                multigrid("one rank", layout, place)
+                for layout in ("cells", "arrays")
+                for place in ("between", "single")
+            ),
+            multigrid("two ranks", "cells", "between", 1),
+            multigrid("two nodes", "cells", "between", 1),
+            *(
+                multigrid(where, "cells", place)
+                for where in ("two ranks", "two nodes")
+                for place in ("between", "single")
+            ),
+            multigrid("two nodes", "arrays", "between"),
+        ),
+        ("10gbit",),
+        ("default",),
+        ("messages", "alone"),
         has_peers=False,
         launches=3,
     ),
