@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -284,11 +285,40 @@ PATTERNS = {
 }
 
 
+ATTEMPTS = 3
+
+
+@dataclass
+class Attempt:
+    """What is asserted in it may fail, but not in the last one."""
+
+    is_last: bool
+    has_failed: bool = False
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        self.has_failed = kind is not None
+        return kind is AssertionError and not self.is_last
+
+
 @dataclass
 class Profiled:
     """The runs of all patterns."""
 
     runs: dict[str, Run]
+    again: Callable[[list[str]], dict[str, Run]]
+
+    def attempts(self, *patterns: str) -> Iterator[Attempt]:
+        """Other load keeps a rank from its core, and the others wait for it: another launch."""
+        for left in reversed(range(ATTEMPTS)):
+            attempt = Attempt(is_last=left == 0)
+            yield attempt
+            name = "started again, for a pattern of waits was not found"
+            if not support.tally(name, attempt.has_failed):
+                return
+            self.runs.update(self.again(list(patterns)))
 
     def reasons(self, pattern: str, function: str) -> dict[str, float]:
         """Shares of the waits of the pattern's own call site of that function."""
@@ -328,17 +358,21 @@ def profiled(
 
 
 def run_all(mpi: Mpi, folder: Path) -> Profiled:
+    return Profiled(run_these(mpi, folder, list(PATTERNS)), partial(run_these, mpi, folder))
+
+
+def run_these(mpi: Mpi, folder: Path, patterns: list[str]) -> dict[str, Run]:
     program = build(mpi, "causes.c", "-g", "-O1")
     found = {}
     with skip_where_refused(), Cluster(2, rate="1gbit", pin="none") as cluster:
-        for pattern, words in PATTERNS.items():
+        for pattern in patterns:
             kept = folder / pattern
             shutil.rmtree(kept, ignore_errors=True)
             kept.mkdir()
             env = {"LD_PRELOAD": str(support.library(mpi)), "HEADWAY_PROFILE": "yes"}
             done = cluster.run(
                 mpi,
-                [str(program), pattern, *words.split()],
+                [str(program), pattern, *PATTERNS[pattern].split()],
                 env=env | {"HEADWAY_ENGINE": "off", "HEADWAY_RECORD": str(kept)},
                 netmod=support.netmod(mpi),
                 launcher_args=support.launcher_extra(mpi),
@@ -346,42 +380,54 @@ def run_all(mpi: Mpi, folder: Path) -> Profiled:
             )
             assert done.is_ok and "done" in done.stdout, done.stderr[-2000:]
             found[pattern] = runs.load(kept)
-    return Profiled(found)
+    return found
 
 
 def test_late_senders_are_found(profiled: Profiled) -> None:
     """Who sends, and comes late, is another rank each time: sums over the run show nothing."""
-    assert profiled.reasons("sender", "Recv")["late"] > 0.5
-    assert profiled.reasons("posted", "Wait")["late"] > 0.5
-    assert profiled.reasons("anybody", "Recv")["late"] > 0.5  # the status tells from whom
-    assert profiled.reasons("open", "Wait")["late"] > 0.5  # ... also where the program wants none
-    assert profiled.reasons("open", "Waitall")["late"] > 0.5
-    said = " ".join(causes.lines(profiled.runs["sender"], 9))
-    assert "which was computing before MPI_Send of give" in said
-    assert "waited for one another" not in said
+    for attempt in profiled.attempts("sender", "posted", "anybody", "open"):
+        with attempt:
+            assert profiled.reasons("sender", "Recv")["late"] > 0.5
+            assert profiled.reasons("posted", "Wait")["late"] > 0.5
+            # The status tells from whom it came, also where the program wants none.
+            assert profiled.reasons("anybody", "Recv")["late"] > 0.5
+            assert profiled.reasons("open", "Wait")["late"] > 0.5
+            assert profiled.reasons("open", "Waitall")["late"] > 0.5
+            said = " ".join(causes.lines(profiled.runs["sender"], 9))
+            assert "which was computing before MPI_Send of give" in said
+            assert "waited for one another" not in said
 
 
-def test_late_receivers_are_found(profiled: Profiled, mpi: Mpi) -> None:
-    assert profiled.reasons("receiver", "Send")["late"] > 0.3
+def test_late_receivers_are_found(profiled: Profiled) -> None:
+    for attempt in profiled.attempts("receiver"):
+        with attempt:
+            assert profiled.reasons("receiver", "Send")["late"] > 0.3
 
 
 def test_waits_at_collectives_are_found(profiled: Profiled) -> None:
-    shares = profiled.reasons("barrier", "Barrier")
-    assert shares["late"] > 0.5 and shares["imbalance"] < 0.3
-    assert profiled.reasons("imbalance", "Allreduce")["imbalance"] > 0.4
-    (line,) = text.imbalance_lines(profiled.runs["imbalance"])
-    assert " 0.00 s a rank of the waits" not in line
+    for attempt in profiled.attempts("barrier", "imbalance"):
+        with attempt:
+            shares = profiled.reasons("barrier", "Barrier")
+            assert shares["late"] > 0.5 and shares["imbalance"] < 0.3
+            assert profiled.reasons("imbalance", "Allreduce")["imbalance"] > 0.4
+            (line,) = text.imbalance_lines(profiled.runs["imbalance"]) or [""]
+            assert line and " 0.00 s a rank of the waits" not in line
 
 
 def test_nobody_is_late_for_large_messages(profiled: Profiled) -> None:
-    for function in "Send", "Recv":
-        assert profiled.reasons("message", function)["late"] < 0.3
+    for attempt in profiled.attempts("message"):
+        with attempt:
+            for function in "Send", "Recv":
+                assert profiled.reasons("message", function)["late"] < 0.3
 
 
 def test_nobody_is_late_where_all_compute_alike(profiled: Profiled) -> None:
     """Each posts, computes the same, and waits: for progress, or for the wire."""
-    shares = profiled.reasons("symmetric", "Waitall")
-    assert shares["late"] + shares["imbalance"] < 0.25
-    assert shares["no_progress"] + shares["bandwidth"] > 0.6
-    (site,) = (s for s in profiled.runs["symmetric"].sites if s.function == "Waitall")
-    assert profiled.runs["symmetric"].reasons(site).looks > 0
+    for attempt in profiled.attempts("symmetric"):
+        with attempt:
+            shares = profiled.reasons("symmetric", "Waitall")
+            assert shares["late"] + shares["imbalance"] < 0.25
+            assert shares["no_progress"] + shares["bandwidth"] > 0.6
+            run = profiled.runs["symmetric"]
+            (site,) = (s for s in run.sites if s.function == "Waitall")
+            assert run.reasons(site).looks > 0
