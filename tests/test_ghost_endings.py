@@ -248,6 +248,11 @@ def controls() -> dict[tuple[str, bool], tuple[RunResult, set[str]]]:
 
 
 @matrix.only(matrix.on(*SPREAD_MPIS), "Open MPI 4 cannot make windows between nodes, plain too")
+@matrix.quick(
+    lambda mpi, how, names: (
+        how == "ghost" or matrix.has_turn("launcher", mpi, names, ("user", "abort").index(how))
+    )
+)
 @pytest.mark.parametrize("how", ["ghost", "user", "abort"])
 def test_ended_between_nodes(
     mpi: Mpi, how: str, controls: dict[tuple[str, bool], tuple[RunResult, set[str]]]

@@ -73,6 +73,7 @@ def require_cluster() -> None:
         pass
 
 
+@matrix.quick(lambda mpi, ranks_per_node: ranks_per_node == (1 if mpi.name == "mpich4" else 2))
 @pytest.mark.parametrize("ranks_per_node", [1, 2])
 def test_every_mpi_crosses_the_wire(
     mpi: Mpi, hello: Path, ranks_per_node: int, is_full: bool
@@ -231,7 +232,7 @@ def up(headway: Headway, *words: str) -> Iterator[str]:
         headway("cluster", "down", "--name", name)
 
 
-@matrix.one_of_a("family")
+@matrix.quick(matrix.on("ompi5"), "one MPI stands for all")
 def test_run_that_is_profiled(headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path) -> None:
     """With the report of headway profile, or with the closing paragraph of headway run."""
     with up(headway) as name:
@@ -251,7 +252,7 @@ def test_run_that_is_profiled(headway: Headway, mpi: Mpi, hello: Path, tmp_path:
     assert headway("cluster", "run", "--engine", "none", hello).returncode == 2
 
 
-@matrix.one_of_a("launcher")
+@matrix.quick(matrix.on("mpich5"), "one MPI stands for all")
 def test_two_runs_at_a_time(
     headway: Headway, mpi: Mpi, hello: Path, waits: Path, tmp_path: Path
 ) -> None:

@@ -83,6 +83,7 @@ def headway_in(
 
 
 @is_of_the_system
+@matrix.quick(matrix.on("mpich4"))
 def test_benchmarks_come_along(installed: Path, mpi: Mpi, tmp_path: Path) -> None:
     """Built in the cache when first asked for, never again; results stay where one stands."""
     words = ("bench", "latency", "--mpi", mpi.name, "--modes", "headway", "--launches", 1)

@@ -82,6 +82,11 @@ def test_arguments_environment_and_status(headway: Headway, place: Path, name: s
     done = headway(*RUN, name, *LAUNCHERS[name], "./app", "-n", "a b", "--export=NONE", "")
     assert done.returncode == 7, done.stderr
     assert said(done.stdout) == {"args": "-n a b --export=NONE ", "count": "4", **WANTED}
+
+
+@matrix.quick(lambda name: name in ("mpiexec", "srun"))
+@pytest.mark.parametrize("name", LAUNCHERS)
+def test_ends_as_the_launcher_does(headway: Headway, place: Path, name: str) -> None:
     assert headway(*RUN, name, *LAUNCHERS[name], "./app", "die").returncode == 128 + 11
     missing = headway(*RUN, place / "nowhere" / name, "./app")
     assert "no program" in one_line(missing)

@@ -34,6 +34,7 @@ def make_locale_or_skip(folder: Path) -> str:
 
 
 @matrix.one_of_a("family")
+@matrix.quick(lambda profile: profile == "yes")
 @pytest.mark.parametrize("profile", ["no", "yes"])
 def test_numbers_have_points_in_every_language(
     headway: Headway, mpi: Mpi, tmp_path: Path, profile: str
@@ -56,6 +57,7 @@ def allreduces(folder: Path) -> dict[int, int]:
     lambda mpi: mpi.flavour != "ompi" or mpi.major < 5,
     "Open MPI 5 spawns processes without the library",
 )
+@matrix.quick(matrix.on("mpich5", "ompi4"))
 def test_spawned_processes_leave_records_of_their_own(
     headway: Headway, mpi: Mpi, tmp_path: Path
 ) -> None:

@@ -254,6 +254,7 @@ def test_keeps_records_where_told(headway: Headway, mpi: Mpi, hello: Path, tmp_p
 
 
 @matrix.one_of_a("family")
+@matrix.quick(lambda mpi, quiet: bool(quiet) == (mpi.flavour == "ompi"))
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
 def test_earlier_records_go_when_there_are_new_ones(
     headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path, quiet: list[str]
