@@ -36,6 +36,7 @@ STRICT = ["-Werror"]
 #: program -> (what the linker is told, what the library is called, Debian's package)
 LIBRARIES = {
     "mg": ("-fopenmp", "OpenMP", "libgomp1"),
+    "stripes": ("-fopenmp", "OpenMP", "libgomp1"),
     "pack": ("-fopenmp", "OpenMP", "libgomp1"),
     "rma_patterns": ("-lblas", "BLAS", "libblas-dev"),
 }
