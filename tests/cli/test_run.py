@@ -35,10 +35,9 @@ Headway = Callable[..., subprocess.CompletedProcess[str]]
 def one_line(done: subprocess.CompletedProcess[str]) -> str:
     """An error is one line on standard error, and a non-zero status."""
     assert done.returncode != 0
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, done.stderr
-    assert lines[0].startswith("headway: ") and ";" in lines[0]
-    return lines[0]
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("headway: ") and ";" in line, done.stderr
+    return line
 
 
 def test_program_tells_its_mpi(mpi: Mpi, hello: Path) -> None:

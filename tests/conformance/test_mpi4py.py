@@ -52,8 +52,8 @@ ALONE = {"test_msgspec.*": "what a buffer may be; messages to itself"}
 
 RANKS = (1, 2, 3)
 
-#: What of it runs without --full: one MPI of each ABI, whose mpi4py need not be compiled. Three ranks
-#: take minutes of two cores.
+#: What of it runs without --full: one MPI of each ABI, whose mpi4py need not be compiled. Three
+#: ranks take minutes of two cores.
 DEFAULT_RANKS = {"mpich5": (2,), "ompi5": (1,)}
 
 
