@@ -4,6 +4,7 @@ up when the report is made."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -44,6 +45,9 @@ class Place:
         where = f"{Path(self.file).name}:{self.line}" if self.line else self.file
         return f"{self.function} ({where})" if self.function else where
 
+
+#: a procedure of a Fortran module, as gfortran names it
+MODULE = re.compile(r"^__(\w+?)_MOD_(\w+)$")
 
 #: what has an address: a call site, and each of its callers
 Called = Site | Frame
@@ -167,7 +171,7 @@ def ask(module: Path, offsets: list[int]) -> dict[int, Place]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return {}
-    answers = done.stdout.splitlines()
+    answers = [MODULE.sub(r"\1::\2", line) for line in done.stdout.splitlines()]
     found = {}
     for index, offset in enumerate(offsets):
         function, where = (answers[2 * index : 2 * index + 2] + ["??", "??"])[:2]
