@@ -76,6 +76,12 @@ def test_call_that_is_new(tmp_path: Path) -> None:
     ]
 
 
+def test_calls_that_took_nothing_have_no_row(tmp_path: Path) -> None:
+    sites = (site(1, 20, "Isend", 100), site(2, 30, "Comm_rank", 0))
+    (found,) = told(save(tmp_path / "a", *sites), save(tmp_path / "b", *sites))
+    assert found[1] == "Isend"
+
+
 def test_three_runs(tmp_path: Path) -> None:
     """A call that the second has not is known again in the third."""
     folders = [

@@ -22,6 +22,8 @@ from headway.report.spots import Spot
 ALONE = 0.6
 #: two lines of the same number are the same before others that are as much alike
 MOVED = 0.1
+#: call sites that took less in every run, s, would be rows of 0.000
+LEAST_S = 0.0005
 #: differences below this part of the first are none
 SMALL = 0.0005
 
@@ -52,6 +54,10 @@ class Row:
         """The most that another run differs from the first by."""
         first, *others = (one.seconds if one else 0.0 for one in self.called)
         return max(abs(other - first) for other in others)
+
+    @property
+    def longest(self) -> float:
+        return max(one.seconds for one in self.called if one)
 
     @property
     def last(self) -> Called:
@@ -108,7 +114,7 @@ def rows(runs: Sequence[Run]) -> list[Row]:
         for key in {*aligned, *groups}:
             group = sorted(groups[key], key=lambda one: order(one.place))
             aligned[key] = list(merged(aligned[key], group, number))
-    found = [row for group in aligned.values() for row in group]
+    found = [row for group in aligned.values() for row in group if row.longest >= LEAST_S]
     return sorted(found, key=lambda row: (-row.change, -(row.last.seconds), row.place))
 
 
