@@ -414,7 +414,9 @@ class Causes:
         if not is_door and not exchange.spot.function.startswith(UNTIL_LAST):
             return nobody("for others of its communicator; which is not shown")
         members = exchange.members
-        if not members or not all(one in self.ranks for one in members):
+        if not members:
+            return nobody("for others of its communicator, whose ranks the records do not tell")
+        if not all(one in self.ranks for one in members):
             return nobody("for others of its communicator, not all of which left a record")
         waited = {
             one: sum(
