@@ -178,7 +178,7 @@ def test_what_ghosts_would_have(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> No
     both = ghost_rows.serving([served, refused])
     assert both.level == NOTE and f"not with {mpi.name} (too old)" in both.text
     assert ghost_rows.own_core(1).level == NOTE and ghost_rows.own_core(4).level == OK
-    assert "1/socket means" in ghost_rows.places().text
+    assert "--ghosts 1/socket starts" in ghost_rows.places().text
     monkeypatch.setattr(ghosts, "LIBRARY", "libnone.so.15")
     without = ghost_rows.places()
     assert without.level == NOTE and "libnone.so.15 is needed" in without.text

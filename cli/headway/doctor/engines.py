@@ -11,6 +11,7 @@ from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.doctor.probe import Answer
 from headway.mpi import transport
 from headway.options_table import OPTIONS
+from headway.records import plural
 
 
 def examine(answers: Sequence[Answer]) -> list[Finding]:
@@ -47,9 +48,10 @@ def thread(answers: Sequence[Answer]) -> Finding:
 def one_node(cores: int) -> Finding:
     """What HEADWAY_ENGINE=auto does in a job that does not leave this node (src/mpi/init.c)."""
     most = cores // 2
-    text = "a job within this node gets the thread"
-    text = f"{text} up to {most} ranks, none beyond" if most else "a job within this node gets none"
-    remedy = "more leave no idle core; HEADWAY_ENGINE=thread forces it"
+    text = "a job within this node gets no thread: its ranks leave no core idle"
+    if most:
+        text = f"a job within this node gets the thread if it has at most {plural(most, 'rank')}"
+    remedy = "HEADWAY_ENGINE=thread forces it where ranks leave no core idle"
     return Finding(OK, "auto", text, remedy)
 
 

@@ -34,25 +34,25 @@ def own_core(cores: int) -> Finding:
     if cores < 2:
         remedy = "an operation then takes a wake-up more, tens of microseconds"
         return Finding(NOTE, "ghost cores", "none to spare: a ghost shares the program's", remedy)
-    text = f"a ghost has one to itself where the program leaves one of {cores} free"
-    remedy = "otherwise it shares one, and an operation takes a wake-up more"
+    text = f"a ghost has a core to itself if the program leaves one of {cores} idle"
+    remedy = "if not, it shares a core, and each operation waits until it is woken"
     return Finding(OK, "ghost cores", text, remedy)
 
 
 def places() -> Finding:
     """Which processes would be ghosts (src/world/placement.c)."""
     subject = "ghost places"
-    unbound = "the last processes of the node, each serving an even share"
+    unbound = "the last processes of the node are ghosts, and each serves an even share"
     try:
         described = ghosts.describe()
     except HeadwayError as error:
         return Finding(NOTE, subject, f"{unbound}; not 1/socket, 1/numa: {error}")
     sockets, domains = (ghosts.count_domains(described, per) for per in ("socket", "numa"))
-    text = f"1/socket means {sockets} here, 1/numa {domains}"
+    text = f"--ghosts 1/socket starts {sockets} here, --ghosts 1/numa {domains}"
     if len(os.sched_getaffinity(0)) < (os.cpu_count() or 1):
         text = f"{text} (this shell is bound to some of the cores)"
     remedy = (
-        "of processes bound to cores (--bind-to core) the last of each socket or domain, for the "
-        f"others there; of others {unbound}"
+        "if processes are bound to cores (--bind-to core), the last of each socket or domain "
+        f"serves the others there; if not, {unbound}"
     )
     return Finding(OK, subject, text, remedy)
