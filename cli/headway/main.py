@@ -53,11 +53,21 @@ def end_on_signal(signum: int, _frame: object) -> None:
     raise SystemExit(128 + signum)
 
 
+def named(argv: Sequence[str] | None) -> str:
+    """The command of these words: those of a cluster have a name of two."""
+    words = sys.argv[1:] if argv is None else argv
+    names = [word for word in words[: 2 if words[0] == "cluster" else 1] if word[0] != "-"]
+    return " ".join(["headway", *names])
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, end_on_signal)
     signal.signal(signal.SIGHUP, end_on_signal)
     try:
-        arguments = build_parser().parse_args(argv)
+        arguments, unknown = build_parser().parse_known_args(argv)
+        if unknown:
+            words = " ".join(unknown)
+            raise HeadwayError(f"unrecognized arguments: {words}", f"see {named(argv)} --help")
         if arguments.command is None:
             raise HeadwayError(
                 "no command", "begin with headway run -n 2 PROGRAM; see headway --help"

@@ -252,6 +252,12 @@ def test_run_that_is_profiled(headway: Headway, mpi: Mpi, hello: Path, tmp_path:
     assert headway("cluster", "run", "--engine", "none", hello).returncode == 2
 
 
+def test_argument_that_there_is_not(headway: Headway) -> None:
+    done = headway("cluster", "run", "-n", "2", "./app")
+    told = "headway: unrecognized arguments: -n; see headway cluster run --help"
+    assert done.returncode == 2 and done.stderr.splitlines() == [told]
+
+
 @matrix.quick(matrix.on("mpich5"), "one MPI stands for all")
 def test_two_runs_at_a_time(
     headway: Headway, mpi: Mpi, hello: Path, waits: Path, tmp_path: Path
