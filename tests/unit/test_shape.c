@@ -252,6 +252,42 @@ static void regular_places_are_a_loop(void **state)
     hw_shape_arena_free(&arena);
 }
 
+/* Single numbers at random places, of which some touch: a list of one length, whose blocks take four bytes. */
+static void few_that_touch_are_parted(void **state)
+{
+    enum { COUNT = 4000, STEP = 32, LIMIT = COUNT * STEP / 8 + 1024 };
+    (void)state;
+    struct hw_shape_arena arena;
+    struct hw_shape_sequence sequence;
+    struct hw_shape shape, block;
+    struct truth *truth = malloc(sizeof *truth);
+    truth->count = 0;
+    seed = 5;
+    hw_shape_arena_begin(&arena, LIMIT);
+    hw_shape_sequence_begin(&sequence, &arena);
+    hw_shape_block(8, &block);
+    int64_t touching = 0, last = -STEP;
+    for (int i = 0; i < COUNT; i++) {
+        int64_t place = (int64_t)i * STEP + 8 * draw(0, 3);
+        touching += place == last + 8;
+        last = place;
+        add(truth, place, 8);
+        hw_shape_sequence_add(&sequence, &block, place);
+    }
+    assert_true(touching > 0);
+    assert_int_equal(hw_shape_sequence_end(&sequence, &shape), HW_OK);
+    assert_int_equal(shape.kind, HW_SHAPE_LIST);
+    assert_int_equal(shape.length, 8);
+    assert_int_equal(shape.blocks, COUNT);
+    struct truth *seen = malloc(sizeof *seen);
+    seen->count = 0;
+    assert_true(hw_shape_visit(&shape, 0, add, seen));
+    assert_memory_equal(seen->blocks, truth->blocks, COUNT * sizeof truth->blocks[0]);
+    free(seen);
+    free(truth);
+    hw_shape_arena_free(&arena);
+}
+
 /* Places that need more than 32 bits, as absolute ones of stack and heap. */
 static void places_may_be_far_apart(void **state)
 {
@@ -331,6 +367,7 @@ int main(void)
         cmocka_unit_test(random_trees_are_what_their_blocks_say),
         cmocka_unit_test(loops_are_merged),
         cmocka_unit_test(regular_places_are_a_loop),
+        cmocka_unit_test(few_that_touch_are_parted),
         cmocka_unit_test(places_may_be_far_apart),
         cmocka_unit_test(what_takes_too_much_is_declined),
         cmocka_unit_test(copies_of_every_length_are_right),

@@ -300,9 +300,48 @@ static int64_t make_pieces(struct hw_shape_arena *arena, const struct hw_shape_p
     return hw_shape_move(shape, pieces[0].place) == HW_OK ? run : 0;
 }
 
+/* The longest length that divides all pieces evenly. */
+static int64_t common_length(const struct hw_shape_piece *pieces, int64_t count)
+{
+    int64_t common = 0;
+    for (int64_t i = 0; i < count && common != 1; i++)
+        for (int64_t other = pieces[i].length; other != 0;) {
+            int64_t left = common % other;
+            common = other;
+            other = left;
+        }
+    return common;
+}
+
+/* Where a few blocks of one short length happened to touch, they are parted again: lengths that differ cost a
+ * branch and four bytes a block, which is more than a few blocks more. */
+static void part_again(struct hw_shape_sequence *sequence)
+{
+    enum { SHORT_MAX = 64, MORE_PARTS = 4 };
+    int64_t count = sequence->piece_count, size = 0, made = 0;
+    if (count < 2 || is_regular(sequence->pieces, count))
+        return;
+    int64_t common = common_length(sequence->pieces, count);
+    for (int64_t i = 0; i < count && size <= INT64_MAX / 2; i++)
+        size += sequence->pieces[i].length;
+    int64_t parts = size / common;
+    if (common > SHORT_MAX || parts == count || parts > count + count / MORE_PARTS)
+        return;
+    struct hw_shape_piece *equal = malloc((size_t)parts * sizeof *equal);
+    if (equal == NULL)
+        return;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t at = 0; at < sequence->pieces[i].length; at += common)
+            equal[made++] = (struct hw_shape_piece){sequence->pieces[i].place + at, common};
+    free(sequence->pieces);
+    sequence->pieces = equal;
+    sequence->piece_count = sequence->piece_room = parts;
+}
+
 /* Makes children of the pieces. */
 static void flush(struct hw_shape_sequence *sequence)
 {
+    part_again(sequence);
     const struct hw_shape_piece *next = sequence->pieces;
     while (sequence->status == HW_OK && sequence->piece_count > 0) {
         struct hw_shape shape;
