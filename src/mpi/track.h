@@ -4,6 +4,7 @@
 #define HW_MPI_TRACK_H
 
 #include "engines/engine.h"
+#include "objects/datatype/plan.h"
 #include "profile/record/counters.h"
 #include "progress/inside.h"
 #include "real/constants.h"
@@ -30,12 +31,14 @@ static inline bool hw_track_watches(MPI_Datatype type)
     return hw_inside_wants((uint8_t)~HW_INSIDE_ASKED_DERIVED) || !hw_real_type_is_basic(type, &size);
 }
 
-/* True if the packing of a call is surely not worth a question: of a basic datatype, or of little. */
+/* True if the packing of a call is surely not worth a question: of a basic datatype, of little, or of a
+ * datatype without gaps that has been packed before. */
 #define HW_PACK_IS_PLAIN(datatype, size, position)                                                           \
     ({                                                                                                       \
         uint64_t hw_bytes;                                                                                   \
         hw_real_type_is_basic(datatype, &hw_bytes) ||                                                        \
-            ((position) && (MPI_Count)(size) - *(position) < HW_ENGINES_PACK_BYTES);                         \
+            ((position) && (MPI_Count)(size) - *(position) < HW_ENGINES_PACK_BYTES) ||                       \
+            hw_plan_is_none(datatype);                                                                       \
     })
 
 /* True if progress of a reduction runs code of the program, so that nobody else may make it. */

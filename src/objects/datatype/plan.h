@@ -69,6 +69,13 @@ static inline enum hw_plan_state hw_plan_state(struct hw_plan *plan)
     return (enum hw_plan_state)hw_atomic_load_acquire(&plan->state);
 }
 
+/* True if the datatype has no plan for good. */
+static inline bool hw_plan_is_none(MPI_Datatype datatype)
+{
+    struct hw_plan *plan = hw_plan_find(datatype);
+    return plan && hw_plan_state(plan) == HW_PLAN_NONE;
+}
+
 /* Makes an entry, in state SEEN, of a derived datatype that an MPI call has just accepted. NULL: no room. */
 struct hw_plan *hw_plan_note(MPI_Datatype datatype);
 
