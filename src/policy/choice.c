@@ -5,6 +5,8 @@ enum {
     TRIALS = 5,       /* of each way before it is settled; the first finds cold caches and does not count */
     CLEAR = 2,        /* times as long: settled after fewer */
     CLEAR_TRIALS = 3, /* so many */
+    CLOSE = 4,        /* one longer than the other by less than this part: settled after more, */
+    CLOSE_TRIALS = 12, /* so many: what a trial costs is little then, and what a mistake costs lasts */
     MARGIN = 10,      /* ours must be shorter by this part: less is noise, and a declined call the cheaper */
     REGRET = 128,     /* the part of all time that looking may take */
     TIMING_NS = 100,  /* what timing a call takes besides */
@@ -48,7 +50,8 @@ static bool is_tried(const struct hw_choice *choice)
 {
     uint64_t ours = choice->ns[HW_CHOICE_OURS], mpi = choice->ns[HW_CHOICE_MPI];
     bool is_clear = ours > mpi * CLEAR || mpi > ours * CLEAR;
-    return choice->looks >= 2 * (is_clear ? CLEAR_TRIALS : TRIALS);
+    bool is_close = ours < mpi + mpi / CLOSE && mpi < ours + ours / CLOSE;
+    return choice->looks >= 2U * (is_clear ? CLEAR_TRIALS : is_close ? CLOSE_TRIALS : TRIALS);
 }
 
 /* So many calls that a look at both costs little beside them. */
