@@ -2,15 +2,15 @@
 #include "policy/choice.h"
 
 enum {
-    TRIALS = 5,       /* of each way before it is settled; the first finds cold caches and does not count */
-    CLEAR = 2,        /* times as long: settled after fewer */
-    CLEAR_TRIALS = 3, /* so many */
-    CLOSE = 4,        /* one longer than the other by less than this part: settled after more, */
+    TRIALS = 5,        /* of each way before it is settled; the first finds cold caches and does not count */
+    CLEAR = 2,         /* times as long: settled after fewer */
+    CLEAR_TRIALS = 3,  /* so many */
+    CLOSE = 4,         /* one longer than the other by less than this part: settled after more, */
     CLOSE_TRIALS = 12, /* so many: what a trial costs is little then, and what a mistake costs lasts */
-    MARGIN = 10,      /* ours must be shorter by this part: less is noise, and a declined call the cheaper */
-    REGRET = 128,     /* the part of all time that looking may take */
-    TIMING_NS = 100,  /* what timing a call takes besides */
-    CALLS_MIN = 64,   /* between looks */
+    MARGIN = 10,       /* ours must be shorter by this part: less is noise, and a declined call the cheaper */
+    REGRET = 128,      /* the part of all time that looking may take */
+    TIMING_NS = 100,   /* what timing a call takes besides */
+    CALLS_MIN = 64,    /* between looks */
     CALLS_MAX = 1 << 20,
     CONTROLS_MAX = 6, /* after so many in vain looks do not become rarer any more */
     UP = 8,           /* what is longer than known counts for this part: others may have had the core */

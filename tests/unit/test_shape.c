@@ -252,7 +252,8 @@ static void regular_places_are_a_loop(void **state)
     hw_shape_arena_free(&arena);
 }
 
-/* Single numbers at random places, of which some touch: a list of one length, whose blocks take four bytes. */
+/* Single numbers at random places, of which some touch: a list of one length, whose blocks take four bytes.
+ */
 static void few_that_touch_are_parted(void **state)
 {
     enum { COUNT = 4000, STEP = 32, LIMIT = COUNT * STEP / 8 + 1024 };
