@@ -202,6 +202,9 @@ def points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
     elif program == "pack":
         for point in result["points"]:
             values = {"call_s": point["call_s"]["median"], "latency_s": point["call_s"]["min"]}
+            values |= {"first_mean_s": point["first_call_s"]}
+            if result["threads"] > 1:
+                values |= {"worst_call_s": point["worst_call_s"]}
             yield point["bytes"], values, point["digest"]
     elif program == "msgrate":
         for point in result["points"]:

@@ -374,7 +374,7 @@ PACKED_TYPES = (
     *("struct", "fields", "indexed_block", "indexed", "x_face", "rows", "darray"),
     "contiguous",
 )
-PACKED_SIZES = tuple(KIB << i for i in range(15))
+PACKED_SIZES = (KIB, 4 * KIB, 16 * KIB, 128 * KIB, MIB, 4 * MIB)
 
 
 def packing(kind: str, is_unpacking: bool = False) -> Case:
@@ -421,6 +421,14 @@ def multigrid(where: str, layout: str, place: str, threads: int = 2) -> Case:
         cores_per_node=2,
         timeout_s=30.0,
     )
+
+
+def packing_crowded(kind: str) -> Case:
+    """Four OpenMP threads have one core: 1000 calls, of which the worst counts too."""
+    options = {"type": kind, "threads": "4", "pin": "", "place": "single", "warmup": "60"}
+    options |= {"batches": "20", "batch": "50"}
+    name = f"{kind.replace('_', ' ')}, four threads on a core"
+    return Case(name, "pack", (256 * KIB,), options, nodes=1, ranks_per_node=1)
 
 
 #: windows for so many seconds of the wire: what is told is of a whole run, ends included

@@ -170,8 +170,6 @@ def modes_make(
             if "paths" in suite.extra_modes:
                 watching |= {"HEADWAY_PATHS": "3"}
                 modes.append(Mode("headway-paths", {**preloaded, **watching}))
-        if "pack" in suite.extra_modes:
-            modes.append(Mode("headway-on", {**preloaded, "HEADWAY_PACK": "on"}))
         if "alone" in suite.extra_modes:
             modes.append(Mode("headway-alone", {**preloaded, "HEADWAY_PACK_THREADS": "1"}))
         if "ghosts" in suite.extra_modes:

@@ -39,6 +39,7 @@ from headway.bench.cases import (
     one_sided_own_core,
     p2p,
     packing,
+    packing_crowded,
     packing_shared,
     progression,
     rate,
@@ -476,17 +477,19 @@ _SUITES = (
         tuple(packing(kind, way) for kind in PACKED_TYPES for way in (False, True)),
         ("none",),
         ("default",),
-        ("pack",),
         has_peers=False,
         launches=3,
     ),
     Suite(
         "pack-threads",
         "Derived datatypes packed by a process with two OpenMP threads",
-        tuple(
-            packing_shared(kind, place)
-            for kind in ("struct", "x_face", "rows")
-            for place in ("between", "single", "beside")
+        (
+            *(
+                packing_shared(kind, place)
+                for kind in ("struct", "x_face", "rows")
+                for place in ("between", "single", "beside")
+            ),
+            *(packing_crowded(kind) for kind in ("struct", "x_face")),
         ),
         ("none",),
         ("default",),
