@@ -60,6 +60,35 @@ static void call_isend_recv_wait(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* The same with derived datatypes: one without gaps, and one with gaps of too little to pack. */
+static MPI_Datatype contiguous, gappy;
+static double outgoing_pairs[8], incoming_pairs[8];
+
+static void types_make(void)
+{
+    MPI_Type_contiguous(2, MPI_INT, &contiguous);
+    MPI_Type_commit(&contiguous);
+    MPI_Type_vector(4, 1, 2, MPI_DOUBLE, &gappy);
+    MPI_Type_commit(&gappy);
+}
+
+static void types_free(void)
+{
+    MPI_Type_free(&contiguous);
+    MPI_Type_free(&gappy);
+}
+
+static void call_pair(MPI_Datatype type)
+{
+    MPI_Request request;
+    MPI_Isend(outgoing_pairs, 1, type, 0, 0, MPI_COMM_SELF, &request);
+    MPI_Recv(incoming_pairs, 1, type, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void call_contiguous(void) { call_pair(contiguous); }
+static void call_gappy(void) { call_pair(gappy); }
+
 static const struct {
     const char *name;
     int calls; /* MPI calls in one */
@@ -73,6 +102,8 @@ static const struct {
     {"iprobe_proc_null", 1, call_iprobe},
     {"send_proc_null", 1, call_send_proc_null},
     {"isend_recv_wait_8", 3, call_isend_recv_wait},
+    {"isend_recv_wait_contiguous", 3, call_contiguous},
+    {"isend_recv_wait_vector", 3, call_gappy},
 };
 
 static void kind_measure(size_t kind, struct bench_json *json)
@@ -108,6 +139,7 @@ int main(int argc, char **argv)
         bench_refuse(&bench, "--batches and --batch are at least 1");
 
     struct bench_json json;
+    types_make();
     bench_json_begin(&json, &bench);
     bench_json_integer(&json, "batch", options.batch);
     bench_json_open(&json, "calls", '[');
@@ -115,6 +147,7 @@ int main(int argc, char **argv)
         kind_measure(kind, &json);
     bench_json_close(&json, ']');
     bench_json_end(&json);
+    types_free();
     bench_finish(&bench);
     return 0;
 }

@@ -188,7 +188,7 @@ def points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
         yield result["bytes"], window_values(result) | told, answer
     elif program == "get_compute_update":
         yield result["tile"] ** 2 * 8, window_values(result), result["digest"]
-    elif program == "latency":
+    elif program in ("latency", "pack_p2p"):
         for point in result["points"]:
             yield point["bytes"], {"latency_s": point["latency_s"]["median"]}, ""
     elif program in ("rma_overlap", "wakeup"):

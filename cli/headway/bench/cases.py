@@ -431,6 +431,31 @@ def packing_crowded(kind: str) -> Case:
     return Case(name, "pack", (256 * KIB,), options, nodes=1, ranks_per_node=1)
 
 
+#: bench/pack_p2p.c
+SENT_TYPES = ("struct", "fields", "indexed_block", "x_face", "rows", "contiguous")
+SENT_SIZES = (KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB)
+#: a message of an x-face of 4 MiB lies in 256 MiB
+SPARSE_SIZES = SENT_SIZES[:-1]
+
+
+def packed_ping_pong(kind: str, nodes: int) -> Case:
+    """Messages of one datatype between two nodes or within one."""
+    where = "between nodes" if nodes == 2 else "within a node"
+    return Case(
+        f"{kind.replace('_', ' ')}, {where}",
+        "pack_p2p",
+        SPARSE_SIZES if kind == "x_face" else SENT_SIZES,
+        {"type": kind},
+        nodes=nodes,
+        ranks_per_node=2 // nodes,
+    )
+
+
+def packed_halo(face: str) -> Case:
+    """Both faces of a block of structs across one dimension, x the fastest."""
+    return Case(f"halo, {face}-faces", "pack_p2p", (4 * KIB, 64 * KIB, MIB), {"face": face})
+
+
 #: windows for so many seconds of the wire: what is told is of a whole run, ends included
 TOLD_S = 0.8
 TOLD_CASES = (

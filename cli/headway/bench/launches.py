@@ -170,6 +170,8 @@ def modes_make(
             if "paths" in suite.extra_modes:
                 watching |= {"HEADWAY_PATHS": "3"}
                 modes.append(Mode("headway-paths", {**preloaded, **watching}))
+        if "unpacked" in suite.extra_modes:
+            modes.append(Mode("headway-unpacked", {**preloaded, "HEADWAY_PACK": "off"}))
         if "alone" in suite.extra_modes:
             modes.append(Mode("headway-alone", {**preloaded, "HEADWAY_PACK_THREADS": "1"}))
         if "ghosts" in suite.extra_modes:
