@@ -239,12 +239,13 @@ OPTIONS: tuple[Option, ...] = (
         aliases=(),
         tune=("off",),
         accepted="auto | on | off",
-        brief="whether MPI_Pack and MPI_Unpack of derived datatypes are done by Headway",
+        brief="whether derived datatypes are packed and unpacked by Headway",
         help=(
-            "For 1 KiB and more. auto: the MPI packs, and Headway packs, a few times each; then "
-            "whichever was faster for that datatype and size, looking at the other one again now "
-            "and then. Not with HEADWAY_ENGINE=off. on: Headway packs whatever it can, from the "
-            "second use of a datatype on. off: the MPI packs."
+            "By MPI_Pack and MPI_Unpack, from 1 KiB on, and for point-to-point messages if "
+            "HEADWAY_PACK_MESSAGES says so. auto: the MPI packs, and Headway packs, a few times "
+            "each; then whichever was faster for that datatype and size. Not with "
+            "HEADWAY_ENGINE=off. on: Headway packs whatever it can, from the second use of a "
+            "datatype on. off: the MPI packs."
         ),
     ),
     Option(
@@ -259,12 +260,12 @@ OPTIONS: tuple[Option, ...] = (
         aliases=(),
         tune=(),
         accepted="yes | no",
-        brief="whether point-to-point messages of derived datatypes are packed by Headway, too",
+        brief="whether that is done for point-to-point messages, too",
         help=(
-            "Where HEADWAY_PACK says so: auto compares the MPI's packing and Headway's at the "
-            "first large use of a datatype. A message is sent as a datatype of the same signature "
-            "without gaps, so the other side need not have Headway. On Open MPI only sends are "
-            "packed."
+            "HEADWAY_PACK=auto tries a datatype that has been sent, or received, often: where "
+            "Headway's packing is clearly faster than the MPI's, and messages are then no slower "
+            "by it. A message is sent as a datatype of the same signature without gaps, so the "
+            "other side need not have Headway. On Open MPI only sends are packed."
         ),
     ),
     Option(

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Description: packed_messages SEED CASES: random messages of derived datatypes between two ranks, every way
- * of sending by every way of receiving; layouts that differ on both sides, datatypes freed while in use,
- * messages shorter than the receive, doors with and without statuses. Prints a digest of what was received,
- * gaps included, and of the statuses. */
+/* Description: packed_messages SEED CASES [often]: random messages of derived datatypes between two ranks,
+ * every way of sending by every way of receiving; layouts that differ on both sides, datatypes freed while in
+ * use, messages shorter than the receive, doors with and without statuses. Prints a digest of what was
+ * received, gaps included, and of the statuses. With `often` each case is repeated until its datatypes have
+ * plans, have been tried, or been found faster by either way, and that is when they are freed. */
 #include "check.h"
 
 #include <stddef.h>
 
-enum { MESSAGES_MAX = 6, REPEATS = 3, ROOM = 1 << 20, FILLER = 0x5a };
+enum { MESSAGES_MAX = 6, ROOM = 1 << 20, FILLER = 0x5a };
 
 static uint32_t state;
+static bool is_often;
+static bool has_buffered; /* MPICH 4.0 truncates some of those, plain too: doc/guide/troubleshooting.md */
 
 static unsigned below(unsigned limit)
 {
@@ -158,6 +161,8 @@ static void draw(struct message *m, int number, bool is_alone)
     int elements = 4 * (1 + (int)below(below(3) == 0 ? 20 : 700));
     m->send = below(SENDS);
     m->receive = below(RECEIVES);
+    if (m->send == BSEND && !has_buffered)
+        m->send = SEND;
     if (!is_alone && (m->send == SENDRECV || m->receive == RECV_SENDRECV || m->receive == RECV_ANY))
         m->send = ISEND, m->receive = IRECV;
     if (m->send == SENDRECV || m->receive == RECV_SENDRECV)
@@ -393,13 +398,15 @@ static void run_round(int count, struct message *messages, bool is_sender, int p
 
 static void run_case(int number, struct message *messages)
 {
-    int count = 1 + (int)below(MESSAGES_MAX), sender = (int)below(2);
+    static const int often[] = {9, 18, 36};
+    int count = 1 + (int)below(MESSAGES_MAX), sender = (int)below(2),
+        repeats = is_often ? often[number % 3] : 3;
     bool is_sender = check_rank == sender;
     for (int i = 0; i < count; i++)
         draw(&messages[i], i, count == 1);
     digest = UINT64_C(0xCBF29CE484222325);
-    for (int repeat = 0; repeat < REPEATS; repeat++)
-        run_round(count, messages, is_sender, 1 - check_rank, repeat == REPEATS - 1);
+    for (int repeat = 0; repeat < repeats; repeat++)
+        run_round(count, messages, is_sender, 1 - check_rank, repeat == repeats - 1);
     for (int i = 0; i < count; i++) {
         struct message *m = &messages[i];
         if (!m->is_freed_early || !is_sender)
@@ -416,6 +423,11 @@ int main(int argc, char **argv)
     check_begin();
     unsigned seed = (unsigned)strtoul(argc > 1 ? argv[1] : "1", NULL, 10);
     int cases = argc > 2 ? atoi(argv[2]) : 20;
+    is_often = argc > 3;
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(version, &length);
+    has_buffered = strstr(version, "MPICH Version:\t4.0") == NULL;
     static char attached[1 << 22];
     struct message messages[MESSAGES_MAX] = {0};
     for (int i = 0; i < MESSAGES_MAX; i++)

@@ -5,7 +5,7 @@
 
 #include <omp.h>
 
-enum { THREADS = 2, CALLS = 6, ROWS = 1 << 16, WORDS = 5, STRIDE = 7, TAG = 3, SHORT = 8 };
+enum { THREADS = 2, CALLS = 12, ROWS = 1 << 16, WORDS = 5, STRIDE = 7, TAG = 3, SHORT = 8 };
 enum { CELLS = ROWS * STRIDE };
 
 static int *grid, *again;

@@ -748,6 +748,7 @@ PROCESS_COUNTERS = (
     "packed_bytes",
     "packed_won_ns",
     "packed_messages",
+    "packed_message_trials",
     "packed_message_bytes",
     "packed_message_ns",
     "doors",
@@ -871,6 +872,8 @@ class Record:
     packed_won_ns: int = 0
     #: messages of derived datatypes that Headway packed or unpacked
     packed_messages: int = 0
+    #: messages on which Headway's packing was tried, or timed, beside the MPI's
+    packed_message_trials: int = 0
     #: bytes of these
     packed_message_bytes: int = 0
     #: time in packing and unpacking them
@@ -973,6 +976,7 @@ class Record:
             packed_bytes=integer(raw, "packed_bytes"),
             packed_won_ns=integer(raw, "packed_won_ns"),
             packed_messages=integer(raw, "packed_messages"),
+            packed_message_trials=integer(raw, "packed_message_trials"),
             packed_message_bytes=integer(raw, "packed_message_bytes"),
             packed_message_ns=integer(raw, "packed_message_ns"),
             doors=integer(raw, "doors"),

@@ -8,6 +8,7 @@
 #include "base/atomic.h"
 #include "objects/datatype/plan.h"
 #include "policy/choice.h"
+#include "policy/confirm.h"
 #include "profile/record.h"
 #include "team/split.h"
 
@@ -16,14 +17,28 @@
 
 enum { HW_PACK_LOG_MIN = 10, HW_PACK_LOG_MAX = 30, HW_PACK_BYTES_MIN = 1 << HW_PACK_LOG_MIN };
 
-/* Written relaxed by whoever has such a call: one of two that meet may get lost. */
-enum hw_pack_message_way { HW_PACK_MESSAGE_UNKNOWN, HW_PACK_MESSAGE_MPI, HW_PACK_MESSAGE_OURS };
+/* How point-to-point messages go. */
+enum hw_pack_message_way {
+    HW_PACK_MESSAGE_UNKNOWN,
+    HW_PACK_MESSAGE_TRIED, /* ours was shorter in a trial, and is looked at in earnest */
+    HW_PACK_MESSAGE_MPI,   /* for good, as the next */
+    HW_PACK_MESSAGE_OURS,
+};
+
+/* Of messages: any thread, relaxed; `confirm` is whose who has set `is_looked_at`. */
+struct hw_pack_messages {
+    atomic_int way;   /* enum hw_pack_message_way */
+    atomic_uint uses; /* while unknown */
+    atomic_bool is_looked_at;
+    atomic_int turn; /* enum hw_choice_way, while tried: of all that go meanwhile */
+    struct hw_confirm confirm;
+};
 
 struct hw_pack_class {
-    atomic_int message_way; /* enum hw_pack_message_way, of point-to-point messages */
-    atomic_uint left;       /* calls before the next is timed */
-    atomic_uint way;        /* enum hw_choice_way of those */
-    atomic_bool is_taken;   /* somebody has `choice` */
+    struct hw_pack_messages messages;
+    atomic_uint left;     /* calls before the next is timed */
+    atomic_uint way;      /* enum hw_choice_way of those */
+    atomic_bool is_taken; /* somebody has `choice` */
     struct hw_choice choice;
     struct hw_team_split split;        /* of our way: alone, or with idle threads */
     atomic_uint_fast64_t calls, bytes; /* by our way */

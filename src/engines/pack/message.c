@@ -11,36 +11,66 @@
 #include "team/split.h"
 
 #include <pthread.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list of abandoned ones */
 static struct hw_pack_message *abandoned;
 static atomic_uint abandoned_count;
 
-static size_t room_of(int64_t bytes) { return sizeof(struct hw_pack_message) + (size_t)bytes; }
+static size_t room_of(const struct hw_pack_message *message)
+{
+    return sizeof *message + (message->is_packed ? (size_t)message->bytes : 0);
+}
+
+/* One more level, so that attributes are not copied as MPI_Type_dup would, by functions of the program. */
+static MPI_Datatype hold(MPI_Datatype datatype)
+{
+    MPI_Datatype held = HW_DATATYPE_NULL;
+    if (hw_bottom.Type_contiguous(1, datatype, &held) != MPI_SUCCESS)
+        return HW_DATATYPE_NULL;
+    hw_bottom.Type_commit(&held);
+    return held;
+}
 
 struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, struct hw_plan *plan,
-                                             int64_t bytes)
+                                             struct hw_pack_verdict *verdict)
 {
-    if (bytes > HW_PACK_POOL_BYTES_MAX)
-        return NULL;
-    const struct hw_pack_twin *twin = hw_pack_twin_of(plan, given->datatype);
-    struct hw_pack_message *message = twin ? hw_pack_pool_take(room_of(bytes)) : NULL;
+    struct hw_pack_message made = {
+        .given = *given,
+        .plan = plan,
+        .is_packed = verdict->is_packed,
+        .bytes = verdict->bytes,
+        .look = verdict->look,
+        .held = HW_DATATYPE_NULL,
+        .request = HW_REQUEST_NULL,
+    };
+    if (made.is_packed) {
+        if (made.bytes > HW_PACK_POOL_BYTES_MAX)
+            return NULL;
+        const struct hw_pack_twin *twin = hw_pack_twin_of(plan, given->datatype);
+        if (twin == NULL)
+            return NULL;
+        made.type = twin->by[given->direction].type;
+        made.count = given->count * (MPI_Count)twin->by[given->direction].count;
+    }
+    struct hw_pack_message *message = hw_pack_pool_take(room_of(&made));
     if (message == NULL)
         return NULL;
+    if (made.look.kind == HW_PACK_LOOK_TRY)
+        made.held = hold(given->datatype);
     hw_plan_hold(plan);
-    message->given = *given;
-    message->plan = plan;
-    message->bytes = bytes;
-    message->type = twin->type;
-    message->count = given->count * (MPI_Count)twin->count;
+    verdict->look.kind = HW_PACK_LOOK_NOT;
+    memcpy(message, &made, sizeof made);
     return message;
 }
 
 void hw_pack_message_free(struct hw_pack_message *message)
 {
-    int64_t bytes = message->bytes;
+    hw_pack_look_drop(&message->look);
+    if (message->held != HW_DATATYPE_NULL)
+        hw_bottom.Type_free(&message->held);
     hw_plan_release(message->plan);
-    hw_pack_pool_give(message, room_of(bytes));
+    hw_pack_pool_give(message, room_of(message));
 }
 
 static void copy_range(void *context, int64_t from, int64_t to)
@@ -79,17 +109,30 @@ void hw_pack_message_empty(struct hw_pack_message *message, const MPI_Status *st
     copy(message, bytes < message->bytes ? bytes : message->bytes);
 }
 
+void hw_pack_message_learn(struct hw_pack_message *message, const MPI_Status *status, int error)
+{
+    struct hw_pack_given given = message->given;
+    given.datatype = message->held;
+    if (error == MPI_SUCCESS && (message->look.kind != HW_PACK_LOOK_TRY || message->held != HW_DATATYPE_NULL))
+        hw_pack_look_end(&message->look, &given, message->plan, status);
+    else
+        hw_pack_look_drop(&message->look);
+}
+
 static void completed(void *attachment, const MPI_Status *status, int error, bool is_cancelled)
 {
     struct hw_pack_message *message = attachment;
-    if (message->given.direction == HW_SHAPE_UNPACK && !is_cancelled)
+    if (is_cancelled)
+        return;
+    if (message->is_packed && message->given.direction == HW_SHAPE_UNPACK)
         hw_pack_message_empty(message, status, error);
+    hw_pack_message_learn(message, status, error);
 }
 
 static void starting(void *attachment)
 {
     struct hw_pack_message *message = attachment;
-    if (message->given.direction == HW_SHAPE_PACK)
+    if (message->is_packed && message->given.direction == HW_SHAPE_PACK)
         hw_pack_message_fill(message);
 }
 
@@ -98,6 +141,7 @@ static void freed(void *attachment) { hw_pack_message_free(attachment); }
 static void on_abandoned(void *attachment, MPI_Request request)
 {
     struct hw_pack_message *message = attachment;
+    hw_pack_look_drop(&message->look);
     message->request = request;
     pthread_mutex_lock(&lock);
     message->next = abandoned;

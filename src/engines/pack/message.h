@@ -5,34 +5,31 @@
 #ifndef HW_ENGINES_PACK_MESSAGE_H
 #define HW_ENGINES_PACK_MESSAGE_H
 
+#include "engines/pack/given.h"
 #include "engines/pack/twin.h"
+#include "engines/pack/worth.h"
 #include "objects/datatype/plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the program passes. */
-struct hw_pack_given {
-    enum hw_shape_direction direction; /* PACK: it is sent */
-    uintptr_t memory;
-    MPI_Count count;
-    MPI_Datatype datatype;
-};
-
 struct hw_pack_message {
     _Alignas(64) struct hw_pack_given given;
-    struct hw_plan *plan; /* held */
-    int64_t bytes;        /* of `data` */
-    MPI_Datatype type;    /* so many of it make up `data` */
+    struct hw_plan *plan;     /* held */
+    bool is_packed;           /* else by the MPI's way: `data` is empty, and what it takes is to be learnt */
+    int64_t bytes;            /* of the packed form */
+    struct hw_pack_look look; /* until it has ended */
+    MPI_Datatype held;        /* of the same contents, for that, if the program may free its own before */
+    MPI_Datatype type;        /* so many of it make up `data` */
     MPI_Count count;
     MPI_Request request; /* once the program has freed it */
     struct hw_pack_message *next;
     _Alignas(64) char data[];
 };
 
-/* NULL: the pool has no room, or the datatype no twin. */
+/* NULL: the pool has no room, or the datatype no twin. The look is the message's from here on. */
 struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, struct hw_plan *plan,
-                                             int64_t bytes);
+                                             struct hw_pack_verdict *verdict);
 void hw_pack_message_free(struct hw_pack_message *message);
 
 /* Packs the whole. */
@@ -40,6 +37,9 @@ void hw_pack_message_fill(struct hw_pack_message *message);
 
 /* Unpacks what has come. */
 void hw_pack_message_empty(struct hw_pack_message *message, const MPI_Status *status, int error);
+
+/* It is through, and unpacked. */
+void hw_pack_message_learn(struct hw_pack_message *message, const MPI_Status *status, int error);
 
 /* After a post that succeeded; before it hw_request_reserve did. The message is the request's from here on.
  */

@@ -97,7 +97,7 @@ static __attribute__((noinline)) int call_first(const struct call *c)
     if (rc != MPI_SUCCESS)
         return rc;
     track(c);
-    hw_pack_message_accepted(given, given->direction == HW_SHAPE_PACK || c->request == NULL);
+    hw_pack_message_accepted(given);
     return rc;
 }
 
@@ -110,50 +110,81 @@ static int finish_send(const struct call *c, struct hw_pack_message *message, in
         is_over = 0;
     if (c->request != NULL && is_over)
         hw_request_give_back();
-    if (is_over)
+    if (is_over) {
+        hw_pack_message_learn(message, HW_STATUS_IGNORE, rc);
         hw_pack_message_free(message);
-    else
+    } else {
         hw_pack_message_attach(message, *c->request, is_persistent(c));
+    }
     return rc;
 }
 
-static int packed_send(const struct call *c, struct hw_pack_message *message)
+static int send_one(const struct call *c, struct hw_pack_message *message)
 {
+    const struct hw_pack_given *given = &c->given;
+    if (!message->is_packed)
+        return finish_send(c, message,
+                           real_send(c, (const void *)given->memory, given->count, given->datatype));
     if (!is_persistent(c))
         hw_pack_message_fill(message);
-    int rc = real_send(c, message->data, message->count, message->type);
-    return finish_send(c, message, rc);
+    return finish_send(c, message, real_send(c, message->data, message->count, message->type));
 }
 
-static int packed_receive(const struct call *c, struct hw_pack_message *message)
+static int receive_one(const struct call *c, struct hw_pack_message *message)
 {
+    const struct hw_pack_given *given = &c->given;
     MPI_Status own = {0}, *status = c->status == HW_STATUS_IGNORE ? &own : c->status;
-    int rc = real_receive(c, message->data, message->count, message->type, status);
+    int rc = message->is_packed
+                 ? real_receive(c, message->data, message->count, message->type, status)
+                 : real_receive(c, (void *)given->memory, given->count, given->datatype, status);
     if (c->request != NULL && rc == MPI_SUCCESS) {
         hw_pack_message_attach(message, *c->request, is_persistent(c));
         return rc;
     }
-    if (c->request != NULL)
+    if (c->request != NULL) {
         hw_request_give_back();
-    else
-        hw_pack_message_empty(message, status, rc);
+    } else {
+        if (message->is_packed)
+            hw_pack_message_empty(message, status, rc);
+        hw_pack_message_learn(message, status, rc);
+    }
     hw_pack_message_free(message);
     return rc;
 }
 
+/* NULL: the MPI's way, and nothing is to be learnt of it. */
+static struct hw_pack_message *judged(const struct hw_pack_given *given, struct hw_plan *plan,
+                                      bool is_made_to_stay)
+{
+    struct hw_pack_verdict verdict;
+    if (!hw_pack_message_judge(given, plan, is_made_to_stay, &verdict))
+        return NULL;
+    struct hw_pack_message *message = hw_pack_message_make(given, plan, &verdict);
+    if (message == NULL)
+        hw_pack_look_drop(&verdict.look);
+    return message;
+}
+
 static __attribute__((noinline)) int call_derived(const struct call *c, struct hw_plan *plan)
 {
-    int64_t bytes;
     hw_pack_message_look_after();
-    plan = hw_pack_message_plan(&c->given, plan, &bytes);
-    struct hw_pack_message *message = plan ? hw_pack_message_make(&c->given, plan, bytes) : NULL;
+    struct hw_pack_message *message = judged(&c->given, plan, is_persistent(c));
     if (message == NULL)
         return HW_DECLINES;
     if (c->request != NULL && !hw_request_reserve()) {
         hw_pack_message_free(message);
         return HW_DECLINES;
     }
-    return c->given.direction == HW_SHAPE_PACK ? packed_send(c, message) : packed_receive(c, message);
+    return c->given.direction == HW_SHAPE_PACK ? send_one(c, message) : receive_one(c, message);
+}
+
+/* Whether it is a large message of a datatype that has a plan, or may get one. Others must cost nothing. */
+static inline bool is_ours(const struct hw_pack_given *given, struct hw_plan *plan)
+{
+    if ((uint64_t)given->count * (uint64_t)plan->size < HW_PACK_BYTES_MIN)
+        return false;
+    enum hw_plan_state state = hw_plan_state(plan);
+    return state == HW_PLAN_SEEN || state == HW_PLAN_USABLE;
 }
 
 static int answer(const struct call *c)
@@ -164,13 +195,7 @@ static int answer(const struct call *c)
     struct hw_plan *plan = hw_plan_find(c->given.datatype);
     if (plan == NULL)
         return call_first(c);
-    /* Small ones must cost nothing. */
-    enum hw_plan_state state = hw_plan_state(plan);
-    if (state == HW_PLAN_NONE || state == HW_PLAN_MADE ||
-        (state == HW_PLAN_USABLE &&
-         (uint64_t)c->given.count * (uint64_t)plan->shape.size < HW_PACK_BYTES_MIN))
-        return HW_DECLINES;
-    return call_derived(c, plan);
+    return is_ours(&c->given, plan) ? call_derived(c, plan) : HW_DECLINES;
 }
 
 #define GIVEN_SENT                                                                                           \
@@ -246,17 +271,23 @@ static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
     return request && is_matched(message) ? answer(&c) : HW_DECLINES;
 }
 
-/* A half of MPI_Sendrecv, packed where that is worth it. NULL: as the program passed it. */
+/* A half of MPI_Sendrecv. NULL: as the program passed it. */
 static struct hw_pack_message *half(const struct hw_pack_given *given, int peer)
 {
     uint64_t size;
-    int64_t bytes;
     if (hw_real_type_is_basic(given->datatype, &size) || peer == HW_PROC_NULL || given->count <= 0)
         return NULL;
     struct hw_plan *plan = hw_plan_find(given->datatype);
-    if (plan)
-        plan = hw_pack_message_plan(given, plan, &bytes);
-    return plan ? hw_pack_message_make(given, plan, bytes) : NULL;
+    return plan && is_ours(given, plan) ? judged(given, plan, false) : NULL;
+}
+
+/* A datatype that is new. */
+static void accept_half(const struct hw_pack_given *given, int peer)
+{
+    uint64_t size;
+    if (!hw_real_type_is_basic(given->datatype, &size) && peer != HW_PROC_NULL && given->count > 0 &&
+        hw_plan_find(given->datatype) == NULL)
+        hw_pack_message_accepted(given);
 }
 
 static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
@@ -270,25 +301,30 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         return HW_DECLINES;
     hw_pack_message_look_after();
     struct hw_pack_message *out = half(&sent, dest), *in = half(&received, source);
+    struct hw_pack_message *packed = out && out->is_packed ? out : NULL;
+    struct hw_pack_message *to_unpack = in && in->is_packed ? in : NULL;
     MPI_Status own = {0};
     if (in && status == HW_STATUS_IGNORE)
         status = &own;
-    if (out)
-        hw_pack_message_fill(out);
-    int rc =
-        hw_real_sendrecv(out ? out->data : sendbuf, out ? out->count : sendcount, out ? out->type : sendtype,
-                         dest, sendtag, in ? in->data : recvbuf, in ? in->count : recvcount,
-                         in ? in->type : recvtype, source, recvtag, comm, status);
-    if (out)
-        hw_pack_message_free(out);
-    if (in) {
-        hw_pack_message_empty(in, status, rc);
-        hw_pack_message_free(in);
+    if (packed)
+        hw_pack_message_fill(packed);
+    int rc = hw_real_sendrecv(packed ? packed->data : sendbuf, packed ? packed->count : sendcount,
+                              packed ? packed->type : sendtype, dest, sendtag,
+                              to_unpack ? to_unpack->data : recvbuf, to_unpack ? to_unpack->count : recvcount,
+                              to_unpack ? to_unpack->type : recvtype, source, recvtag, comm, status);
+    if (to_unpack)
+        hw_pack_message_empty(to_unpack, status, rc);
+    for (int i = 0; i < 2; i++) {
+        struct hw_pack_message *one = i == 0 ? out : in;
+        if (one == NULL)
+            continue;
+        hw_pack_message_learn(one, status, rc);
+        hw_pack_message_free(one);
     }
-    if (rc == MPI_SUCCESS && !out && dest != HW_PROC_NULL)
-        hw_pack_message_accepted(&sent, true);
-    if (rc == MPI_SUCCESS && !in && source != HW_PROC_NULL)
-        hw_pack_message_accepted(&received, true);
+    if (rc == MPI_SUCCESS) {
+        accept_half(&sent, dest);
+        accept_half(&received, source);
+    }
     return rc;
 }
 

@@ -145,36 +145,30 @@ static bool find(MPI_Datatype datatype, struct dense *dense)
 static void free_twin(void *of)
 {
     struct hw_pack_twin *twin = of;
-    if (twin->is_owned)
-        hw_bottom.Type_free(&twin->type);
+    if (twin->owned != HW_DATATYPE_NULL)
+        hw_bottom.Type_free(&twin->owned);
     free(twin);
 }
 
-/* Where the MPI would pack the struct, which has no gaps. */
-static bool become_bytes(struct dense *dense)
-{
-    int64_t bytes, size = size_of(dense->type);
-    let_go(dense);
-    if (__builtin_mul_overflow(dense->count, size, &bytes))
-        return false;
-    *dense = (struct dense){.type = HW_BYTE, .count = bytes};
-    return true;
-}
-
-/* Where there is none `count` is 0. */
+/* Where there is none counts are 0. */
 static struct hw_pack_twin *make(MPI_Datatype datatype)
 {
     struct hw_pack_twin *twin = calloc(1, sizeof *twin);
     struct dense dense;
-    if (twin == NULL || !find(datatype, &dense))
-        return twin;
-    if (HW_REAL_PACKS_DENSE_STRUCTS && dense.is_owned && !become_bytes(&dense))
+    if (twin == NULL)
+        return NULL;
+    twin->owned = HW_DATATYPE_NULL;
+    if (!find(datatype, &dense))
         return twin;
     if (dense.is_owned && hw_bottom.Type_commit(&dense.type) != MPI_SUCCESS) {
         let_go(&dense);
         return twin;
     }
-    *twin = (struct hw_pack_twin){.type = dense.type, .is_owned = dense.is_owned, .count = dense.count};
+    const struct hw_pack_dense exact = {dense.type, dense.count}, packed = {HW_PACKED, size_of(datatype)};
+    bool is_slow = dense.is_owned && HW_REAL_PACKS_DENSE_STRUCTS;
+    twin->by[HW_SHAPE_PACK] = is_slow && hw_real_takes_packed() ? packed : exact;
+    twin->by[HW_SHAPE_UNPACK] = is_slow ? packed : exact;
+    twin->owned = dense.is_owned ? dense.type : HW_DATATYPE_NULL;
     return twin;
 }
 
@@ -192,5 +186,5 @@ const struct hw_pack_twin *hw_pack_twin_of(struct hw_plan *plan, MPI_Datatype da
             twin = none;
         }
     }
-    return twin->count > 0 ? twin : NULL;
+    return twin->by[HW_SHAPE_PACK].count > 0 ? twin : NULL;
 }

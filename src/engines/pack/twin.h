@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The dense twin of a datatype has the same signature and no gaps, so that what is sent with one may be
  * received with the other (MPI-4.1 section 3.3.1): a basic datatype where all elements are of that one, else
- * a struct; bytes, where messages do not say what they hold and the MPI would pack that struct
- * (HW_REAL_PACKS_DENSE_STRUCTS). */
+ * a struct. Where the MPI is slow with those, MPI_PACKED, which any message may be received as, and which
+ * what MPI_Pack would have packed may be sent as (section 5.2). */
 #ifndef HW_ENGINES_PACK_TWIN_H
 #define HW_ENGINES_PACK_TWIN_H
 
@@ -11,10 +11,15 @@
 
 #include <stdint.h>
 
-struct hw_pack_twin {
+/* `count` of `type` make up one of the datatype. */
+struct hw_pack_dense {
     MPI_Datatype type; /* committed */
-    bool is_owned;
-    int64_t count; /* of it make up one of the datatype */
+    int64_t count;
+};
+
+struct hw_pack_twin {
+    struct hw_pack_dense by[HW_SHAPE_UNPACK + 1]; /* by direction: as it is sent, as it is received */
+    MPI_Datatype owned;                           /* MPI_DATATYPE_NULL: none */
 };
 
 /* Of a datatype with a usable plan, made at the first use; NULL: it has none. Any thread; local. Lives as

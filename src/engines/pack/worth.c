@@ -4,81 +4,14 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "engines/engine.h"
-#include "engines/pack/learnt.h"
+#include "engines/pack/trial.h"
 #include "real/constants.h"
 #include "real/quirks.h"
 #include "real/type_size.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* A trial packs no more than this, unless one datatype alone is larger. */
-enum { TRIAL_BYTES_MAX = 4 * 1024 * 1024, TRIALS = 3 };
-
-/* What a trial needs: a part of a message, packed by either. */
-struct trial {
-    struct hw_pack_given given;
-    struct hw_plan *plan;
-    int64_t bytes;
-    char *theirs, *ours;
-};
-
-static bool begin(struct trial *trial, const struct hw_pack_given *given, struct hw_plan *plan)
-{
-    int64_t size = plan->shape.size, most = size < TRIAL_BYTES_MAX ? TRIAL_BYTES_MAX / size : 1;
-    *trial = (struct trial){.given = *given, .plan = plan};
-    if (trial->given.count > most)
-        trial->given.count = (MPI_Count)most;
-    trial->bytes = size * (int64_t)trial->given.count;
-    if (trial->bytes > INT_MAX || trial->bytes == 0)
-        return false;
-    trial->theirs = malloc((size_t)trial->bytes);
-    trial->ours = malloc((size_t)trial->bytes);
-    return trial->theirs && trial->ours;
-}
-
-static void end(struct trial *trial)
-{
-    free(trial->theirs);
-    free(trial->ours);
-}
-
-/* Returns what it took; 0: the MPI refuses. */
-static uint64_t by_mpi(struct trial *trial, enum hw_shape_direction direction)
-{
-    const struct hw_pack_given *given = &trial->given;
-    int position = 0, rc;
-    uint64_t began_ns = hw_clock_now_ns();
-    if (direction == HW_SHAPE_PACK)
-        rc = hw_bottom.Pack((const void *)given->memory, (int)given->count, given->datatype, trial->theirs,
-                            (int)trial->bytes, &position, HW_COMM_SELF);
-    else
-        rc = hw_bottom.Unpack(trial->theirs, (int)trial->bytes, &position, (void *)given->memory,
-                              (int)given->count, given->datatype, HW_COMM_SELF);
-    uint64_t took_ns = hw_clock_now_ns() - began_ns;
-    return rc == MPI_SUCCESS && position == trial->bytes ? took_ns + 1 : 0;
-}
-
-/* And what copying the packed form once more takes, which our way does in addition. */
-static uint64_t by_us(struct trial *trial, enum hw_shape_direction direction)
-{
-    uint64_t began_ns = hw_clock_now_ns();
-    hw_plan_copy(trial->plan, trial->given.count, direction, trial->given.memory,
-                 (struct hw_shape_range){0, trial->bytes}, trial->ours);
-    memcpy(trial->theirs, trial->ours, (size_t)trial->bytes);
-    return hw_clock_now_ns() - began_ns + 1;
-}
-
-/* Whether the plan packs what the MPI does. */
-static bool is_alike(struct trial *trial)
-{
-    if (by_mpi(trial, HW_SHAPE_PACK) == 0)
-        return false;
-    hw_plan_copy(trial->plan, trial->given.count, HW_SHAPE_PACK, trial->given.memory,
-                 (struct hw_shape_range){0, trial->bytes}, trial->ours);
-    return memcmp(trial->ours, trial->theirs, (size_t)trial->bytes) == 0;
-}
+/* Large uses of a handle before it gets a plan, and of a class before it is tried: what is used now and then
+ * pays nothing. Receives that bring too little for a trial are looked at so often. */
+enum { USES_OF_TYPE = 8, USES_OF_CLASS = 8, USES_MAX = 4 * USES_OF_CLASS };
 
 /* Nothing is there but where a datatype has absolute addresses. */
 static bool is_there(const struct hw_plan *plan, uintptr_t memory)
@@ -87,15 +20,12 @@ static bool is_there(const struct hw_plan *plan, uintptr_t memory)
     return memory != 0 || plan->shape.lowest >= FIRST_PAGES;
 }
 
-/* Makes the plan, and looks whether it says what the MPI does. The program's buffer is its own yet, or has
- * been received. */
+/* Makes the plan, and looks whether it says what the MPI does. */
 static void consider(const struct hw_pack_given *given, struct hw_plan *plan)
 {
     const char *reason;
     if (hw_plan_make(plan, given->datatype, &reason)) {
-        struct trial trial = {.bytes = 0};
-        bool is_usable = is_there(plan, given->memory) && begin(&trial, given, plan) && is_alike(&trial);
-        end(&trial);
+        bool is_usable = is_there(plan, given->memory) && hw_pack_trial_is_alike(given, plan);
         hw_plan_decide(plan, is_usable);
         reason = is_usable ? NULL : "packing: the MPI packs a datatype otherwise than its plan";
     }
@@ -103,80 +33,158 @@ static void consider(const struct hw_pack_given *given, struct hw_plan *plan)
         hw_record_declined(reason);
 }
 
-/* One that MPI defines: no packing, whatever its size. */
-static bool is_named(MPI_Datatype datatype)
+/* One that MPI defines, but for pairs with gaps. */
+static bool is_named_dense(MPI_Datatype datatype)
 {
     int ints, aints, types, combiner;
+    MPI_Count lowest, extent;
     return hw_bottom.Type_get_envelope(datatype, &ints, &aints, &types, &combiner) == MPI_SUCCESS &&
-           combiner == MPI_COMBINER_NAMED;
+           combiner == MPI_COMBINER_NAMED &&
+           hw_bottom.Type_get_extent_x(datatype, &lowest, &extent) == MPI_SUCCESS &&
+           (uint64_t)extent == hw_real_type_size(datatype);
 }
 
-void hw_pack_message_accepted(const struct hw_pack_given *given, bool is_through)
+void hw_pack_message_accepted(const struct hw_pack_given *given)
 {
-    uint64_t size;
-    if (given->count <= 0 || hw_real_type_is_basic(given->datatype, &size))
-        return;
-    struct hw_plan *plan = hw_plan_find(given->datatype);
-    if (plan && hw_plan_state(plan) != HW_PLAN_SEEN)
-        return;
-    size = hw_real_type_size(given->datatype);
-    bool is_large = (uint64_t)given->count * size >= (uint64_t)HW_PACK_BYTES_MIN;
-    bool is_named_now = plan == NULL && is_named(given->datatype);
-    if (plan == NULL && (is_large || is_named_now))
-        plan = hw_plan_note(given->datatype);
-    if (plan == NULL || hw_plan_state(plan) != HW_PLAN_SEEN)
-        return;
-    if (is_named_now || (is_large && is_through && hw_options.pack == HW_OPTION_PACK_ON))
-        consider(given, plan);
+    const char *reason;
+    struct hw_plan *plan = hw_plan_note(given->datatype);
+    if (plan && is_named_dense(given->datatype) && hw_plan_make(plan, given->datatype, &reason))
+        hw_plan_decide(plan, false);
 }
 
-/* Times both ways and keeps which is to be taken (enum hw_pack_message_way). Unpacking writes the bytes that
- * are there. */
-static int try_both(const struct hw_pack_given *given, struct hw_plan *plan, struct hw_pack_class *of)
+/* One more; true from the limit on. Lost ones do not matter. */
+static bool is_used_often(atomic_uint *uses, unsigned limit)
 {
-    uint64_t best[2] = {UINT64_MAX, UINT64_MAX};
-    struct trial trial;
-    int way = HW_PACK_MESSAGE_MPI;
-    bool is_begun = begin(&trial, given, plan) && by_mpi(&trial, HW_SHAPE_PACK) > 0;
-    for (int i = 0; is_begun && i < TRIALS; i++) {
-        if (given->direction == HW_SHAPE_UNPACK)
-            memcpy(trial.ours, trial.theirs, (size_t)trial.bytes);
-        uint64_t theirs = by_mpi(&trial, given->direction), ours = by_us(&trial, given->direction);
-        best[0] = theirs > 0 && theirs < best[0] ? theirs : best[0];
-        best[1] = ours < best[1] ? ours : best[1];
+    unsigned used = hw_atomic_load_relaxed(uses);
+    hw_atomic_store_relaxed(uses, used + 1);
+    return used >= limit;
+}
+
+static void settle(struct hw_pack_messages *of, enum hw_pack_message_way way)
+{
+    hw_atomic_store_relaxed(&of->way, way);
+}
+
+/* Of a class in which ours was shorter in a trial. */
+static bool judge_tried(struct hw_pack_class *class, struct hw_pack_verdict *verdict)
+{
+    struct hw_pack_messages *of = &class->messages;
+    if (hw_atomic_exchange_acquire(&of->is_looked_at, true)) {
+        verdict->is_packed = hw_atomic_load_relaxed(&of->turn) == HW_CHOICE_OURS;
+        return verdict->is_packed;
     }
-    if (is_begun && best[1] < best[0])
-        way = HW_PACK_MESSAGE_OURS;
-    end(&trial);
-    hw_atomic_store_relaxed(&of->message_way, way);
-    return way;
+    int way = hw_atomic_load_relaxed(&of->way);
+    if (way != HW_PACK_MESSAGE_TRIED) { /* meanwhile */
+        hw_atomic_store_release(&of->is_looked_at, false);
+        verdict->is_packed = way == HW_PACK_MESSAGE_OURS;
+        return verdict->is_packed;
+    }
+    verdict->look =
+        (struct hw_pack_look){HW_PACK_LOOK_TIME, hw_confirm_next(&of->confirm), class, hw_clock_fast_ns()};
+    verdict->is_packed = verdict->look.way == HW_CHOICE_OURS;
+    hw_atomic_store_relaxed(&of->turn, verdict->look.way);
+    return true;
 }
 
-static bool is_worth(const struct hw_pack_given *given, struct hw_plan *plan, int64_t bytes)
+/* By what is known of such messages. What one request does again and again is settled when it is made. */
+static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan, bool is_persistent,
+                        struct hw_pack_verdict *verdict)
 {
-    if (hw_options.pack == HW_OPTION_PACK_ON)
-        return true;
-    struct hw_pack_class *of = hw_pack_class_find(plan, given->direction, bytes);
-    if (of == NULL)
+    struct hw_pack_class *class = hw_pack_class_find(plan, given->direction, verdict->bytes);
+    if (class == NULL)
         return false;
-    int way = hw_atomic_load_relaxed(&of->message_way);
-    if (__builtin_expect(way == HW_PACK_MESSAGE_UNKNOWN, 0))
-        way = try_both(given, plan, of);
-    return way == HW_PACK_MESSAGE_OURS;
+    struct hw_pack_messages *of = &class->messages;
+    int way = hw_atomic_load_relaxed(&of->way);
+    if (way == HW_PACK_MESSAGE_UNKNOWN) {
+        if (is_persistent || !is_used_often(&of->uses, USES_OF_CLASS))
+            return false;
+        if (given->direction == HW_SHAPE_UNPACK) {
+            verdict->look = (struct hw_pack_look){.kind = HW_PACK_LOOK_TRY, .of = class};
+            if (hw_atomic_load_relaxed(&of->uses) > USES_MAX)
+                settle(of, HW_PACK_MESSAGE_MPI);
+            return true;
+        }
+        HW_COUNT(packed_message_trials);
+        way = hw_pack_trial_wins(given, plan) ? HW_PACK_MESSAGE_TRIED : HW_PACK_MESSAGE_MPI;
+        settle(of, way);
+    }
+    verdict->is_packed = way == HW_PACK_MESSAGE_OURS;
+    if (way == HW_PACK_MESSAGE_TRIED && !is_persistent)
+        return judge_tried(class, verdict);
+    return verdict->is_packed;
 }
 
-struct hw_plan *hw_pack_message_plan(const struct hw_pack_given *given, struct hw_plan *plan, int64_t *bytes)
+/* Makes a plan for a datatype that is used often enough. True: once what is received has come. */
+static bool wants_plan(const struct hw_pack_given *given, struct hw_plan *plan, bool is_persistent)
 {
-    if (HW_REAL_TRUNCATION_OVERFLOWS && given->direction == HW_SHAPE_UNPACK)
-        return NULL; /* our buffer would be written beyond its end */
-    if (hw_plan_state(plan) == HW_PLAN_SEEN && given->count > 0)
+    bool is_forced = hw_options.pack == HW_OPTION_PACK_ON;
+    if (hw_plan_state(plan) != HW_PLAN_SEEN || (!is_forced && !is_used_often(&plan->uses, USES_OF_TYPE)))
+        return false;
+    if (!is_forced && given->direction == HW_SHAPE_UNPACK)
+        return !is_persistent;
+    if (is_forced || !is_persistent)
         consider(given, plan);
-    if (hw_plan_state(plan) != HW_PLAN_USABLE || given->count <= 0 ||
-        __builtin_mul_overflow(plan->shape.size, (int64_t)given->count, bytes) ||
-        *bytes < HW_PACK_BYTES_MIN || !is_there(plan, given->memory))
-        return NULL;
+    return false;
+}
+
+bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *plan, bool is_persistent,
+                           struct hw_pack_verdict *verdict)
+{
+    *verdict = (struct hw_pack_verdict){.is_packed = false};
+    if ((HW_REAL_TRUNCATION_OVERFLOWS && given->direction == HW_SHAPE_UNPACK) || /* beyond our buffer's end */
+        __builtin_mul_overflow(plan->size, (int64_t)given->count, &verdict->bytes))
+        return false;
+    if (wants_plan(given, plan, is_persistent)) {
+        verdict->look.kind = HW_PACK_LOOK_TRY;
+        return true;
+    }
+    if (hw_plan_state(plan) != HW_PLAN_USABLE || !is_there(plan, given->memory))
+        return false;
     if (given->direction == HW_SHAPE_UNPACK &&
         !(plan->is_disjoint && hw_shape_stays_disjoint(&plan->shape, given->count, plan->extent)))
-        return NULL;
-    return is_worth(given, plan, *bytes) ? plan : NULL;
+        return false;
+    verdict->is_packed = hw_options.pack == HW_OPTION_PACK_ON;
+    return verdict->is_packed || judge_class(given, plan, is_persistent, verdict);
+}
+
+/* What came is tried, as far as it is whole. */
+static void try_received(const struct hw_pack_look *look, const struct hw_pack_given *given,
+                         struct hw_plan *plan, const MPI_Status *status)
+{
+    int bytes = 0;
+    struct hw_pack_given came = *given;
+    if (status == NULL || hw_bottom.Get_count(status, HW_BYTE, &bytes) != MPI_SUCCESS ||
+        bytes < HW_PACK_BYTES_MIN || bytes < plan->size)
+        return;
+    came.count = bytes / plan->size;
+    if (look->of == NULL)
+        consider(&came, plan);
+    else if (hw_atomic_load_relaxed(&look->of->messages.way) == HW_PACK_MESSAGE_UNKNOWN)
+        settle(&look->of->messages,
+               hw_pack_trial_wins(&came, plan) ? HW_PACK_MESSAGE_TRIED : HW_PACK_MESSAGE_MPI);
+}
+
+void hw_pack_look_end(struct hw_pack_look *look, const struct hw_pack_given *given, struct hw_plan *plan,
+                      const MPI_Status *status)
+{
+    if (look->kind != HW_PACK_LOOK_NOT)
+        HW_COUNT(packed_message_trials);
+    if (look->kind == HW_PACK_LOOK_TRY) {
+        try_received(look, given, plan, status);
+    } else if (look->kind == HW_PACK_LOOK_TIME) {
+        struct hw_pack_messages *of = &look->of->messages;
+        enum hw_confirm_state state =
+            hw_confirm_learn(&of->confirm, look->way, hw_clock_fast_ns() - look->began_ns);
+        if (state != HW_CONFIRM_ON)
+            settle(of, state == HW_CONFIRM_KEEP ? HW_PACK_MESSAGE_OURS : HW_PACK_MESSAGE_MPI);
+        hw_atomic_store_release(&of->is_looked_at, false);
+    }
+    look->kind = HW_PACK_LOOK_NOT;
+}
+
+void hw_pack_look_drop(struct hw_pack_look *look)
+{
+    if (look->kind == HW_PACK_LOOK_TIME)
+        hw_atomic_store_release(&look->of->messages.is_looked_at, false);
+    look->kind = HW_PACK_LOOK_NOT;
 }

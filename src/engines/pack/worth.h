@@ -1,17 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether a message is to be packed by us. Any thread, inside MPI. */
+/* Whether a message is to be packed by us (doc/adr/0039). Any thread, inside MPI. */
 #ifndef HW_ENGINES_PACK_WORTH_H
 #define HW_ENGINES_PACK_WORTH_H
 
-#include "engines/pack/message.h"
+#include "engines/pack/given.h"
+#include "engines/pack/learnt.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* The MPI has accepted a call: from here on its datatype may have a plan. `is_through`: the buffer is the
- * program's again. */
-void hw_pack_message_accepted(const struct hw_pack_given *given, bool is_through);
+/* What is to be learnt of a message once it is through. */
+enum hw_pack_look_kind {
+    HW_PACK_LOOK_NOT,
+    HW_PACK_LOOK_TRY,  /* of a receive by the MPI's way: what came is unpacked by both ways */
+    HW_PACK_LOOK_TIME, /* what it took */
+};
 
-/* The plan by which it is packed; NULL: the MPI's way. *bytes: what is packed. */
-struct hw_plan *hw_pack_message_plan(const struct hw_pack_given *given, struct hw_plan *plan, int64_t *bytes);
+struct hw_pack_look {
+    enum hw_pack_look_kind kind;
+    enum hw_choice_way way;
+    struct hw_pack_class *of; /* NULL: the plan is yet to be made */
+    uint64_t began_ns;
+};
+
+struct hw_pack_verdict {
+    bool is_packed; /* by us; else by the MPI's way */
+    int64_t bytes;
+    struct hw_pack_look look;
+};
+
+/* The MPI has accepted the first call with a datatype: from here on it may have a plan. */
+void hw_pack_message_accepted(const struct hw_pack_given *given);
+
+/* False: the MPI's way, and nothing is learnt. If true, a look that is none but NOT ends by one of the next
+ * two. */
+bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *plan, bool is_persistent,
+                           struct hw_pack_verdict *verdict);
+
+/* It is through; the buffer is still that of the call. */
+void hw_pack_look_end(struct hw_pack_look *look, const struct hw_pack_given *given, struct hw_plan *plan,
+                      const MPI_Status *status);
+/* Nothing is to be learnt of it. */
+void hw_pack_look_drop(struct hw_pack_look *look);
 
 #endif

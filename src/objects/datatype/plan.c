@@ -21,6 +21,7 @@ struct hw_plan *hw_plan_note(MPI_Datatype datatype)
 {
     uintptr_t handle = (uintptr_t)datatype;
     struct hw_plan_slot *slot = &hw_plan_slots[hw_plan_home(handle)], *unused = NULL;
+    int64_t size = (int64_t)hw_real_type_size(datatype);
     pthread_mutex_lock(&lock);
     struct hw_plan *plan = hw_plan_find(datatype);
     for (int i = 0; i < HW_PLAN_REACH && !unused; i++)
@@ -28,6 +29,7 @@ struct hw_plan *hw_plan_note(MPI_Datatype datatype)
             unused = &slot[i];
     if (plan == NULL && unused && (plan = calloc(1, sizeof *plan)) != NULL) {
         hw_atomic_store_relaxed(&plan->holders, 1);
+        plan->size = size;
         hw_atomic_store_release(&unused->plan, plan);
         hw_atomic_store_release(&unused->handle, handle);
         hw_atomic_add_relaxed(&hw_plan_count, 1);

@@ -26,6 +26,8 @@ enum hw_plan_state {
 };
 
 struct hw_plan {
+    int64_t size;          /* MPI_Type_size, from the start */
+    atomic_uint uses;      /* an engine's */
     atomic_int state;      /* enum hw_plan_state; what follows is written before USABLE, released */
     bool is_disjoint;      /* no byte of one twice: it may be received into */
     struct hw_shape shape; /* shape.size is MPI_Type_size */

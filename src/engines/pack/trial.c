@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/pack/trial.h"
+
+#include "base/clock.h"
+#include "engines/pack/twin.h"
+#include "real/constants.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BYTES_MAX = 1024 * 1024, /* a trial packs no more, unless one datatype alone is larger */
+    TIMES = 2,               /* the better one of */
+    MARGIN = 4,              /* ours must be shorter by so large a part of itself */
+};
+
+/* A part of a message, packed by either. */
+struct trial {
+    struct hw_pack_given given;
+    struct hw_plan *plan;
+    struct hw_pack_dense dense; /* of a message */
+    int64_t bytes;
+    char *theirs, *ours;
+};
+
+static bool begin(struct trial *trial, const struct hw_pack_given *given, struct hw_plan *plan)
+{
+    int64_t size = plan->shape.size, most = size < BYTES_MAX ? BYTES_MAX / size : 1;
+    *trial = (struct trial){.given = *given, .plan = plan};
+    if (trial->given.count > most)
+        trial->given.count = (MPI_Count)most;
+    trial->bytes = size * (int64_t)trial->given.count;
+    if (trial->bytes > INT_MAX || trial->bytes <= 0)
+        return false;
+    trial->theirs = malloc((size_t)trial->bytes);
+    trial->ours = malloc((size_t)trial->bytes);
+    return trial->theirs && trial->ours;
+}
+
+static void end(struct trial *trial)
+{
+    free(trial->theirs);
+    free(trial->ours);
+}
+
+/* Returns what it took; 0: the MPI refuses. */
+static uint64_t by_mpi(struct trial *trial, enum hw_shape_direction direction)
+{
+    const struct hw_pack_given *given = &trial->given;
+    int position = 0, rc;
+    uint64_t began_ns = hw_clock_now_ns();
+    if (direction == HW_SHAPE_PACK)
+        rc = hw_bottom.Pack((const void *)given->memory, (int)given->count, given->datatype, trial->theirs,
+                            (int)trial->bytes, &position, HW_COMM_SELF);
+    else
+        rc = hw_bottom.Unpack(trial->theirs, (int)trial->bytes, &position, (void *)given->memory,
+                              (int)given->count, given->datatype, HW_COMM_SELF);
+    uint64_t took_ns = hw_clock_now_ns() - began_ns;
+    return rc == MPI_SUCCESS && position == trial->bytes ? took_ns + 1 : 0;
+}
+
+/* And what the MPI takes to send or receive the packed form. */
+static uint64_t by_us(struct trial *trial, enum hw_shape_direction direction)
+{
+    int position = 0, bytes = (int)trial->bytes, count = (int)(trial->given.count * trial->dense.count), rc;
+    const struct hw_shape_range all = {0, trial->bytes};
+    uint64_t began_ns = hw_clock_now_ns();
+    if (direction == HW_SHAPE_PACK) {
+        hw_plan_copy(trial->plan, trial->given.count, direction, trial->given.memory, all, trial->ours);
+        rc = hw_bottom.Pack(trial->ours, count, trial->dense.type, trial->theirs, bytes, &position,
+                            HW_COMM_SELF);
+    } else {
+        rc = hw_bottom.Unpack(trial->theirs, bytes, &position, trial->ours, count, trial->dense.type,
+                              HW_COMM_SELF);
+        hw_plan_copy(trial->plan, trial->given.count, direction, trial->given.memory, all, trial->ours);
+    }
+    return rc == MPI_SUCCESS ? hw_clock_now_ns() - began_ns + 1 : UINT64_MAX;
+}
+
+bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan)
+{
+    struct trial trial;
+    bool is_alike = begin(&trial, given, plan) && by_mpi(&trial, HW_SHAPE_PACK) > 0;
+    if (is_alike) {
+        hw_plan_copy(plan, trial.given.count, HW_SHAPE_PACK, given->memory,
+                     (struct hw_shape_range){0, trial.bytes}, trial.ours);
+        is_alike = memcmp(trial.ours, trial.theirs, (size_t)trial.bytes) == 0;
+    }
+    end(&trial);
+    return is_alike;
+}
+
+bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan)
+{
+    uint64_t theirs = UINT64_MAX, ours = UINT64_MAX;
+    struct trial trial;
+    const struct hw_pack_twin *twin = hw_pack_twin_of(plan, given->datatype);
+    bool is_begun = twin && begin(&trial, given, plan) && by_mpi(&trial, HW_SHAPE_PACK) > 0;
+    if (is_begun)
+        trial.dense = twin->by[given->direction];
+    for (int i = 0; is_begun && i < TIMES; i++) {
+        uint64_t mpi = by_mpi(&trial, given->direction), we = by_us(&trial, given->direction);
+        is_begun = mpi > 0;
+        theirs = mpi < theirs ? mpi : theirs;
+        ours = we < ours ? we : ours;
+    }
+    if (twin)
+        end(&trial);
+    return is_begun && ours + ours / MARGIN < theirs;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A trial packs, or unpacks, what a message brings by the MPI's way and by ours. The buffer has data: it is
+ * to be sent, or has been received, and is still the MPI call's. Any thread, inside MPI. */
+#ifndef HW_ENGINES_PACK_TRIAL_H
+#define HW_ENGINES_PACK_TRIAL_H
+
+#include "engines/pack/given.h"
+#include "objects/datatype/plan.h"
+
+#include <stdbool.h>
+
+/* Whether the plan packs what the MPI does. */
+bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan);
+
+/* Whether our way with one more copy of all is clearly shorter than the MPI's. Unpacking writes the bytes
+ * that are there. */
+bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan);
+
+#endif
