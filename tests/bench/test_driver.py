@@ -289,6 +289,10 @@ def test_predictions_of_one_sided_waits_are_shares_of_the_run_they_are_of() -> N
     assert derived["predicted_thread"] == pytest.approx(0.75)
 
 
+#: programs whose cases on one node have no other engine to be measured
+PACKING = ("pack", "pack_p2p", "mg")
+
+
 def test_the_engine_is_measured_within_a_node_too() -> None:
     """There HEADWAY_ENGINE=auto may have none: `headway` is what users get, or it is forced."""
     library = ROOT / "build" / "lib" / "libheadway-mpich.so"
@@ -296,7 +300,7 @@ def test_the_engine_is_measured_within_a_node_too() -> None:
     assert library.exists()
     seen = []
     for suite in suites.SUITES.values():
-        if all(case.nodes > 1 or case.program in ("pack", "mg") for case in suite.cases):
+        if all(case.nodes > 1 or case.program in PACKING for case in suite.cases):
             continue  # packing is by the caller
         seen.append(suite.name)
         modes = {m.name: m.env for m in launches.modes_make(mpi, suite, None, {"v": {}})}
