@@ -43,15 +43,36 @@ def program_of(mpi: Mpi) -> Path:
     return support.compile_program(mpi, "ends", [SOURCE])
 
 
+ATTEMPTS = 3
+LEFT_S = 30.0
+
+
+def run_to_its_end(
+    mpi: Mpi, how: str, options: dict[str, str] | None = None, folder: Path | None = None
+) -> support.Result:
+    """Hydra of MPICH 5 does not always see that a rank has gone, plain too: 3 of 350 launches beside
+    other load."""
+    argv = [program_of(mpi), how]
+    for _ in range(ATTEMPTS):
+        ended = support.run_mpi(
+            mpi, argv, ranks=2, options=options, records=folder, timeout_s=LEFT_S
+        )
+        is_left = ended.has_timed_out and mpi.flavour == "mpich"
+        if not support.tally("started again, for Hydra left a rank waiting", is_left):
+            break
+        for path in folder.iterdir() if folder else ():
+            path.unlink()
+    return ended
+
+
 @matrix.quick(
     lambda mpi, how: how in QUICK or (how == "exit" and mpi.flavour == "mpich"),
     "much the same as those that are there",
 )
 @pytest.mark.parametrize("how", ENDS)
 def test_last_record(mpi: Mpi, how: str, tmp_path: Path) -> None:
-    program, options = program_of(mpi), {"HEADWAY_PROFILE": "yes"}
-    plain = support.run_mpi(mpi, [program, how], ranks=2)
-    ended = support.run_mpi(mpi, [program, how], ranks=2, options=options, records=tmp_path)
+    plain = run_to_its_end(mpi, how)
+    ended = run_to_its_end(mpi, how, {"HEADWAY_PROFILE": "yes"}, tmp_path)
     assert plain.status != 0 and ended.status == plain.status, ended.explain()
     (first,) = (record for record in ended.records if record["rank"] == 0)
     ending, code = ENDS[how]
@@ -62,16 +83,14 @@ def test_last_record(mpi: Mpi, how: str, tmp_path: Path) -> None:
 
 def test_handler_of_the_program(mpi: Mpi, tmp_path: Path) -> None:
     """It runs in place of ours: the program's status, and nothing said of a signal."""
-    program, options = program_of(mpi), {"HEADWAY_PROFILE": "yes"}
-    ended = support.run_mpi(mpi, [program, "caught"], ranks=2, options=options, records=tmp_path)
+    ended = run_to_its_end(mpi, "caught", {"HEADWAY_PROFILE": "yes"}, tmp_path)
     assert ended.status == 5, ended.explain()
     assert all(r["ending"] != "signal" for r in ended.records if r["rank"] == 0), ended.records
 
 
 def test_no_thread_of_ours(mpi: Mpi, tmp_path: Path) -> None:
     """Without checkpoints the library waits for MPI_Finalize, and has no handler."""
-    program, options = program_of(mpi), {"HEADWAY_CHECKPOINT": "0"}
-    ended = support.run_mpi(mpi, [program, "terminate"], ranks=2, options=options, records=tmp_path)
+    ended = run_to_its_end(mpi, "terminate", {"HEADWAY_CHECKPOINT": "0"}, tmp_path)
     assert ended.status not in (0, -1) and not ended.records, ended.explain()
 
 

@@ -324,10 +324,10 @@ static void part_again(struct hw_shape_sequence *sequence)
     int64_t common = common_length(sequence->pieces, count);
     for (int64_t i = 0; i < count && size <= INT64_MAX / 2; i++)
         size += sequence->pieces[i].length;
-    int64_t parts = size / common;
-    if (common > SHORT_MAX || parts == count || parts > count + count / MORE_PARTS)
+    int64_t parts = common > 0 ? size / common : 0;
+    if (common > SHORT_MAX || parts <= count || parts > count + count / MORE_PARTS)
         return;
-    struct hw_shape_piece *equal = malloc((size_t)parts * sizeof *equal);
+    struct hw_shape_piece *equal = calloc((size_t)parts, sizeof *equal);
     if (equal == NULL)
         return;
     for (int64_t i = 0; i < count; i++)
