@@ -50,8 +50,8 @@ LEFT_S = 30.0
 def run_to_its_end(
     mpi: Mpi, how: str, options: dict[str, str] | None = None, folder: Path | None = None
 ) -> support.Result:
-    """Hydra of MPICH 5 does not always see that a rank has gone, plain too: 3 of 350 launches beside
-    other load."""
+    """Hydra of MPICH 5 does not always see that a rank has gone, plain too: 3 of 350 launches
+    beside other load."""
     argv = [program_of(mpi), how]
     for _ in range(ATTEMPTS):
         ended = support.run_mpi(
