@@ -246,7 +246,12 @@ def test_same_output(
 
 
 @is_spread
-@matrix.quick(lambda program: program.name in ("ghosts", "dynamic"))
+@matrix.quick(
+    lambda mpi, program, names: (
+        program.name in ("ghosts", "dynamic")
+        and matrix.has_turn("family", mpi, names, ("ghosts", "dynamic").index(program.name))
+    )
+)
 @pytest.mark.parametrize("program", SPREAD, ids=lambda program: program.id)
 def test_two_nodes(mpi: Mpi, program: Program, tmp_path: Path) -> None:
     """One user process and one ghost a node; both windows' memory and ghosts are far and near."""
@@ -289,6 +294,7 @@ NEAR_AND_FAR = {"mpich5": 2, "impi": 1}
     lambda mpi, setting: setting != "profile" or mpi.name == "mpich5",
     "a profile is no different on another MPI",
 )
+@matrix.quick(lambda mpi, setting: setting == "profile" or mpi.name in ("impi", "ompi5"))
 @pytest.mark.parametrize("setting", ["default", "profile"])
 def test_witness(mpi: Mpi, setting: str, tmp_path: Path) -> None:
     """No plain control: plain MPICH 5 and Intel MPI end a flush too early for it, or hang."""

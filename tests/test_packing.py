@@ -15,14 +15,20 @@ TREES = 400
 TREES_FULL = 20000
 #: Of a thousand random datatypes so many at most may be left to the MPI.
 REFUSED_MAX = 0.02
+WAYS = ["on", "auto"]
 
 
 def build(mpi: Mpi, name: str) -> Path:
     return support.compile_program(mpi, name, [support.PROGRAMS / f"{name}.c"])
 
 
+def is_turn(mpi: Mpi, way: str, names: list[str]) -> bool:
+    return matrix.has_turn("vendor", mpi, names, WAYS.index(way))
+
+
+@matrix.quick(is_turn, "another MPI of the vendor")
 @matrix.check(lambda mpi: mpi.name == "mpich4")
-@pytest.mark.parametrize("way", ["on", "auto"])
+@pytest.mark.parametrize("way", WAYS)
 def test_random_datatypes(
     mpi: Mpi,
     way: str,
@@ -60,7 +66,8 @@ def test_errors_are_those_of_the_mpi(
     assert done.total("packed_calls") > 80
 
 
-@pytest.mark.parametrize("way", ["on", "auto"])
+@matrix.quick(is_turn, "another MPI of the vendor")
+@pytest.mark.parametrize("way", WAYS)
 def test_threads_have_datatypes_of_their_own(
     mpi: Mpi, way: str, tmp_path: Path, plain_run: support.PlainRuns
 ) -> None:

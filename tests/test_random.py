@@ -59,6 +59,12 @@ def check_seeds(plain: support.Result, headway: support.Result, seeds: str, with
     lambda mpi, setting: mpi.name != "mpich5" or setting != "tcp-tick-threads",
     "MPICH 5 over ofi tcp hangs with several threads, plain too",
 )
+@matrix.quick(
+    lambda mpi, setting, names: matrix.has_turn(
+        "vendor", mpi, names, list(SETTINGS).index(setting) + 1
+    ),
+    "another MPI of the vendor",
+)
 @matrix.check(lambda setting: setting == "tcp-events")
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_same_digests(
