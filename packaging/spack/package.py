@@ -31,7 +31,7 @@ class Headway(CMakePackage):
     license("BSD-3-Clause")
 
     version("main", branch="main")
-    version("0.1.0", commit="0358f170914be4ad828daa24cd4c4c9cb7239b65")
+    version("0.1.0", commit="d561e3910e14e7508e0b91e28566dee5428ab9dd")
 
     variant("plots", default=False, description="plots of benchmarks and of the demonstration")
 
