@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: packing, and large copies within a node, where OpenMP threads of the program are idle or not:
  * between parallel regions, within `single`, and by one thread while the others compute. */
-#include "check.h"
+#include "idle_threads.h"
 
-#include <omp.h>
-
-enum { THREADS = 2, CALLS = 16, ROWS = 1 << 16, WORDS = 5, STRIDE = 7, COPIED = 400000 };
+enum { CALLS = 16, ROWS = 1 << 16, WORDS = 5, STRIDE = 7, COPIED = 400000 };
 
 static int *grid, *again, *packed;
 static MPI_Datatype rows;
@@ -48,35 +46,6 @@ static void work(unsigned seed)
     put_and_get(seed);
 }
 
-static void between_regions(void)
-{
-    for (unsigned call = 0; call < CALLS; call++) {
-#pragma omp parallel num_threads(THREADS)
-        check_compute(2000);
-        work(call);
-    }
-}
-
-static void within_single(void)
-{
-#pragma omp parallel num_threads(THREADS)
-    for (unsigned call = 0; call < CALLS; call++) {
-#pragma omp single
-        work(call + CALLS);
-    }
-}
-
-static void beside_computing(void)
-{
-#pragma omp parallel num_threads(THREADS)
-    {
-        if (omp_get_thread_num() == 0)
-            work(2 * CALLS);
-        else
-            check_compute(5000);
-    }
-}
-
 int main(int argc, char **argv)
 {
     int provided;
@@ -89,9 +58,7 @@ int main(int argc, char **argv)
     MPI_Type_vector(ROWS, WORDS, STRIDE, MPI_INT, &rows);
     MPI_Type_commit(&rows);
     MPI_Win_allocate(COPIED * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window, &win);
-    between_regions();
-    within_single();
-    beside_computing();
+    idle_threads_everywhere(work, CALLS);
     MPI_Win_free(&win);
     check_report("team", check_digest(again, COPIED * sizeof(int)));
     MPI_Type_free(&rows);

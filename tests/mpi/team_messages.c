@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: large messages of derived datatypes, and no other packing, where OpenMP threads of the program
  * are idle or not: between parallel regions, within `single`, and by one thread while the others compute. */
-#include "check.h"
+#include "idle_threads.h"
 
-#include <omp.h>
-
-enum { THREADS = 2, CALLS = 12, ROWS = 1 << 16, WORDS = 5, STRIDE = 7, TAG = 3, SHORT = 8 };
+enum { CALLS = 12, ROWS = 1 << 16, WORDS = 5, STRIDE = 7, TAG = 3, SHORT = 8 };
 enum { CELLS = ROWS * STRIDE };
 
 static int *grid, *again;
@@ -66,35 +64,6 @@ static void work(unsigned call)
     by_persistent(call + 2);
 }
 
-static void between_regions(void)
-{
-    for (unsigned call = 0; call < CALLS; call++) {
-#pragma omp parallel num_threads(THREADS)
-        check_compute(2000);
-        work(call);
-    }
-}
-
-static void within_single(void)
-{
-#pragma omp parallel num_threads(THREADS)
-    for (unsigned call = 0; call < CALLS; call++) {
-#pragma omp single
-        work(call + CALLS);
-    }
-}
-
-static void beside_computing(void)
-{
-#pragma omp parallel num_threads(THREADS)
-    {
-        if (omp_get_thread_num() == 0)
-            work(2 * CALLS);
-        else
-            check_compute(5000);
-    }
-}
-
 int main(int argc, char **argv)
 {
     int provided;
@@ -109,9 +78,7 @@ int main(int argc, char **argv)
     MPI_Type_commit(&rows);
     MPI_Recv_init(again, ROWS, rows, check_left, TAG, MPI_COMM_WORLD, &persistent[0]);
     MPI_Send_init(grid, ROWS, rows, check_right, TAG, MPI_COMM_WORLD, &persistent[1]);
-    between_regions();
-    within_single();
-    beside_computing();
+    idle_threads_everywhere(work, CALLS);
     check_report("team messages", check_digest(again, CELLS * sizeof(int)));
     MPI_Request_free(&persistent[0]);
     MPI_Request_free(&persistent[1]);
