@@ -33,6 +33,22 @@ def build(mpi: Mpi, name: str) -> Path:
     return support.compile_program(mpi, name, [support.PROGRAMS / f"{name}.c"])
 
 
+def run(
+    mpi: Mpi, argv: list[Path | str], has_shm: bool, options: dict[str, str], folder: Path
+) -> support.Result:
+    done = support.run_mpi(
+        mpi,
+        argv,
+        ranks=2,
+        shared_memory=has_shm,
+        options=options,
+        records=folder,
+        timeout_s=600,
+    )
+    assert done.status == 0, done.explain()
+    return done
+
+
 @matrix.quick(
     lambda mpi, setting: setting == "shm" or mpi.name in ("mpich5", "ompi4"),
     "another MPI of the vendor",
@@ -49,19 +65,10 @@ def test_random_messages(
 ) -> None:
     """Every way of sending by every way of receiving."""
     has_shm, options, before = SETTINGS[setting]
-    program = build(mpi, "packed_messages")
-    words = [str(first_seed), str(CASES_FULL)] if is_full else [str(FIXED_SEED), str(CASES)]
-    plain = plain_run(mpi, [program, *words], ranks=2)
-    done = support.run_mpi(
-        mpi,
-        [*before, program, *words],
-        ranks=2,
-        shared_memory=has_shm,
-        options=options,
-        records=tmp_path,
-        timeout_s=600,
-    )
-    assert done.status == 0, done.explain()
+    seed, cases = (first_seed, CASES_FULL) if is_full else (FIXED_SEED, CASES)
+    argv = [build(mpi, "packed_messages"), str(seed), str(cases)]
+    plain = plain_run(mpi, argv, ranks=2)
+    done = run(mpi, [*before, *argv], has_shm, options, tmp_path)
     assert done.lines == plain.lines, done.explain()
     if setting != "auto":
         assert done.total("packed_messages") > CASES
@@ -82,20 +89,10 @@ def test_messages_that_come_often(
     plain_run: support.PlainRuns,
 ) -> None:
     """By nobody's wish: found worth a plan, tried, timed by both ways, and taken by either."""
-    program = build(mpi, "packed_messages")
-    cases = CASES_FULL // 10 if is_full else CASES_OFTEN
-    words = [str(first_seed if is_full else FIXED_SEED), str(cases), "often"]
-    plain = plain_run(mpi, [program, *words], ranks=2)
-    done = support.run_mpi(
-        mpi,
-        [program, *words],
-        ranks=2,
-        shared_memory=has_shm,
-        options=AUTO,
-        records=tmp_path,
-        timeout_s=600,
-    )
-    assert done.status == 0, done.explain()
+    seed, cases = (first_seed, CASES_FULL // 10) if is_full else (FIXED_SEED, CASES_OFTEN)
+    argv = [build(mpi, "packed_messages"), str(seed), str(cases), "often"]
+    plain = plain_run(mpi, argv, ranks=2)
+    done = run(mpi, argv, has_shm, AUTO, tmp_path)
     assert done.lines == plain.lines, done.explain()
     assert done.total("packed_message_trials") > cases, done.explain()
 

@@ -3,6 +3,7 @@
  * Usage: causes PATTERN ROUNDS COMPUTE_US BYTES, on two ranks or more; all but the first two do nothing in
  * patterns of two. */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,43 +45,36 @@ static void symmetric(int round)
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE); /* site: waitall */
 }
 
-/* The sender computes first, and is another one each time. */
-static void sender(int round)
+/* The sender computes first, and is another one each time. True in the rank that is to receive. */
+static bool is_given(int round)
 {
-    if (rank > 1)
-        return;
     if (rank == round % 2) {
         compute(compute_us);
         give(2);
-    } else {
-        take(2);
     }
+    return rank == 1 - round % 2;
+}
+
+static void sender(int round)
+{
+    if (is_given(round))
+        take(2);
 }
 
 /* The same, received from anybody. */
 static void anybody(int round)
 {
-    if (rank > 1)
+    if (!is_given(round))
         return;
-    if (rank == round % 2) {
-        compute(compute_us);
-        give(5);
-        return;
-    }
-    MPI_Recv(in, bytes, MPI_BYTE, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* site: anybody */
+    MPI_Recv(in, bytes, MPI_BYTE, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* site: anybody */
 }
 
 /* The same, the receive posted and waited for at once. */
 static void posted(int round)
 {
     MPI_Request request;
-    if (rank > 1)
+    if (!is_given(round))
         return;
-    if (rank == round % 2) {
-        compute(compute_us);
-        give(2);
-        return;
-    }
     MPI_Irecv(in, bytes, MPI_BYTE, 1 - rank, 2, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE); /* site: wait */
 }
@@ -89,13 +83,8 @@ static void posted(int round)
 static void open_receive(int round)
 {
     MPI_Request request;
-    if (rank > 1)
+    if (!is_given(round))
         return;
-    if (rank == round % 2) {
-        compute(compute_us);
-        give(2);
-        return;
-    }
     MPI_Irecv(in, bytes, MPI_BYTE, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &request);
     if (round % 4 < 2)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
