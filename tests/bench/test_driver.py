@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from headway.bench import analysis, cases, command, launches, plots, report, suites, windows
+from headway.bench.modes import has_setting, modes_make
 from headway.errors import HeadwayError
 from headway.mpi.mpis import find_mpis
 
@@ -303,7 +304,7 @@ def test_the_engine_is_measured_within_a_node_too() -> None:
         if all(case.nodes > 1 or case.program in PACKING for case in suite.cases):
             continue  # packing is by the caller
         seen.append(suite.name)
-        modes = {m.name: m.env for m in launches.modes_make(mpi, suite, None, {"v": {}})}
+        modes = {m.name: m.env for m in modes_make(mpi, suite, None, {"v": {}})}
         forced = {name for name, env in modes.items() if env.get("HEADWAY_ENGINE") == "thread"}
         assert modes["headway-off"]["HEADWAY_ENGINE"] == "off"
         wanted = {"headway", "headway:v"} if suite.is_forced else {"headway-thread"}
@@ -316,10 +317,10 @@ def test_variants_bring_their_ghosts() -> None:
     mpi = next(mpi for mpi in find_mpis(with_path=False) if mpi.flavour == "mpich")
     variants = {"two": {"HEADWAY_GHOSTS": "2"}, "none": {"HEADWAY_LOG": "info"}}
     suite = suites.SUITES["rma-patterns"]
-    found = {m.name: m.ghosts for m in launches.modes_make(mpi, suite, None, variants)}
+    found = {m.name: m.ghosts for m in modes_make(mpi, suite, None, variants)}
     assert (found["headway:two"], found["headway:none"]) == (2, 0)
     with pytest.raises(HeadwayError, match="HEADWAY_GHOSTS=many"):
-        launches.modes_make(mpi, suite, None, {"odd": {"HEADWAY_GHOSTS": "many"}})
+        modes_make(mpi, suite, None, {"odd": {"HEADWAY_GHOSTS": "many"}})
 
 
 def pattern(mode: str, total_s: float, users: int) -> dict:
@@ -545,18 +546,16 @@ def test_setting_of_the_transport_has_controls() -> None:
     mpis = {mpi.vendor: mpi for mpi in find_mpis(with_path=False)}
     for suite in suites.SUITES.values():
         for vendor, mpi in mpis.items():
-            modes = {m.name: m for m in launches.modes_make(mpi, suite, None, {})}
+            modes = {m.name: m for m in modes_make(mpi, suite, None, {})}
             told = {name for name in modes if name.endswith("-transport")}
-            if not launches.has_setting(mpi, suite):
+            if not has_setting(mpi, suite):
                 assert not told, (suite.name, vendor)
                 continue
             assert "plain-transport" in told
             assert any(name.startswith("peer:") for name in told) == suite.has_peers
             assert all(modes[name].transport == "duplex" for name in told)
-    assert any(launches.has_setting(mpi, suites.SUITES["overlap"]) for mpi in mpis.values())
-    assert not any(
-        launches.has_setting(mpi, suites.SUITES["overlap-fast"]) for mpi in mpis.values()
-    )
+    assert any(has_setting(mpi, suites.SUITES["overlap"]) for mpi in mpis.values())
+    assert not any(has_setting(mpi, suites.SUITES["overlap-fast"]) for mpi in mpis.values())
 
 
 def test_phases_are_written_as_the_program_reads_them() -> None:

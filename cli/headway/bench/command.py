@@ -21,8 +21,10 @@ from typing import Any
 from rich.console import Console
 
 from headway.bench import analysis, build, launches, machine, places, report, suites, windows
+from headway.bench.modes import Mode, library_of, modes_make
 from headway.bench.programs import page as programs_page
 from headway.bench.programs import suite as programs_suite
+from headway.bench.suite import Suite
 from headway.console import make_console
 from headway.errors import HeadwayError
 from headway.mpi.mpis import Mpi, find_mpis, repository_root
@@ -124,13 +126,13 @@ def variants_parse(texts: list[str]) -> dict[str, dict[str, str]]:
 
 
 def modes_parse(
-    text: str | None, mpis: list[Mpi], suite: suites.Suite, variants: dict[str, dict[str, str]]
+    text: str | None, mpis: list[Mpi], suite: Suite, variants: dict[str, dict[str, str]]
 ) -> list[str] | None:
     """Names of modes, each of which at least one MPI has; None for all."""
     if not text:
         return None
     wanted = text.split(",")
-    names = [mode.name for mpi in mpis for mode in launches.modes_make(mpi, suite, None, variants)]
+    names = [mode.name for mpi in mpis for mode in modes_make(mpi, suite, None, variants)]
     known = dict.fromkeys([*names, *(name.split(":")[0] for name in names)])
     if unknown := [name for name in wanted if name not in known]:
         raise HeadwayError(
@@ -146,7 +148,7 @@ def sizes_parse(text: str) -> tuple[int, ...]:
         raise HeadwayError(f"--sizes {text!r} is no list of bytes", "--sizes 1024,65536") from error
 
 
-def suite_choose(options: argparse.Namespace) -> suites.Suite:
+def suite_choose(options: argparse.Namespace) -> Suite:
     """The suite, narrowed by the command line."""
     suite = suites.find(options.suite)
     if suite is None:
@@ -176,7 +178,7 @@ def suite_choose(options: argparse.Namespace) -> suites.Suite:
 
 
 def suite_run(
-    suite: suites.Suite, mpis: list[Mpi], options: argparse.Namespace, console: Console
+    suite: Suite, mpis: list[Mpi], options: argparse.Namespace, console: Console
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """All launches of a suite, and notes on how they were run."""
     done: list[dict[str, Any]] = []
@@ -188,7 +190,7 @@ def suite_run(
         notes += [
             f"Headway is not on {mpi.title}: no library for it is built"
             for mpi in mpis
-            if launches.library_of(mpi) is None
+            if library_of(mpi) is None
         ]
         notes += [
             f"not on {mpi.title}: {suite.excluded[mpi.name]}"
@@ -198,14 +200,14 @@ def suite_run(
         mpis = [mpi for mpi in mpis if mpi.name not in suite.excluded]
         for mpi in mpis:
             for rate in suite.rates:
-                modes = launches.modes_make(mpi, replace(suite, rates=(rate,)), wanted, variants)
+                modes = modes_make(mpi, replace(suite, rates=(rate,)), wanted, variants)
                 count = suite.launches * len(suite.cases) * len(suite.sockbufs)
                 progress.expect(len(modes) * count)
         for rate in suite.rates:
             for sockbuf in suite.sockbufs:
                 for mpi in mpis:
                     here = replace(suite, rates=(rate,))
-                    modes = launches.modes_make(mpi, here, wanted, variants)
+                    modes = modes_make(mpi, here, wanted, variants)
                     setting_run(
                         suite, mpi, rate, sockbuf, modes, options.out, progress, done, notes
                     )
@@ -213,11 +215,11 @@ def suite_run(
 
 
 def setting_run(
-    suite: suites.Suite,
+    suite: Suite,
     mpi: Mpi,
     rate: str,
     sockbuf: str,
-    modes: list[launches.Mode],
+    modes: list[Mode],
     scratch: Path,
     progress: report.Progress,
     done: list[dict[str, Any]],
