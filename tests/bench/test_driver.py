@@ -290,8 +290,8 @@ def test_predictions_of_one_sided_waits_are_shares_of_the_run_they_are_of() -> N
     assert derived["predicted_thread"] == pytest.approx(0.75)
 
 
-#: programs whose cases on one node have no other engine to be measured
-PACKING = ("pack", "pack_p2p", "mg")
+#: programs whose cases on one node are about other engines
+WITHOUT_THREAD = ("pack", "pack_p2p", "mg", "rma_cost")
 
 
 def test_the_engine_is_measured_within_a_node_too() -> None:
@@ -301,8 +301,8 @@ def test_the_engine_is_measured_within_a_node_too() -> None:
     assert library.exists()
     seen = []
     for suite in suites.SUITES.values():
-        if all(case.nodes > 1 or case.program in PACKING for case in suite.cases):
-            continue  # packing is by the caller
+        if all(case.nodes > 1 or case.program in WITHOUT_THREAD for case in suite.cases):
+            continue
         seen.append(suite.name)
         modes = {m.name: m.env for m in modes_make(mpi, suite, None, {"v": {}})}
         forced = {name for name, env in modes.items() if env.get("HEADWAY_ENGINE") == "thread"}

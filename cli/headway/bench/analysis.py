@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from headway import outcome, records
-from headway.bench import causes
+from headway.bench import adaptive, causes
 from headway.record.table import Record
 
 Values = dict[str, float]
@@ -229,6 +229,24 @@ def points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
         yield result["bytes"], causes.measured(result), ""
 
 
+def named_points(result: dict[str, Any]) -> list[adaptive.Part]:
+    """The same, each with the name of its part of the case; empty where it is the case."""
+    if adaptive.has_parts(result):
+        return adaptive.parts(result)
+    return [("", *point) for point in points(result)]
+
+
+def points_of_failed(launch: dict[str, Any], launches: list[dict[str, Any]]) -> list[adaptive.Part]:
+    """A launch without a result has the parts that others of its case have."""
+    same = ("mpi", "rate", "sockbuf", "case")
+    for other in launches:
+        if other["result"] and all(launch[key] == other[key] for key in same):
+            if adaptive.has_parts(other["result"]):
+                return [(name, size, {}, "") for name, size, _, _ in named_points(other["result"])]
+            break
+    return [("", size, {}, "") for size in launch["sizes"] or [0]]
+
+
 #: programs of microseconds, which a machine's changes of speed disturb more than what is measured
 SMALL_MESSAGES = ("latency", "msgrate")
 #: the value a mode is compared with plain by
@@ -359,23 +377,27 @@ def baseline_of(
 def rows_make(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row for each setting, case, size and mode, with how many launches failed."""
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    of_parts: set[tuple[Any, ...]] = set()
     for launch in launches:
         if launch["program"] == "phases":
             continue  # windows.rows_make
         setting = {key: launch[key] for key in ("mpi", "rate", "sockbuf", "case", "program")}
         found = (
-            list(points(launch["result"]))
+            named_points(launch["result"])
             if launch["result"]
-            else [(size, {}, "") for size in launch["sizes"] or [0]]
+            else points_of_failed(launch, launches)
         )
-        if launch["result"] and launch.get("prediction"):
-            found = [
-                (size, {**values, **launch["prediction"]}, digest) for size, values, digest in found
-            ]
+        more = launch.get("prediction") or {} if launch["result"] else {}
         told = ghost_values(records_of(launch)) if launch["result"] else {}
-        for size, own_values, digest in found:
-            values = own_values | told
+        for part, size, own_values, digest in found:
+            values = own_values | more
+            if part:
+                setting["case"] = f"{launch['case']}: {part}"
+            if part in ("", adaptive.WHOLE):
+                values = values | told
             key = (*setting.values(), size, launch["mode"])
+            if part:
+                of_parts.add(key)
             row = rows.setdefault(
                 key,
                 {
@@ -409,11 +431,15 @@ def rows_make(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:
         main = main_value(row["values"])
         row["transfers"] = row["samples"].get("transfer_alone_s", [])
         row["samples"] = row["samples"].get(main, []) if main else []
+    modes_seen = list(dict.fromkeys(row["mode"] for row in made))
     for row in made:
         point = tuple(row[k] for k in POINT)
         plain = rows.get((*point, "plain"))
         row["baseline"], base = baseline_of(rows, point)
         row["derived"] = derive(row, base)
+        if (*point, row["mode"]) in of_parts:
+            modes = {mode: rows[*point, mode] for mode in modes_seen if (*point, mode) in rows}
+            row["derived"] |= adaptive.derive(row, modes)
         if base is not plain and plain is not None:
             whole = derive(row, plain)
             row["derived"] |= {

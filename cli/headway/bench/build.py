@@ -39,6 +39,7 @@ LIBRARIES = {
     "stripes": ("-fopenmp", "OpenMP", "libgomp1"),
     "pack": ("-fopenmp", "OpenMP", "libgomp1"),
     "rma_patterns": ("-lblas", "BLAS", "libblas-dev"),
+    "rma_phases": ("-lblas", "BLAS", "libblas-dev"),
 }
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from rich.console import Console
 
 from headway.bench import analysis, build, launches, machine, places, report, suites, windows
-from headway.bench.modes import Mode, library_of, modes_make
+from headway.bench.modes import Mode, library_of, modes_make, modes_skipped
 from headway.bench.programs import page as programs_page
 from headway.bench.programs import suite as programs_suite
 from headway.bench.suite import Suite
@@ -133,6 +133,7 @@ def modes_parse(
         return None
     wanted = text.split(",")
     names = [mode.name for mpi in mpis for mode in modes_make(mpi, suite, None, variants)]
+    names += modes_skipped(suite)  # suite_run says why
     known = dict.fromkeys([*names, *(name.split(":")[0] for name in names)])
     if unknown := [name for name in wanted if name not in known]:
         raise HeadwayError(
@@ -197,11 +198,20 @@ def suite_run(
             for mpi in mpis
             if mpi.name in suite.excluded
         ]
+        notes += [
+            f"{mpi.title}: {suite.controls[mpi.name]}" for mpi in mpis if mpi.name in suite.controls
+        ]
+        notes += [
+            f"without {name}, which this library does not have: {reason}"
+            for name, reason in modes_skipped(suite).items()
+            if wanted is None or name in wanted
+        ]
         mpis = [mpi for mpi in mpis if mpi.name not in suite.excluded]
         for mpi in mpis:
             for rate in suite.rates:
                 modes = modes_make(mpi, replace(suite, rates=(rate,)), wanted, variants)
-                count = suite.launches * len(suite.cases) * len(suite.sockbufs)
+                cases = [case for case in suite.cases if mpi.name not in case.excluded]
+                count = suite.launches * len(cases) * len(suite.sockbufs)
                 progress.expect(len(modes) * count)
         for rate in suite.rates:
             for sockbuf in suite.sockbufs:
@@ -230,7 +240,10 @@ def setting_run(
             if setting.note and setting.note not in notes:
                 notes.append(setting.note)
             for case in suite.cases:
-                if case.nodes == nodes:
+                if mpi.name in case.excluded:
+                    note = f"not on {mpi.title}, {case.name}: {case.excluded[mpi.name]}"
+                    notes += [note] if note not in notes else []
+                elif case.nodes == nodes:
                     done.extend(
                         launches.case_run(setting, case, modes, suite.launches, progress.tell)
                     )

@@ -81,6 +81,60 @@ def fixed_modes(preloaded: dict[str, str]) -> list[Mode]:
     ]
 
 
+#: the words of HEADWAY_ADAPT with which the library judges by the share of time in MPI
+RATED = ("local", "global")
+#: what a program that guides the library is told
+GUIDED = ("--guided",)
+
+
+def adaptive_candidates(suite: Suite, preloaded: dict[str, str]) -> list[Mode]:
+    """Of a suite that compares ways to decide between ghosts and targets; the library may be older
+    than some."""
+
+    def mode(name: str, settings: dict[str, str], arguments: tuple[str, ...] = ()) -> Mode:
+        env = {**preloaded, "HEADWAY_GHOSTS": "1", **settings}
+        return Mode(f"headway-{name}", env, arguments=arguments, ghosts=1)
+
+    words = {
+        word: {"HEADWAY_ADAPT": word, **(suite.rated if word in RATED else {})}
+        for word in suite.adapt
+    }
+    return [
+        *(mode(word, env, GUIDED if word == "guided" else ()) for word, env in words.items()),
+        *(mode(name, env) for name, env in suite.settings.items()),
+    ]
+
+
+def refusal(mode: Mode) -> str:
+    """Why this library takes no such mode; empty: it does."""
+    try:
+        check_environment(mode.env)
+    except HeadwayError as error:
+        return str(error)
+    return ""
+
+
+def modes_skipped(suite: Suite) -> dict[str, str]:
+    """Modes of a suite that this library does not know yet, and why."""
+    reasons = {mode.name: refusal(mode) for mode in adaptive_candidates(suite, {})}
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def always(preloaded: dict[str, str], suite: Suite) -> Mode:
+    """Ghosts that always serve."""
+    mode = Mode("headway-ghosts", {**preloaded, "HEADWAY_GHOSTS": "1"}, ghosts=1)
+    fixed = replace(mode, env={**mode.env, "HEADWAY_ADAPT": "off"})
+    return fixed if suite.adapt and not refusal(fixed) else mode
+
+
+def plain(mpi: Mpi, suite: Suite) -> Mode:
+    """The program by itself, or where that does not end, under the library without an engine."""
+    library = library_of(mpi)
+    if mpi.name in suite.controls and library:
+        return Mode("plain", {"LD_PRELOAD": str(library), "HEADWAY_ENGINE": "off"})
+    return Mode("plain")
+
+
 def modes_make(
     mpi: Mpi,
     suite: Suite,
@@ -91,7 +145,7 @@ def modes_make(
     there is a setting of the transport, plain and the peer are there with and without it."""
     library = library_of(mpi)
     preloaded = {"LD_PRELOAD": str(library)}
-    modes = [Mode("plain")]
+    modes = [plain(mpi, suite)]
     if library:
         if suite.is_forced:
             preloaded |= {"HEADWAY_ENGINE": "thread"}
@@ -119,7 +173,8 @@ def modes_make(
         if "alone" in suite.extra_modes:
             modes.append(Mode("headway-alone", {**preloaded, "HEADWAY_PACK_THREADS": "1"}))
         if "ghosts" in suite.extra_modes:
-            modes.append(Mode("headway-ghosts", {**preloaded, "HEADWAY_GHOSTS": "1"}, ghosts=1))
+            modes.append(always(preloaded, suite))
+        modes += [mode for mode in adaptive_candidates(suite, preloaded) if not refusal(mode)]
     if has_setting(mpi, suite):
         modes.append(Mode("plain-transport", transport="duplex"))
     modes += peer_modes(mpi, suite)

@@ -283,7 +283,7 @@ def families(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], list[dict[str,
 def figures_choose(suite: str, rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """Names of figures and the panels they are made of, by what the rows hold."""
     held = {name for row in rows for name in row["values"]}
-    if any(row["program"] == "phases" for row in rows):
+    if any(row["program"] in ("phases", "rma_phases") for row in rows):
         return {}  # of one size each: tables say more
     if not any(row["bytes"] for row in rows):
         return {}  # nothing to draw over

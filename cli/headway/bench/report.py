@@ -18,6 +18,9 @@ from headway.console import make_console
 #: value -> heading; what a table shows when its rows have it
 COLUMNS = {
     "total_s": "total",
+    "first_s": "first eighth",
+    "settled_s": "last half",
+    "begin_s": "windows made or synchronised",
     "wall_s": "wall",
     "lost_s": "lost",
     "mean_s": "mean",
@@ -71,6 +74,8 @@ DERIVED = {
     "ratio_first_mean_of_alone": "x plain, first of computing alone",
     "ratio_paired": "x plain, launch by launch",
     "ratio_alone": "x plain, of computing alone",
+    "of_best": "last half, x best fixed way",
+    "of_guided": "x guided",
     "recovered": "recovered",
     "recovered_median": "of medians",
     "recovered_worst": "worst launch",

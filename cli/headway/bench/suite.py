@@ -25,6 +25,14 @@ class Suite:
     launches: int = 5
     #: MPIs it is not run on, and why
     excluded: dict[str, str] = field(default_factory=dict)
+    #: MPIs whose plain mode has the library without any engine, and why
+    controls: dict[str, str] = field(default_factory=dict)
+    #: words of HEADWAY_ADAPT that have a mode each, beside ghosts that always serve
+    adapt: tuple[str, ...] = ()
+    #: what the modes `local` and `global` of them have beside
+    rated: dict[str, str] = field(default_factory=dict)
+    #: name -> options of one more mode with ghosts
+    settings: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 #: between nodes; facts about it, not about Headway

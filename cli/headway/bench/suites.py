@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from headway.bench import adaptive
 from headway.bench.cases import (
     ALL_SIZES,
     ARRAY_OPERATIONS,
@@ -525,7 +526,7 @@ QUICK = Suite(
     launches=2,
 )
 
-SUITES = {suite.name: suite for suite in (*_SUITES, QUICK)}
+SUITES = {suite.name: suite for suite in (*_SUITES, *adaptive.SUITES, QUICK)}
 #: the receiver-side procedure yields three figures in one run
 ALIASES = {"smart-fig6": "smart-fig5", "smart-fig7": "smart-fig5"}
 
