@@ -119,3 +119,27 @@ def test_more_threads_than_processors(mpi: Mpi) -> None:
     done = support.run_mpi(mpi, argv, ranks=2, options={"HEADWAY_PACK_THREADS": "1023"})
     assert done.status == 78, done.explain()
     assert "HEADWAY_PACK_THREADS is 1023" in done.stderr
+
+
+@matrix.one_of_a("family")
+def test_more_threads_than_the_process_may_use(mpi: Mpi) -> None:
+    """The machine may have more processors."""
+    argv = [support.compile_program(mpi, "doors", [support.PROGRAMS / "doors.c"])]
+    one = str(min(os.sched_getaffinity(0)))
+    done = support.run_mpi(
+        mpi, ["taskset", "-c", one, *argv], ranks=2, options={"HEADWAY_PACK_THREADS": "2"}
+    )
+    assert done.status == 78, done.explain()
+    assert "HEADWAY_PACK_THREADS is 2, but this process may use 1 of the" in done.stderr
+
+
+@matrix.one_of_a("family")
+def test_runtime_without_the_entry_points(mpi: Mpi, tmp_path: Path) -> None:
+    sources = [support.PROGRAMS / "partial_openmp.c"]
+    argv = [support.compile_program(mpi, "partial_openmp", sources, ["-rdynamic"])]
+    options = {"HEADWAY_PACK": "on"}
+    done = support.run_mpi(mpi, argv, ranks=1, options=options, records=tmp_path)
+    assert done.status == 0, done.explain()
+    assert done.total("packed_calls") > 0 and done.total("team_jobs") == 0
+    (record,) = done.records
+    assert any("OpenMP runtime has not" in reason for reason in record["declined"]), record

@@ -285,7 +285,7 @@ OPTIONS: tuple[Option, ...] = (
             "The thread that calls MPI, and OpenMP threads of the program that are idle "
             "meanwhile, pack and unpack large datatypes together, and copy large Puts and Gets "
             "within a node. auto: as many as are idle, where that was measured to be faster. 1: "
-            "the caller alone. At most the number of processors of the machine."
+            "the caller alone. At most the number of processors that the process may use."
         ),
     ),
     Option(

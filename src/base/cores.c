@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/cores.h"
 
+#include "base/atomic.h"
+
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { LIST_MAX = 256 };
@@ -50,4 +54,31 @@ int hw_cores_count(const cpu_set_t *processors)
         return 1;
     int cores = CPU_COUNT(processors) / hardware_threads(first, processors);
     return cores > 0 ? cores : 1;
+}
+
+/* Whether an OpenMP runtime may have bound the thread that asks, as it does before main. */
+static bool is_bound_by_openmp(void)
+{
+    static const char *const names[] = {"OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        if (text && *text && strcasecmp(text, "false") != 0)
+            return true;
+    }
+    return false;
+}
+
+int hw_cores_allowed(void)
+{
+    static atomic_int known;
+    int count = hw_atomic_load_relaxed(&known);
+    if (count > 0)
+        return count;
+    cpu_set_t processors;
+    count = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    if (!is_bound_by_openmp() && sched_getaffinity(0, sizeof processors, &processors) == 0)
+        count = CPU_COUNT(&processors);
+    count = count > 0 ? count : 1;
+    hw_atomic_store_relaxed(&known, count);
+    return count;
 }

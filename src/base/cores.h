@@ -14,4 +14,9 @@ int hw_cores_count(const cpu_set_t *processors);
  * list is left out. */
 int hw_cores_listed(const char *list, const cpu_set_t *processors);
 
+/* Processors that the process may use, as it was when somebody first asked, by a thread that the program
+ * began with: taskset and launchers bind whole processes. An OpenMP runtime that was told to bind its threads
+ * has bound that thread too, so then all of the machine. */
+int hw_cores_allowed(void);
+
 #endif

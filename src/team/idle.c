@@ -3,6 +3,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/cores.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -94,7 +95,12 @@ static long running_count(void)
     return slash ? strtol(slash, NULL, 10) : 0;
 }
 
-bool hw_idle_is_crowded(void) { return running_count() > sysconf(_SC_NPROCESSORS_ONLN); }
+bool hw_idle_is_crowded(void)
+{
+    const struct hw_openmp *openmp = hw_openmp_find();
+    bool is_beyond = openmp && openmp->get_max_threads() > hw_cores_allowed();
+    return is_beyond || running_count() > sysconf(_SC_NPROCESSORS_ONLN);
+}
 
 uint64_t hw_idle_count_threads(void)
 {

@@ -21,8 +21,9 @@ enum hw_idle_place {
  * Nowhere, for a number of calls, where nobody came the last times. */
 enum hw_idle_place hw_idle_place(const struct hw_openmp *openmp);
 
-/* Whether more threads want to run than the machine has processors: then a region, which waits for all of its
- * threads, may wait for one that has no core. Some 5 us. */
+/* Whether a region would have more threads than the process may use processors, or more threads want to run
+ * than the machine has: then a region, which waits for all of its threads, may wait for one that has no core.
+ * Some 5 us. */
 bool hw_idle_is_crowded(void);
 
 /* How many pieces others took. */

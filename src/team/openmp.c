@@ -31,6 +31,13 @@ static bool look_up_all(struct hw_openmp *openmp)
            look_up(RTLD_DEFAULT, "GOMP_task", &openmp->task);
 }
 
+/* Whether there is a runtime, whatever it is. */
+static bool is_any(void)
+{
+    return dlsym(RTLD_DEFAULT, "omp_get_max_threads") != NULL ||
+           dlsym(RTLD_DEFAULT, "__kmpc_fork_call") != NULL;
+}
+
 /* Whether a library of that name is loaded, whose functions are others than `openmp` has. */
 static bool is_another(const char *name, const struct hw_openmp *openmp)
 {
@@ -55,10 +62,16 @@ static bool is_alone(const struct hw_openmp *openmp)
 static void search(void)
 {
     enum { MAX_PAUSE = 1 << 16 };
+    static bool is_told;
     if (hw_atomic_load_relaxed(&found))
         return;
     struct hw_openmp openmp;
     if (!look_up_all(&openmp)) {
+        if (is_any() && !is_told) {
+            is_told = true;
+            hw_record_declined(
+                "packing: one thread, as the OpenMP runtime has not the entry points of GCC's");
+        }
         pause_calls = pause_calls < MAX_PAUSE ? pause_calls * 2 : MAX_PAUSE;
     } else if (!is_alone(&openmp)) {
         pause_calls = MAX_PAUSE;

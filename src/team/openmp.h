@@ -17,7 +17,8 @@ struct hw_openmp {
                  bool is_deferred, unsigned flags, void **depend, int priority, void *detach);
 };
 
-/* NULL: there is none, or more than one, so that nobody can tell whose threads are idle; the record says so.
+/* NULL: there is none, or more than one, so that nobody can tell whose threads are idle, or it has not all of
+ * these entry points; the record says so.
  * One that comes later is found later. Any thread. */
 const struct hw_openmp *hw_openmp_find(void);
 

@@ -3,6 +3,7 @@
  * with gaps, which it takes only if the user asks for it (HEADWAY_PACK_MESSAGES). */
 #include "engines/engine.h"
 
+#include "base/cores.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/pack/calls.h"
@@ -11,17 +12,15 @@
 #include "engines/pack/message_calls.h"
 #include "team/team.h"
 
-#include <unistd.h>
-
 /* More threads than processors would take turns. */
 static bool is_limit_possible(void)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int processors = hw_cores_allowed();
     if (hw_options.pack_threads <= processors)
         return true;
-    hw_log_fatal(
-        "HEADWAY_PACK_THREADS is %lld, but this machine has %ld processors; give at most that, or auto",
-        (long long)hw_options.pack_threads, processors);
+    hw_log_fatal("HEADWAY_PACK_THREADS is %lld, but this process may use %d of the processors; give at most "
+                 "that, or auto",
+                 (long long)hw_options.pack_threads, processors);
     return false;
 }
 
