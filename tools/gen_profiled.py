@@ -37,6 +37,11 @@ NOT_UNTIL_LAST = re.compile(
     r"I(?:exscan|gather|reduce(?!_scatter)|scan)|"
     r"(?:Exscan|Gatherv?|Reduce|Scan)_init(?:_c)?$"
 )
+#: messages that an engine may pack (hw_engine_pack_messages)
+MAY_BE_PACKED = re.compile(
+    r"(?:Send|[SR]send|Isend|I[sr]send|Send_init|[SR]send_init|Recv|Irecv|I?[Mm]recv|Recv_init|"
+    r"Sendrecv)(?:_c)?$"
+)
 NOT_COUNTED = re.compile(
     r"(?:Init|Init_thread|Finalize|Session_init|Session_finalize|Abort|"
     r"T_.*|.*_(?:c2f|f2c|fromint|toint))$"
@@ -131,7 +136,14 @@ def around(prototype: Prototype, function: Function) -> tuple[str, str] | None:
     if posts and name not in ("Cancel", "Grequest_start"):
         persistent = "true" if re.search(r"_init(_c)?$", name) else "false"
         unsized = "    call.is_unsized = true;\n" if is_unsized(prototype) else ""
-        return unsized, f"    hw_profiled_posted(&call, rc, request, {persistent});\n"
+        after = f"    hw_profiled_posted(&call, rc, request, {persistent});\n"
+        if packs(prototype):
+            unsized += "    hw_packings_begin();\n"
+            after += (
+                "    if (rc == MPI_SUCCESS && hw_packings_are_any())\n"
+                "        hw_packings_count(call.site, call.function, call.bytes);\n"
+            )
+        return unsized, after
     if name == "Comm_set_name":
         return "", "    hw_profile_count(&call);\n"
     return None
@@ -196,6 +208,10 @@ def remembers(prototype: Prototype) -> str:
         "Win_create_dynamic": "HW_ONE_SIDED_DYNAMIC, NULL, 0",
     }.get(name)
     return f"    hw_profiled_window_made(rc, *win, comm, {window});\n" if window else ""
+
+
+def packs(prototype: Prototype) -> bool:
+    return bool(MAY_BE_PACKED.match(prototype.name))
 
 
 def on_communicator(prototype: Prototype) -> str:
@@ -268,13 +284,21 @@ def noted(prototype: Prototype, function: Function, call: str, after: str) -> st
             "    hw_profiled_note_window(&call, rc);\n"
         )
     note += remembers(prototype)
+    begin = ""
+    if packs(prototype):
+        begin = "    hw_packings_begin();\n"
+        note += (
+            "    if (rc == MPI_SUCCESS && hw_packings_are_any())\n"
+            f'        hw_packings_count(hw_callers_find(site), "{name}", '
+            f"{bytes_of(prototype, function)});\n"
+        )
     status = ""
     if tells_source(prototype):
         status = (
             "    MPI_Status taken;\n    if (status == HW_STATUS_IGNORE)\n        status = &taken;\n"
         )
     return (
-        f"{forgets(prototype)}{status}    uint64_t began_ns = hw_profile_now_ns();\n"
+        f"{forgets(prototype)}{status}{begin}    uint64_t began_ns = hw_profile_now_ns();\n"
         f"    {prototype.type} rc = {call};\n{after}{note}"
     )
 

@@ -4,6 +4,8 @@
 #ifndef HW_MPI_PROFILED_H
 #define HW_MPI_PROFILED_H
 
+#include "profile/callers/callers.h"
+#include "profile/callers/packings.h"
 #include "profile/callers/paths.h"
 #include "profile/calls/calls.h"
 #include "profile/calls/one_sided.h"

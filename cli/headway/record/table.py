@@ -21,10 +21,12 @@ from headway.record.reading import (
 )
 from headway.record.table_calls import (
     COMMUNICATOR_COUNTERS,
+    DERIVED_COUNTERS,
     EXCHANGE_COUNTERS,
     SITE_COUNTERS,
     Cause,
     Communicator,
+    Derived,
     Event,
     Exchange,
     Frame,
@@ -50,6 +52,8 @@ __all__ = [
     "COMMUNICATOR_COUNTERS",
     "Cause",
     "Communicator",
+    "DERIVED_COUNTERS",
+    "Derived",
     "EXCHANGE_COUNTERS",
     "Event",
     "Exchange",
@@ -113,6 +117,8 @@ class Profile:
     #: of these calls: whom they gave something and took it from, where that is one rank that is
     #: known
     partners: tuple[Partner, ...] = ()
+    #: messages of datatypes with gaps by call site, of those with a plan; absent: none
+    derived: tuple[Derived, ...] = ()
 
     @classmethod
     def of(cls, raw: Raw) -> Profile:
@@ -130,6 +136,7 @@ class Profile:
             slices=member(raw, "slices", Slices.of),
             events=rows(raw, "events", 4, Event.of),
             partners=rows(raw, "partners", 3, Partner.of),
+            derived=objects(raw, "derived", Derived.of),
         )
 
 

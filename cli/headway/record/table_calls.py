@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from headway.record.reading import (
     Raw,
+    boolean,
     integer,
     integer_or_none,
     integers,
@@ -402,3 +403,55 @@ class Partner(NamedTuple):
     @classmethod
     def of(cls, row: Sequence[float]) -> Partner:
         return cls(int(row[0]), int(row[1]), int(row[2]))
+
+
+DERIVED_COUNTERS = (
+    "calls",
+    "bytes",
+    "packed",
+    "tried_bytes",
+    "mpi_ns",
+    "headway_ns",
+)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Messages of like datatypes with gaps and of like size, of one call site."""
+
+    #: id of the site
+    site: int = 0
+    is_receive: bool = False
+    #: MPI_Type_size
+    type_bytes: int = 0
+    #: blocks of one, those that touch counted as one
+    type_blocks: int = 0
+    type_extent: int = 0
+    #: messages; of a persistent request: the call that made it
+    calls: int = 0
+    #: bytes of these
+    bytes: int = 0
+    #: of these, messages that Headway packed or unpacked
+    packed: int = 0
+    #: bytes of the trial that measured the next two; 0: there was none
+    tried_bytes: int = 0
+    #: what the MPI took to pack or unpack so many
+    mpi_ns: int = 0
+    #: what Headway took, and the MPI to copy the result
+    headway_ns: int = 0
+
+    @classmethod
+    def of(cls, raw: Raw) -> Derived:
+        return cls(
+            site=integer(raw, "site"),
+            is_receive=boolean(raw, "is_receive"),
+            type_bytes=integer(raw, "type_bytes"),
+            type_blocks=integer(raw, "type_blocks"),
+            type_extent=integer(raw, "type_extent", -9000000000000000000),
+            calls=integer(raw, "calls"),
+            bytes=integer(raw, "bytes"),
+            packed=integer(raw, "packed"),
+            tried_bytes=integer(raw, "tried_bytes"),
+            mpi_ns=integer(raw, "mpi_ns"),
+            headway_ns=integer(raw, "headway_ns"),
+        )

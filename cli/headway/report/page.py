@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from headway import origin, outcome, records
 from headway.record.table import Record
-from headway.report import causes, communicators, comparison, many, one_sided, phases
+from headway.report import causes, communicators, comparison, many, one_sided, packing, phases
 from headway.report.export import timeline
 from headway.report.headline import Figure, told
 from headway.report.recorded import Site, profile_of, sites_of
@@ -182,6 +182,7 @@ def section(run: Run) -> Section:
             overlap(run),
             waits(run),
             one_sided_waits(run),
+            slow_packing(run),
             by_communicator(run),
             calls(run),
             sizes(run),
@@ -283,6 +284,18 @@ def waits(run: Run) -> Table | None:
     columns = ["waited at", "", "cause", "hidden", "seconds a rank"]
     seen = [name for name in REASON_NAMES if any(getattr(run.reasons(s), name) for s in sites)]
     return Table("Why it waited", columns, rows, 2, key(*seen))
+
+
+def slow_packing(run: Run) -> Table | None:
+    rows: list[list[Cell]] = [
+        [Called(row.key.place, f"MPI_{row.key.function}"), str(row.key.shape), *row.figures(run)]
+        for row in packing.worth(run)[:ROWS]
+    ]
+    if not rows:
+        return None
+    headings = ["called from", "one datatype", *packing.HEADINGS]
+    title = "Slow packing of datatypes with gaps, predicted, s a rank"
+    return Table(title, headings, rows, len(packing.HEADINGS))
 
 
 def one_sided_waits(run: Run) -> Table | None:

@@ -12,7 +12,15 @@ from rich.table import Table
 from rich.text import Text
 
 from headway import origin, outcome, records
-from headway.report import causes, communicators, comparison, one_sided, phases, targets
+from headway.report import (
+    causes,
+    communicators,
+    comparison,
+    one_sided,
+    packing,
+    phases,
+    targets,
+)
 from headway.report.blocking import late_name, rest_name
 from headway.report.headline import Figure, told
 from headway.report.recorded import Reasons, Site
@@ -75,6 +83,8 @@ def show_calls(run: Run, console: Console, rows: int) -> None:
         put(waits_table(run, waits[:rows]), console)
     if worth := one_sided.OneSided(run).worth:
         put(one_sided_table(run, worth[:rows]), console)
+    if slow := packing.worth(run):
+        put(packing_table(run, slow[:rows]), console)
     for line in [*conclusion(run), *imbalance_lines(run)]:
         say(console, line)
     if run.causes:
@@ -271,6 +281,19 @@ def one_sided_table(run: Run, rows: Sequence[targets.Row]) -> Table:
     return table
 
 
+def packing_table(run: Run, slow: Sequence[packing.Row]) -> Table:
+    title = "Slow packing of datatypes with gaps, predicted, s a rank"
+    table = Table(title=title, title_justify="left")
+    for heading in ("called from", "MPI_", "one datatype"):
+        table.add_column(heading, overflow="fold")
+    for heading in packing.HEADINGS:
+        table.add_column(heading, justify="right", overflow="fold")
+    for row in slow:
+        cells = [row.key.place, row.key.function, str(row.key.shape), *row.figures(run)]
+        table.add_row(*map(Text, cells))
+    return table
+
+
 def cause(reasons: Reasons, function: str = "Wait") -> str:
     """The causes of waits in this function in words, the largest first."""
     late = reasons.late_name or late_name(function)
@@ -302,7 +325,7 @@ def conclusion(run: Run) -> list[str]:
     """What to do about it, and how that is known. Nothing about what is 0.00 s."""
     reasons = run.all_reasons
     waited = sum(getattr(reasons, name) for name in REASON_NAMES) / run.size
-    lines = one_sided_lines(run)
+    lines = [*one_sided_lines(run), *packing.lines(run)]
     if waited < LEAST_SAID_S:
         return lines
     if reasons.looks:

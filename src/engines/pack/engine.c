@@ -10,6 +10,8 @@
 #include "engines/pack/learnt.h"
 #include "engines/pack/message.h"
 #include "engines/pack/message_calls.h"
+#include "engines/pack/worth.h"
+#include "profile/calls/calls.h"
 #include "team/team.h"
 
 /* More threads than processors would take turns. */
@@ -40,9 +42,13 @@ static enum hw_status begin(void)
     return is_wanted() ? HW_OK : HW_DECLINED;
 }
 
+/* A profile says which messages would gain by it, where they are not packed. */
 static enum hw_status begin_messages(void)
 {
-    return is_wanted() && hw_options.pack_messages ? HW_OK : HW_DECLINED;
+    bool are_packed = is_wanted() && hw_options.pack_messages;
+    hw_pack_message_only_measures = !are_packed;
+    bool is_measured = hw_profile_is_on() && hw_options.pack != HW_OPTION_PACK_OFF;
+    return are_packed || is_measured ? HW_OK : HW_DECLINED;
 }
 
 /* Only to be stopped. */

@@ -21,6 +21,18 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static HW_SPARSE struct kind *kinds[KINDS_MAX]; /* under the lock; found through plans otherwise */
 static int kind_count;
 
+static void describe_classes(struct kind *kind)
+{
+    for (int direction = 0; direction < DIRECTIONS; direction++)
+        for (int size = 0; size < SIZES; size++) {
+            struct hw_packing_class *tried = &kind->classes[direction][size].tried;
+            tried->type_bytes = kind->bytes;
+            tried->type_blocks = kind->blocks;
+            tried->type_extent = kind->extent;
+            tried->is_receive = direction == 1;
+        }
+}
+
 /* Of the plan's kind, made if there is none. */
 static struct kind *find_kind(struct hw_plan *plan)
 {
@@ -34,6 +46,7 @@ static struct kind *find_kind(struct hw_plan *plan)
         found->bytes = plan->shape.size;
         found->blocks = plan->shape.blocks;
         found->extent = plan->extent;
+        describe_classes(found);
         kinds[kind_count++] = found;
     }
     pthread_mutex_unlock(&lock);

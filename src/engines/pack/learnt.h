@@ -9,6 +9,7 @@
 #include "objects/datatype/plan.h"
 #include "policy/choice.h"
 #include "policy/confirm.h"
+#include "profile/callers/packings.h"
 #include "profile/record.h"
 #include "team/split.h"
 
@@ -36,9 +37,10 @@ struct hw_pack_messages {
 
 struct hw_pack_class {
     struct hw_pack_messages messages;
-    atomic_uint left;     /* calls before the next is timed */
-    atomic_uint way;      /* enum hw_choice_way of those */
-    atomic_bool is_taken; /* somebody has `choice` */
+    struct hw_packing_class tried; /* what a trial of messages has measured */
+    atomic_uint left;              /* calls before the next is timed */
+    atomic_uint way;               /* enum hw_choice_way of those */
+    atomic_bool is_taken;          /* somebody has `choice` */
     struct hw_choice choice;
     struct hw_team_split split;        /* of our way: alone, or with idle threads */
     atomic_uint_fast64_t calls, bytes; /* by our way */

@@ -91,7 +91,8 @@ bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *p
     return is_alike;
 }
 
-bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan)
+bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan,
+                        struct hw_packing_class *tried)
 {
     uint64_t theirs = UINT64_MAX, ours = UINT64_MAX;
     struct trial trial;
@@ -107,5 +108,10 @@ bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan)
     }
     if (twin)
         end(&trial);
+    if (is_begun && ours != UINT64_MAX) {
+        hw_atomic_store_relaxed(&tried->mpi_ns, theirs);
+        hw_atomic_store_relaxed(&tried->headway_ns, ours);
+        hw_atomic_store_release(&tried->tried_bytes, (uint64_t)trial.bytes);
+    }
     return is_begun && ours + ours / MARGIN < theirs;
 }

@@ -6,6 +6,7 @@
 
 #include "engines/pack/given.h"
 #include "objects/datatype/plan.h"
+#include "profile/callers/packings.h"
 
 #include <stdbool.h>
 
@@ -13,7 +14,8 @@
 bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan);
 
 /* Whether our way with one more copy of all is clearly shorter than the MPI's. Unpacking writes the bytes
- * that are there. */
-bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan);
+ * that are there. What it measured is in *tried then. */
+bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan,
+                        struct hw_packing_class *tried);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "engines/engine.h"
 #include "engines/pack/trial.h"
+#include "profile/calls/calls.h"
 #include "real/constants.h"
 #include "real/quirks.h"
 #include "real/type_size.h"
@@ -12,6 +13,11 @@
 /* Large uses of a handle before it gets a plan, and of a class before it is tried: what is used now and then
  * pays nothing. Receives that bring too little for a trial are looked at so often. */
 enum { USES_OF_TYPE = 8, USES_OF_CLASS = 8, USES_MAX = 4 * USES_OF_CLASS };
+
+bool hw_pack_message_only_measures;
+
+/* Whether all that can be packed is. */
+static bool is_forced(void) { return hw_options.pack == HW_OPTION_PACK_ON && !hw_pack_message_only_measures; }
 
 /* Nothing is there but where a datatype has absolute addresses. */
 static bool is_there(const struct hw_plan *plan, uintptr_t memory)
@@ -65,6 +71,13 @@ static void settle(struct hw_pack_messages *of, enum hw_pack_message_way way)
     hw_atomic_store_relaxed(&of->way, way);
 }
 
+static enum hw_pack_message_way by_trial(const struct hw_pack_given *given, struct hw_plan *plan,
+                                         struct hw_pack_class *class)
+{
+    bool wins = hw_pack_trial_wins(given, plan, &class->tried);
+    return wins && !hw_pack_message_only_measures ? HW_PACK_MESSAGE_TRIED : HW_PACK_MESSAGE_MPI;
+}
+
 /* Of a class in which ours was shorter in a trial. */
 static bool judge_tried(struct hw_pack_class *class, struct hw_pack_verdict *verdict)
 {
@@ -87,12 +100,9 @@ static bool judge_tried(struct hw_pack_class *class, struct hw_pack_verdict *ver
 }
 
 /* By what is known of such messages. What one request does again and again is settled when it is made. */
-static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan, bool is_persistent,
-                        struct hw_pack_verdict *verdict)
+static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan, struct hw_pack_class *class,
+                        bool is_persistent, struct hw_pack_verdict *verdict)
 {
-    struct hw_pack_class *class = hw_pack_class_find(plan, given->direction, verdict->bytes);
-    if (class == NULL)
-        return false;
     struct hw_pack_messages *of = &class->messages;
     int way = hw_atomic_load_relaxed(&of->way);
     if (way == HW_PACK_MESSAGE_UNKNOWN) {
@@ -105,7 +115,7 @@ static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan,
             return true;
         }
         HW_COUNT(packed_message_trials);
-        way = hw_pack_trial_wins(given, plan) ? HW_PACK_MESSAGE_TRIED : HW_PACK_MESSAGE_MPI;
+        way = by_trial(given, plan, class);
         settle(of, way);
     }
     verdict->is_packed = way == HW_PACK_MESSAGE_OURS;
@@ -117,12 +127,12 @@ static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan,
 /* Makes a plan for a datatype that is used often enough. True: once what is received has come. */
 static bool wants_plan(const struct hw_pack_given *given, struct hw_plan *plan, bool is_persistent)
 {
-    bool is_forced = hw_options.pack == HW_OPTION_PACK_ON;
-    if (hw_plan_state(plan) != HW_PLAN_SEEN || (!is_forced && !is_used_often(&plan->uses, USES_OF_TYPE)))
+    bool is_now = is_forced();
+    if (hw_plan_state(plan) != HW_PLAN_SEEN || (!is_now && !is_used_often(&plan->uses, USES_OF_TYPE)))
         return false;
-    if (!is_forced && given->direction == HW_SHAPE_UNPACK)
+    if (!is_now && given->direction == HW_SHAPE_UNPACK)
         return !is_persistent;
-    if (is_forced || !is_persistent)
+    if (is_now || !is_persistent)
         consider(given, plan);
     return false;
 }
@@ -143,8 +153,14 @@ bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *pl
     if (given->direction == HW_SHAPE_UNPACK &&
         !(plan->is_disjoint && hw_shape_stays_disjoint(&plan->shape, given->count, plan->extent)))
         return false;
-    verdict->is_packed = hw_options.pack == HW_OPTION_PACK_ON;
-    return verdict->is_packed || judge_class(given, plan, is_persistent, verdict);
+    struct hw_pack_class *class = NULL;
+    verdict->is_packed = is_forced();
+    if (!verdict->is_packed || hw_profile_is_on())
+        class = hw_pack_class_find(plan, given->direction, verdict->bytes);
+    bool is_taken = verdict->is_packed || (class && judge_class(given, plan, class, is_persistent, verdict));
+    if (class && hw_profile_is_on())
+        hw_packings_tell(&class->tried, verdict->bytes, verdict->is_packed);
+    return is_taken;
 }
 
 /* What came is tried, as far as it is whole. */
@@ -160,8 +176,7 @@ static void try_received(const struct hw_pack_look *look, const struct hw_pack_g
     if (look->of == NULL)
         consider(&came, plan);
     else if (hw_atomic_load_relaxed(&look->of->messages.way) == HW_PACK_MESSAGE_UNKNOWN)
-        settle(&look->of->messages,
-               hw_pack_trial_wins(&came, plan) ? HW_PACK_MESSAGE_TRIED : HW_PACK_MESSAGE_MPI);
+        settle(&look->of->messages, by_trial(&came, plan, look->of));
 }
 
 void hw_pack_look_end(struct hw_pack_look *look, const struct hw_pack_given *given, struct hw_plan *plan,

@@ -3,6 +3,7 @@
 #ifndef HW_ENGINES_PACK_WORTH_H
 #define HW_ENGINES_PACK_WORTH_H
 
+#include "base/visibility.h"
 #include "engines/pack/given.h"
 #include "engines/pack/learnt.h"
 
@@ -28,6 +29,10 @@ struct hw_pack_verdict {
     int64_t bytes;
     struct hw_pack_look look;
 };
+
+/* All messages go by the MPI's way, and trials only measure: for the profile. Set before the program gets
+ * control back from MPI_Init*. */
+extern HW_HIDDEN bool hw_pack_message_only_measures;
 
 /* The MPI has accepted the first call with a datatype: from here on it may have a plan. */
 void hw_pack_message_accepted(const struct hw_pack_given *given);

@@ -6,6 +6,7 @@
 #include "base/visibility.h"
 #include "profile/callers/callers.h"
 #include "profile/callers/comms.h"
+#include "profile/callers/packings.h"
 #include "profile/callers/sites.h"
 #include "profile/calls/held.h"
 #include "profile/calls/one_sided.h"
@@ -554,6 +555,7 @@ void hw_profile_describe(struct hw_record_process *process, bool is_last)
                                       .communicators = {hw_comms_write, NULL},
                                       .slices = hw_slices_describe(hw_clock_fast_ns()),
                                       .events = {write_events, NULL},
-                                      .partners = {write_partners, NULL}};
+                                      .partners = {write_partners, NULL},
+                                      .derived = hw_packings_describe()};
     process->profile = &told;
 }
