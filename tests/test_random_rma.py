@@ -74,6 +74,49 @@ def test_same_bytes(
     assert headway.total("operations_spread") == 0  # unless asked for
 
 
+ROUTE_SEEDS = 4
+
+
+@keeps_none_of_its_own
+@matrix.only(
+    lambda mpi, redirect: redirect == "on" or mpi.name == "mpich4",
+    "the others keep windows within a node to themselves",
+)
+@matrix.quick(matrix.on("mpich5"), "test_routes.py changes routes on every MPI")
+@pytest.mark.parametrize("redirect", ["on", "auto"])
+def test_routes_that_change(
+    mpi: Mpi,
+    redirect: str,
+    is_full: bool,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    first_seed: int,
+) -> None:
+    """Each Put and Get goes to the ghost or to its target, as is drawn; accumulates change their
+    route wherever they may. auto: what is near is done by its origin meanwhile."""
+    seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else ROUTE_SEEDS)
+    seeds = max(2, seeds // SHARES.get(mpi.name, 1))
+    argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first_seed), str(seeds)]
+    timeout_s = 60 + 10.0 * seeds
+    plain = support.run_mpi(mpi, argv, ranks=3, timeout_s=timeout_s)
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    headway = support.run_mpi(
+        mpi,
+        argv,
+        ranks=4,
+        options={
+            "HEADWAY_GHOSTS": "1",
+            "HEADWAY_REDIRECT": redirect,
+            "HEADWAY_ADAPT_DRAW": str(first_seed + 1),
+        },
+        records=tmp_path,
+        timeout_s=timeout_s,
+    )
+    check_seeds(plain, headway, f"{first_seed} {seeds}", "routes that change")
+    for counter in ("operations_redirected", "operations_to_owners", "routes_changed"):
+        assert headway.total(counter) > 0, f"{counter} is 0"
+
+
 @keeps_none_of_its_own
 @matrix.quick(matrix.on("mpich5"), "test_ghosts.py has such windows on every MPI")
 def test_dynamic(

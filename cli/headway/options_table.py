@@ -188,6 +188,44 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_ADAPT",
+        type="enum",
+        default="guided",
+        values=("off", "guided"),
+        unit="",
+        min=0,
+        max=0,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="off | guided",
+        brief="who says which operations go to ghosts and which to their targets",
+        help=(
+            "off: all go to ghosts. guided: the program, with the info key async_config=on, off "
+            "or auto, when it makes a window, at the next MPI_Win_fence, or at once in an "
+            "MPI_Win_set_info with symmetric=true, which says that all processes of the window "
+            "call it with nothing outstanding."
+        ),
+    ),
+    Option(
+        name="HEADWAY_ADAPT_DRAW",
+        type="integer",
+        default="0",
+        values=(),
+        unit="",
+        min=0,
+        max=1000000000,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="0..1000000000",
+        brief="for tests: routes are drawn, from this seed",
+        help=(
+            "Each MPI_Put and MPI_Get goes to the ghost or to the target, as is drawn, and "
+            "accumulates change their route at every point where they may. 0: nothing is drawn."
+        ),
+    ),
+    Option(
         name="HEADWAY_GHOST_BINDING",
         type="enum",
         default="rank",

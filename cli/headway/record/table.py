@@ -245,6 +245,8 @@ PROCESS_COUNTERS = (
     "operations_copied",
     "operations_applied",
     "operations_direct",
+    "operations_to_owners",
+    "routes_changed",
     "confirmations_owed",
     "operations_slept_for",
     "locks_redirected",
@@ -360,6 +362,10 @@ class Record:
     operations_applied: int = 0
     #: operations on windows of MPI_Win_create_dynamic that no ghost could serve
     operations_direct: int = 0
+    #: operations on windows that ghosts serve, made on their target itself
+    operations_to_owners: int = 0
+    #: changes of the route that accumulates on a window take
+    routes_changed: int = 0
     #: flushes that did not wait for the confirmation of a Put
     confirmations_owed: int = 0
     #: of those that went to a ghost, for which a flush slept
@@ -473,6 +479,8 @@ class Record:
             operations_copied=integer(raw, "operations_copied"),
             operations_applied=integer(raw, "operations_applied"),
             operations_direct=integer(raw, "operations_direct"),
+            operations_to_owners=integer(raw, "operations_to_owners"),
+            routes_changed=integer(raw, "routes_changed"),
             confirmations_owed=integer(raw, "confirmations_owed"),
             operations_slept_for=integer(raw, "operations_slept_for"),
             locks_redirected=integer(raw, "locks_redirected"),

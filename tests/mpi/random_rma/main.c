@@ -86,6 +86,16 @@ static void window_free(struct window *window)
     MPI_Comm_free(&window->comm);
 }
 
+/* All are here, with nothing outstanding. */
+static void window_set_info(const struct window *window)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "symmetric", "true");
+    MPI_Win_set_info(window->win, info);
+    MPI_Info_free(&info);
+}
+
 static uint64_t seed_run(uint64_t seed)
 {
     static struct plan plan;
@@ -105,6 +115,8 @@ static uint64_t seed_run(uint64_t seed)
         hash = act_hash(hash, window->base, (size_t)SLOTS * SLOT_BYTES);
         MPI_Win_unlock(window->rank, window->win);
         MPI_Barrier(window->comm);
+        if (plan.rounds[i].sets_info)
+            window_set_info(window);
         if (is_traced)
             printf("trace seed %lu rank %d round %d sync %d %016lx\n", (unsigned long)seed, world_rank, i,
                    (int)plan.rounds[i].sync, (unsigned long)hash);

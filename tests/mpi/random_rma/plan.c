@@ -51,5 +51,6 @@ void plan_draw(struct plan *plan, uint64_t seed, int world_size)
         for (int target = 0; target < member_count; target++)
             for (int slot = 0; slot < SLOTS; slot++)
                 slot_draw(&round->slots[target][slot], &dice, member_count);
+        round->sets_info = dice_roll(&dice, 3) == 0;
     }
 }

@@ -42,6 +42,7 @@ struct slot_plan {
 struct round_plan {
     int window;
     enum sync sync;
+    bool sets_info; /* afterwards: MPI_Win_set_info with symmetric=true */
     struct slot_plan slots[MEMBERS_MAX][SLOTS];
 };
 

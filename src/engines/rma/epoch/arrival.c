@@ -33,3 +33,38 @@ int hw_rma_arrival_flush(struct hw_rma_window *window, int ghost, struct hw_ghos
     hw_ghost_bell_wait_end(bell);
     return hw_rma_pass(window, window->win, rc);
 }
+
+/* At the first byte of its memory: without any it was put nothing. */
+static int confirm_owner(struct hw_rma_window *window, struct hw_rma_target *target)
+{
+    if (!hw_rma_needs_confirmation || target->size == 0 || !hw_atomic_load_relaxed(&target->owner.has_puts))
+        return MPI_SUCCESS;
+    if (!window->is_multithreaded)
+        hw_atomic_store_relaxed(&target->owner.has_puts, 0);
+    return hw_rma_pass(window, window->win,
+                       hw_real.Get(&window->confirmed, 1, HW_BYTE, target->owner.rank, target->owner.offset,
+                                   1, HW_BYTE, window->win));
+}
+
+int hw_rma_arrival_confirm_owners(struct hw_rma_window *window)
+{
+    int rc = MPI_SUCCESS;
+    if (!hw_rma_needs_confirmation || !hw_atomic_load_relaxed(&window->routes.has_ops))
+        return rc;
+    for (int i = 0; i < window->size && rc == MPI_SUCCESS; i++)
+        rc = confirm_owner(window, &window->targets[i]);
+    return rc;
+}
+
+int hw_rma_arrival_flush_owner(struct hw_rma_window *window, struct hw_rma_target *target,
+                               enum hw_rma_completion how)
+{
+    if (how == HW_RMA_LOCALLY)
+        return hw_rma_pass(window, window->win, hw_real.Win_flush_local(target->owner.rank, window->win));
+    int rc = confirm_owner(window, target);
+    if (rc == MPI_SUCCESS)
+        rc = hw_rma_pass(window, window->win, hw_real.Win_flush(target->owner.rank, window->win));
+    if (rc == MPI_SUCCESS)
+        hw_atomic_store_relaxed(&target->owner.dirty, 0);
+    return rc;
+}

@@ -3,7 +3,14 @@
 #include "engines/rma/epoch/access.h"
 #include "engines/rma/epoch/epoch.h"
 #include "engines/rma/epoch/flush.h"
+#include "engines/rma/window/agree.h"
 #include "engines/rma/window/epoch_type.h"
+
+/* All have flushed everything. */
+static int meet(struct hw_rma_window *window)
+{
+    return window->routes.may_change ? hw_rma_agree(window, true) : hw_bottom.Barrier(window->users);
+}
 
 int hw_rma_fence(struct hw_rma_window *window, int assertion)
 {
@@ -15,7 +22,7 @@ int hw_rma_fence(struct hw_rma_window *window, int assertion)
     if (rc == MPI_SUCCESS)
         rc = hw_rma_synchronise(window);
     if (rc == MPI_SUCCESS)
-        rc = hw_rma_raise_if(window, hw_bottom.Barrier(window->users));
+        rc = hw_rma_raise_if(window, meet(window));
     if (rc == MPI_SUCCESS)
         rc = hw_rma_synchronise(window);
     pthread_mutex_lock(&window->mutex);

@@ -44,18 +44,28 @@ static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target
     return rc;
 }
 
+/* Both routes of a target, the ghost's last: what is then owed is the last that was asked for. */
+static int flush_routes(struct hw_rma_window *window, struct hw_rma_target *target,
+                        enum hw_rma_completion how)
+{
+    bool is_dirty = hw_rma_is_dirty(window, target);
+    int rc = MPI_SUCCESS;
+    if (hw_rma_is_owner_dirty(window, target))
+        rc = hw_rma_arrival_flush_owner(window, target, how);
+    else if (!is_dirty)
+        make_progress_instead();
+    if (!is_dirty || rc != MPI_SUCCESS)
+        return rc;
+    return window->spread ? flush_spread(window, target, how)
+                          : flush_one(window, target->ghost, target->bell, how);
+}
+
 int hw_rma_flush_target(struct hw_rma_window *window, int rank, enum hw_rma_completion how)
 {
     struct hw_rma_target *target = &window->targets[rank];
-    int rc = MPI_SUCCESS;
-    if (hw_rma_is_dirty(window, target)) {
-        rc = window->spread ? flush_spread(window, target, how)
-                            : flush_one(window, target->ghost, target->bell, how);
-        if (rc == MPI_SUCCESS)
-            hw_atomic_store_relaxed(&target->dirty, 0);
-    } else {
-        make_progress_instead();
-    }
+    int rc = flush_routes(window, target, how);
+    if (rc == MPI_SUCCESS)
+        hw_atomic_store_relaxed(&target->dirty, 0);
     return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush(window, rank, false) : rc;
 }
 
@@ -78,6 +88,8 @@ static int flush_ghosts(struct hw_rma_window *window)
     int rc = MPI_SUCCESS;
     for (int i = 0; hw_rma_needs_confirmation && i < window->ghost_count && rc == MPI_SUCCESS; i++)
         rc = hw_rma_arrival_confirm(window, i);
+    if (rc == MPI_SUCCESS)
+        rc = hw_rma_arrival_confirm_owners(window);
     return rc == MPI_SUCCESS ? wait_all(hw_real.Win_flush_all, window) : rc;
 }
 
@@ -94,6 +106,8 @@ int hw_rma_flush_everything(struct hw_rma_window *window)
         return rc;
     uint32_t next = hw_atomic_load_relaxed(&window->generation) + 1;
     hw_atomic_store_relaxed(&window->generation, next ? next : 1);
+    if (!window->is_multithreaded)
+        hw_atomic_store_relaxed(&window->routes.has_ops, 0);
     hw_atomic_store_relaxed(&window->has_ops, 0);
     hw_atomic_store_relaxed(&window->has_unready, 0);
     return rc;
@@ -122,13 +136,7 @@ int hw_rma_flush_local(struct hw_rma_window *window, int rank)
         return rank == HW_PROC_NULL ? MPI_SUCCESS : hw_rma_raise(window, MPI_ERR_RANK);
     if (!is_locked(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    struct hw_rma_target *target = &window->targets[rank];
-    int rc = MPI_SUCCESS;
-    if (hw_rma_is_dirty(window, target))
-        rc = window->spread ? flush_spread(window, target, HW_RMA_LOCALLY)
-                            : flush_one(window, target->ghost, target->bell, HW_RMA_LOCALLY);
-    else
-        make_progress_instead();
+    int rc = flush_routes(window, &window->targets[rank], HW_RMA_LOCALLY);
     return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush(window, rank, true) : rc;
 }
 

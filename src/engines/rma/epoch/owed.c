@@ -81,7 +81,9 @@ int hw_rma_owe(struct hw_rma_window *window, int ghost)
 void hw_rma_owed_go_on(const struct hw_rma_window *window, int rank)
 {
     bool goes_behind = window == owed_window && (unsigned)rank < (unsigned)window->size &&
-                       window->targets[rank].ghost == owed_ghost && window->targets[rank].memory == NULL;
+                       window->targets[rank].ghost == owed_ghost && window->targets[rank].memory == NULL &&
+                       hw_atomic_load_relaxed(&window->targets[rank].route) == HW_RMA_ROUTE_GHOST &&
+                       !hw_rma_is_owner_dirty(window, &window->targets[rank]);
     if (!goes_behind)
         pay();
 }

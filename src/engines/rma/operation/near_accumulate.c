@@ -56,10 +56,12 @@ void hw_rma_near_accumulate_close(void) { free(hw_atomic_exchange_seq_cst(&kept,
 static uint32_t own_place(void) { return (uint32_t)hw_world.processes[hw_world.rank].local_index + 1; }
 
 /* Whether operations on this target are for the origin to apply. An earlier one that went to the ghost may
- * not have been applied until the target is flushed. */
+ * not have been applied until the target is flushed. Under the ghost's lock no process but the ghost applies
+ * what comes from others: not the owner, while accumulates go there. */
 static bool is_ours(const struct hw_rma_window *window, int rank)
 {
-    if (!hw_rma_is_near(window, rank) || window->targets[rank].lock == NULL)
+    if (!hw_rma_is_near(window, rank) || window->targets[rank].lock == NULL ||
+        hw_atomic_load_relaxed(&window->routes.accumulate) != HW_RMA_ROUTE_GHOST)
         return false;
     const struct hw_rma_target *target = &window->targets[rank];
     return !hw_atomic_load_relaxed(&target->has_accumulates) || !hw_rma_is_dirty(window, target);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The step every operation on a redirected window takes: its target becomes the target's ghost. */
+/* The step every operation on a redirected window takes: its target becomes the target's ghost, or the target
+ * itself as a member of the shadow window (window/route.h). */
 #ifndef HW_ENGINES_RMA_OPERATION_REDIRECT_H
 #define HW_ENGINES_RMA_OPERATION_REDIRECT_H
 
@@ -10,6 +11,7 @@
 #include "engines/rma/operation/spread_choose.h"
 #include "engines/rma/window/window.h"
 #include "ghost/bell.h"
+#include "profile/record/counters.h"
 #include "real/constants.h"
 
 /* Whether the target's memory is reached from here: then near.h has the operation, if it can. */
@@ -29,8 +31,35 @@ static inline void hw_rma_choose_ghost(struct hw_rma_window *window, const struc
     }
 }
 
-/* Turns the target of an operation into its ghost. MPI_SUCCESS: make the real call, or with HW_RMA_SEVERAL
- * the pieces (pieces.h). MPI_PROC_NULL and wrong ranks are left to it. */
+static inline enum hw_rma_route
+hw_rma_choose_route(struct hw_rma_window *window, const struct hw_rma_target *target, enum hw_rma_class class)
+{
+    if (class == HW_RMA_ACCUMULATE || class == HW_RMA_SINGLE)
+        return (enum hw_rma_route)hw_atomic_load_relaxed(&window->routes.accumulate);
+    uint32_t route = hw_atomic_load_relaxed(&target->route);
+    return __builtin_expect(route != HW_RMA_ROUTE_DRAWN, 1)
+               ? (enum hw_rma_route)route
+               : (enum hw_rma_route)(hw_rma_route_draw(window) & 1);
+}
+
+/* The operation goes to the target itself. */
+static inline void hw_rma_go_to_owner(struct hw_rma_window *window, struct hw_rma_target *target,
+                                      MPI_Win *win, int *rank, MPI_Aint *disp, enum hw_rma_class class)
+{
+    *win = window->win;
+    *disp = target->owner.offset + *disp * target->owner.unit;
+    *rank = target->owner.rank;
+    if (class == HW_RMA_PUT)
+        hw_atomic_store_relaxed(&target->owner.has_puts, 1);
+    hw_atomic_store_relaxed(&target->owner.dirty, hw_atomic_load_relaxed(&window->generation));
+    hw_atomic_store_relaxed(&window->routes.has_ops, 1);
+    hw_atomic_store_relaxed(&window->has_ops, 1);
+    hw_atomic_store_relaxed(&window->has_unready, 1);
+    HW_COUNT(operations_to_owners);
+}
+
+/* Turns the target of an operation into its ghost, or its owner. MPI_SUCCESS: make the real call, or with
+ * HW_RMA_SEVERAL the pieces (pieces.h). MPI_PROC_NULL and wrong ranks are left to it. */
 static inline int hw_rma_redirect(struct hw_rma_window *window, MPI_Win *win, int *rank, MPI_Aint *disp,
                                   const struct hw_rma_shape *shape)
 {
@@ -49,6 +78,10 @@ static inline int hw_rma_redirect(struct hw_rma_window *window, MPI_Win *win, in
         int rc = hw_rma_open_target(window, target_rank);
         if (rc != MPI_SUCCESS)
             return rc;
+    }
+    if (__builtin_expect(hw_rma_choose_route(window, target, shape->class) == HW_RMA_ROUTE_OWNER, 0)) {
+        hw_rma_go_to_owner(window, target, win, rank, disp, shape->class);
+        return MPI_SUCCESS;
     }
     if (__builtin_expect(window->dynamic != NULL, 0)) {
         if (!hw_rma_dynamic_choose(window, win, rank, disp, shape))

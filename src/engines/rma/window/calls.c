@@ -3,9 +3,11 @@
  * it asked for. */
 #include "engines/rma/window/calls.h"
 
+#include "engines/rma/window/agree.h"
 #include "engines/rma/window/info.h"
 #include "engines/rma/window/make.h"
 #include "engines/rma/window/table.h"
+#include "engines/rma/window/wish.h"
 
 #include <string.h>
 
@@ -130,13 +132,21 @@ static int get_group(MPI_Win win, MPI_Group *group)
 }
 
 /* MPI_Win_set_info is collective over the window, and the ghosts know nothing of it. Hints may be ignored
- * (MPI-4.1 section 12.2.7); what the program gave is what it reads back. */
+ * (MPI-4.1 section 12.2.7); what the program gave is what it reads back. Members meet in it where routes may
+ * change, whatever their hints are: else those that give symmetric=true would wait for those that do not. */
 static int set_info(MPI_Win win, MPI_Info info)
 {
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
         return HW_DECLINES;
-    return hw_rma_window_set_info(window, info);
+    int rc = hw_rma_window_set_info(window, info);
+    if (rc != MPI_SUCCESS || !window->routes.may_change)
+        return rc;
+    enum hw_rma_wish wish = hw_rma_wish_read(info);
+    if (wish != HW_RMA_WISH_NONE)
+        window->routes.next_wish = (uint32_t)wish;
+    rc = hw_rma_agree(window, hw_rma_wish_is_symmetric(info));
+    return rc == MPI_SUCCESS ? rc : hw_rma_raise(window, rc);
 }
 
 static int get_info(MPI_Win win, MPI_Info *info)

@@ -2,6 +2,7 @@
 #include "engines/rma/window/common.h"
 
 #include "base/options.h"
+#include "engines/rma/window/route.h"
 #include "ghost/node_memory.h"
 #include "real/constants.h"
 #include "world/world.h"
@@ -22,8 +23,12 @@ static bool may_be_spread(void)
 static bool make(void)
 {
     struct hw_ghost_ranges memory = {0};
-    if (hw_world_is_ghost())
+    if (hw_world_is_ghost()) {
         memory = hw_ghost_node_memory_ranges();
+    } else if (hw_rma_route_may_use_owner()) {
+        struct hw_arena_range own = hw_arena_range();
+        memory = (struct hw_ghost_ranges){.memory = own.base, .bytes = (int64_t)own.bytes};
+    }
     if (hw_bottom.Win_create(memory.memory, (MPI_Aint)memory.bytes, 1, HW_INFO_NULL, hw_world.ghosts_first,
                              &common) != MPI_SUCCESS)
         return false;

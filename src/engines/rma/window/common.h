@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The common shadow window: one for all windows whose memory lies in the ranges of their processes
  * (node_memory.h), made with the ghosts once, at the start. Each ghost exposes the ranges of its node in it,
- * so a target's place there is known from its process and its address, and making a window takes no ghost: an
- * exchange between its members, and a handle. doc/adr/0016.
+ * and each user process its own where operations may go to it (route.h), so a target's places there are known
+ * from its process and its address, and making a window takes no ghost: an exchange between its members, and
+ * a handle. doc/adr/0016.
  *
  * Epochs, locks, groups and attributes are each window's own. What windows have in common is that a flush of
  * one completes operations of the others too, which MPI allows. */

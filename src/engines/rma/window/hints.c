@@ -8,9 +8,9 @@
 
 static bool is_untrue_for_shadow(const char *key)
 {
-    static const char *const keys[] = {"no_locks",  "same_size",    "same_disp_unit",
-                                       "alloc_shm", "async_config", "alloc_shared_noncontig",
-                                       "epoch_type"};
+    static const char *const keys[] = {"no_locks",   "same_size",    "same_disp_unit",
+                                       "alloc_shm",  "async_config", "alloc_shared_noncontig",
+                                       "epoch_type", "symmetric"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(key, keys[i]) == 0)
             return true;

@@ -15,6 +15,7 @@
 #include "engines/rma/window/protocol.h"
 #include "engines/rma/window/spread.h"
 #include "engines/rma/window/table.h"
+#include "engines/rma/window/wish.h"
 #include "ghost/channel.h"
 #include "ghost/gate.h"
 #include "objects/request.h"
@@ -29,15 +30,6 @@
 enum { HINT_BYTES_MAX = 2048 };
 
 static uint64_t taken_numbers[HW_RMA_NUMBER_COUNT / 64];
-
-static bool is_hint(MPI_Info info, const char *key, const char *wanted)
-{
-    char value[32] = "";
-    int flag = 0;
-    return info != HW_INFO_NULL &&
-           hw_bottom.Info_get(info, key, sizeof value - 1, value, &flag) == MPI_SUCCESS && flag &&
-           strcmp(value, wanted) == 0;
-}
 
 static bool needs_gate(const struct hw_rma_window *window)
 {
@@ -210,6 +202,7 @@ static int make_windows(struct hw_rma_window *window, struct hw_rma_plan *plan, 
         hw_rma_nearby_find(window, plan->base);
     if (plan->is_dynamic || plan->is_common)
         place_in_ranges(window, plan);
+    hw_rma_route_place(window, plan);
     return rc;
 }
 
@@ -357,7 +350,13 @@ static enum hw_status make(struct hw_rma_plan *plan, enum hw_status status, MPI_
     plan->own.epoch_types = hw_rma_epoch_types_read(info);
     plan->own.is_multithreaded = hw_rma_may_have_threads();
     plan->own.binding = (int32_t)hw_options.ghost_binding;
+    plan->own.adapt = (int32_t)hw_options.adapt;
     plan->own.page_bytes = (int32_t)sysconf(_SC_PAGESIZE);
+    plan->own.wish = (int32_t)hw_rma_wish_read(info);
+    plan->own.may_use_owner = hw_rma_route_may_use_owner();
+    plan->own.changes_at_barriers = hw_rma_route_changes_at_barriers();
+    if (plan->own.wish == HW_RMA_WISH_OFF && !plan->own.may_use_owner)
+        plan->own.consent = HW_RMA_REFUSED;
     if (status == HW_OK)
         status = hw_rma_plan_agree(plan);
     if (status == HW_DECLINED)
@@ -442,8 +441,6 @@ enum hw_status hw_rma_window_allocate(int flavor, MPI_Aint size, MPI_Aint disp_u
         return HW_DECLINED;
     plan.own.size = size;
     plan.own.disp_unit = disp_unit;
-    if (is_hint(info, "async_config", "off"))
-        plan.own.consent = HW_RMA_REFUSED;
     enum hw_status status = hw_rma_plan_judge(&plan);
     if (status == HW_OK)
         take_memory(&plan);
@@ -469,9 +466,7 @@ enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_uni
     plan.own.size = size;
     plan.own.disp_unit = disp_unit;
     find_place(&plan);
-    if (is_hint(info, "async_config", "off"))
-        plan.own.consent = HW_RMA_REFUSED;
-    else if (!hw_arena_is_open)
+    if (!hw_arena_is_open)
         plan.own.consent = HW_RMA_NO_ARENA;
     else if (plan.own.place < 0)
         plan.own.consent = HW_RMA_UNREACHABLE;
@@ -488,8 +483,6 @@ enum hw_status hw_rma_window_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Wi
         .comm = comm, .group = HW_GROUP_NULL, .flavor = MPI_WIN_FLAVOR_DYNAMIC, .is_dynamic = true};
     plan.own.disp_unit = 1;
     hw_rma_dynamic_offer(&plan.own);
-    if (is_hint(info, "async_config", "off"))
-        plan.own.consent = HW_RMA_REFUSED;
     enum hw_status status = make(&plan, hw_rma_plan_judge(&plan), info, win, rc);
     hw_rma_plan_end(&plan);
     return status;
@@ -590,6 +583,7 @@ int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
     hw_rma_window_leave(window);
     HW_COUNT_ADD(operations_redirected, hw_atomic_exchange_seq_cst(&window->op_count, 0));
     rc = free_windows(window, win);
+    hw_rma_route_end(window);
     if (has_gate)
         hw_ghost_gate_leave();
     forget_under_way(window);

@@ -4,6 +4,7 @@
 #include "base/atomic.h"
 #include "base/options.h"
 #include "engines/rma/window/common.h"
+#include "engines/rma/window/wish.h"
 #include "profile/record.h"
 #include "real/constants.h"
 #include "real/detect.h"
@@ -126,6 +127,14 @@ void hw_rma_plan_count_in_pieces(int change) { hw_atomic_add_relaxed(&live_in_pi
 
 void hw_rma_count_declined(int change) { hw_atomic_add_relaxed(&live_declined, change); }
 
+static bool has_wish_off(const struct hw_rma_plan *plan)
+{
+    for (int i = 0; i < plan->size; i++)
+        if (plan->offers[i].wish == HW_RMA_WISH_OFF)
+            return true;
+    return false;
+}
+
 /* The consent of all, alike at all of them. */
 static enum hw_status judge_offers(struct hw_rma_plan *plan)
 {
@@ -140,15 +149,19 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
         [HW_RMA_BESIDE] = HW_REAL_CONFUSED_WINDOW,
     };
     bool has_range = false;
-    plan->is_in_pieces = !plan->is_dynamic;
+    plan->is_in_pieces = plan->may_use_owner = plan->changes_at_barriers = !plan->is_dynamic;
     plan->is_common = hw_rma_common_is_there();
     for (int i = 0; i < plan->size; i++) {
         if (plan->offers[i].consent != HW_RMA_WILLING)
             return decline(reasons[plan->offers[i].consent]);
         plan->is_in_pieces = plan->is_in_pieces && plan->offers[i].place >= 0;
         plan->is_common = plan->is_common && (plan->is_dynamic || plan->offers[i].place_in_range >= 0);
+        plan->may_use_owner = plan->may_use_owner && plan->offers[i].may_use_owner;
+        plan->changes_at_barriers = plan->changes_at_barriers && plan->offers[i].changes_at_barriers;
         has_range = has_range || plan->offers[i].range_bytes > 0;
     }
+    if (!plan->may_use_owner && has_wish_off(plan))
+        return decline(reasons[HW_RMA_REFUSED]);
     if (plan->is_dynamic && !has_range)
         return decline("a window of MPI_Win_create_dynamic where memory cannot be told from its addresses");
     if (!plan->is_common && hw_rma_common_is_there() && hw_real_confuses_windows() && !plan->is_one_node)

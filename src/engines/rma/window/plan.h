@@ -35,6 +35,10 @@ struct hw_rma_offer {
     int64_t range_bytes;
     int64_t is_multithreaded;    /* hw_rma_may_have_threads() */
     int64_t range_base, landing; /* of a dynamic window (dynamic.c): addresses */
+    int32_t wish;                /* enum hw_rma_wish; that of rank 0 counts where owners may be used */
+    int32_t may_use_owner;       /* hw_rma_route_may_use_owner() */
+    int32_t changes_at_barriers; /* hw_rma_route_changes_at_barriers() */
+    int32_t adapt;               /* enum hw_option_adapt; that of rank 0 counts */
 };
 
 struct hw_rma_plan {
@@ -44,12 +48,14 @@ struct hw_rma_plan {
     int *members;   /* ranks in hw_world.all */
     int first_node; /* of the first */
     bool is_whole, is_one_node;
-    int flavor;        /* MPI_WIN_FLAVOR_* */
-    void *base;        /* of this process's memory */
-    void *taken;       /* from the arena, for this window */
-    bool is_in_pieces; /* the memory is there already, and its ghosts can map it: piece by piece, or ... */
-    bool is_dynamic;   /* ... all of its range */
-    bool is_common;    /* the shadow window is the common one */
+    int flavor;         /* MPI_WIN_FLAVOR_* */
+    void *base;         /* of this process's memory */
+    void *taken;        /* from the arena, for this window */
+    bool is_in_pieces;  /* the memory is there already, and its ghosts can map it: piece by piece, or ... */
+    bool is_dynamic;    /* ... all of its range */
+    bool is_common;     /* the shadow window is the common one */
+    bool may_use_owner; /* operations may go to the target itself (route.h) */
+    bool changes_at_barriers;
     struct hw_rma_offer own, *offers;
     struct hw_ghost_piece *pieces; /* room for one of each member, where they are in pieces */
 };

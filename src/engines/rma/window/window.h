@@ -7,6 +7,7 @@
 #include "base/visibility.h"
 #include "engines/rma/window/comms.h"
 #include "engines/rma/window/protocol.h"
+#include "engines/rma/window/route.h"
 #include "ghost/apply_lock.h"
 #include "ghost/bell.h"
 #include "ghost/node_memory.h"
@@ -53,6 +54,8 @@ struct hw_rma_target {
     _Atomic uint32_t has_accumulates; /* that went to the ghost; while it is dirty they may be under way */
     _Atomic uint32_t dirty; /* the window's generation at its last operation; other values: flushed since */
     _Atomic uint32_t under_way; /* large operations since its last flush (epoch/under_way.h) */
+    _Atomic uint32_t route;     /* enum hw_rma_route: of Put and Get of this process (route.h) */
+    struct hw_rma_owner owner;
 };
 
 enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
@@ -89,6 +92,7 @@ struct hw_rma_window {
     int *ghosts;                /* of all its nodes, ranks in hw_world.all */
     _Atomic uint32_t *has_puts; /* by ghost: since its last flush; relaxed */
     struct hw_rma_target *targets;
+    struct hw_rma_routes routes;
     struct hw_rma_spread *spread;       /* NULL: every operation on a target goes to its own ghost */
     struct hw_rma_dynamic *dynamic;     /* NULL: not of MPI_Win_create_dynamic (dynamic.h) */
     struct hw_rma_window *next;         /* in the order they were made, under the list's lock */
@@ -118,6 +122,15 @@ static inline bool hw_rma_is_dirty(const struct hw_rma_window *window, const str
 {
     return window->is_multithreaded ||
            hw_atomic_load_relaxed(&target->dirty) == hw_atomic_load_relaxed(&window->generation);
+}
+
+/* The same of what went to the owner. */
+static inline bool hw_rma_is_owner_dirty(const struct hw_rma_window *window,
+                                         const struct hw_rma_target *target)
+{
+    return __builtin_expect(hw_atomic_load_relaxed(&window->routes.has_ops) != 0, 0) &&
+           (window->is_multithreaded ||
+            hw_atomic_load_relaxed(&target->owner.dirty) == hw_atomic_load_relaxed(&window->generation));
 }
 
 /* Whether a lock, a lock of all, or an epoch of MPI_Win_start or MPI_Win_post is open. */

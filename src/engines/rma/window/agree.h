@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where all members of a window meet with nothing outstanding on it they agree on the route of its
+ * accumulates (route.h), and of all that the program says: in MPI_Win_fence, and in MPI_Win_set_info with
+ * symmetric=true. doc/adr/0041. User processes, inside a hook. */
+#ifndef HW_ENGINES_RMA_WINDOW_AGREE_H
+#define HW_ENGINES_RMA_WINDOW_AGREE_H
+
+#include "engines/rma/window/window.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Nanoseconds that this process believes the ghosts' route of accumulates to save it against the owners';
+ * less than 0: to cost it. The sum over all members decides where the program has not said which; 0: as it
+ * is. */
+int64_t hw_rma_adapt_propose(struct hw_rma_window *window);
+
+/* A barrier of the members of a window whose routes may change. They change if all are SYMMETRIC, which says
+ * that all are at the same point of the program, and nobody has anything outstanding. Returns an MPI error
+ * code, not raised. */
+int hw_rma_agree(struct hw_rma_window *window, bool is_symmetric);
+
+/* The same of several windows of the same members, all of which are here. COUNT: from 1 on. */
+enum { HW_RMA_AGREE_MAX = 8 };
+int hw_rma_agree_several(struct hw_rma_window *const *windows, int count);
+
+#endif
