@@ -436,7 +436,7 @@ class Generator:
             if function.is_blocking:
                 types = [q.name for q in p.parameters if q.type == "MPI_Datatype" and not q.array]
                 test = " || ".join(f"hw_track_watches({name})" for name in types)
-                test = test or "hw_inside_is_watched()"
+                test = test or f"hw_engines_is_asked_{function.asked}() || hw_inside_is_watched()"
             if function.unless:
                 test += f" && !{function.unless}"
             return f"HW_UNLIKELY({test}) ? asked_{name}({arguments}) : {call}"

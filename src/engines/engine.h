@@ -95,6 +95,9 @@ struct hw_engine {
     const struct hw_engine_epoch *epoch;
     const struct hw_engine_window *window;
 
+    /* Collective communication. Any thread, inside an entry. */
+    const struct hw_engine_collective *collective;
+
     /* Whether the window is its own. Then *win and *rank become those of the real window that has the memory.
      * Also where MPI calls itself. */
     bool (*window_place)(MPI_Win *win, int *rank, struct hw_engine_place *place);

@@ -7,6 +7,7 @@
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/operation/calls.h"
 #include "engines/rma/rma.h"
+#include "engines/rma/window/barrier.h"
 #include "engines/rma/window/calls.h"
 #include "engines/rma/window/facts.h"
 #include "engines/rma/window/plan.h"
@@ -50,6 +51,7 @@ const struct hw_engine hw_engine_rma = {
     .rma = &hw_rma_operation_calls,
     .epoch = &hw_rma_epoch_calls,
     .window = &hw_rma_window_calls,
+    .collective = &hw_rma_collective_calls,
     .window_place = hw_rma_window_place,
     .left = hw_rma_count_declined,
     .describe = describe,

@@ -8,6 +8,7 @@
 #include "engines/rma/ghost/windows.h"
 #include "engines/rma/operation/near_accumulate.h"
 #include "engines/rma/rma.h"
+#include "engines/rma/window/barrier.h"
 #include "engines/rma/window/common.h"
 #include "engines/rma/window/facts.h"
 #include "engines/rma/window/make.h"
@@ -47,6 +48,7 @@ static void leave_windows(void)
 static void close_windows(void)
 {
     hw_rma_flush_wait_close();
+    hw_rma_barrier_close();
     hw_rma_common_free();
     hw_rma_near_accumulate_close();
     hw_rma_nearby_close();

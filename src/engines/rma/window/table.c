@@ -11,6 +11,9 @@ enum { FIRST_CAPACITY = 64 };
 struct hw_rma_windows *_Atomic hw_rma_windows;
 _Thread_local struct hw_rma_window *hw_rma_freeing;
 
+_Atomic uint32_t hw_rma_table_at_barriers_count;
+_Atomic uint64_t hw_rma_table_stamp = 1;
+
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards changes of the table and the list */
 static struct hw_rma_window *first_window;
 
@@ -50,6 +53,13 @@ static struct hw_rma_windows *grow(const struct hw_rma_windows *old)
     return table;
 }
 
+/* Under list_mutex. */
+static void count_at_barriers(int change)
+{
+    hw_atomic_add_relaxed(&hw_rma_table_at_barriers_count, (uint32_t)change);
+    hw_atomic_add_relaxed(&hw_rma_table_stamp, 1);
+}
+
 bool hw_rma_window_enter(struct hw_rma_window *window)
 {
     pthread_mutex_lock(&list_mutex);
@@ -66,6 +76,8 @@ bool hw_rma_window_enter(struct hw_rma_window *window)
         window->next = first_window;
         first_window = window;
     }
+    if (table && window->routes.changes_at_barriers)
+        count_at_barriers(1);
     pthread_mutex_unlock(&list_mutex);
     return table != NULL;
 }
@@ -80,6 +92,8 @@ void hw_rma_window_leave(struct hw_rma_window *window)
             break;
         }
     }
+    if (window->routes.changes_at_barriers)
+        count_at_barriers(-1);
     pthread_mutex_unlock(&list_mutex);
 }
 
@@ -92,6 +106,33 @@ struct hw_rma_window *hw_rma_window_first(void)
             lowest = window;
     pthread_mutex_unlock(&list_mutex);
     return lowest;
+}
+
+/* Whether its members are those of GROUP, SIZE processes. */
+static bool has_members(const struct hw_rma_window *window, MPI_Group group, int size)
+{
+    int result = MPI_UNEQUAL;
+    return window->size == size && hw_bottom.Group_compare(window->group, group, &result) == MPI_SUCCESS &&
+           result != MPI_UNEQUAL;
+}
+
+int hw_rma_table_at_barriers(MPI_Group group, struct hw_rma_window **windows, int max)
+{
+    int size = 0, count = 0;
+    hw_bottom.Group_size(group, &size);
+    pthread_mutex_lock(&list_mutex);
+    for (struct hw_rma_window *window = first_window; window; window = window->next) {
+        if (!window->routes.changes_at_barriers || !has_members(window, group, size))
+            continue;
+        int place = count < max ? count++ : max;
+        for (; place > 0 && windows[place - 1]->id > window->id; place--)
+            if (place < max)
+                windows[place] = windows[place - 1];
+        if (place < max)
+            windows[place] = window;
+    }
+    pthread_mutex_unlock(&list_mutex);
+    return count;
 }
 
 void hw_rma_table_count(void)

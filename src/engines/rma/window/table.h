@@ -66,6 +66,14 @@ void hw_rma_window_leave(struct hw_rma_window *window);
 /* That of the lowest id; NULL: there is none. */
 struct hw_rma_window *hw_rma_window_first(void);
 
+/* Windows whose members agree at barriers (barrier.h): how many there are, and a number that is another
+ * whenever one is made or freed. */
+extern HW_HIDDEN _Atomic uint32_t hw_rma_table_at_barriers_count;
+extern HW_HIDDEN _Atomic uint64_t hw_rma_table_stamp;
+
+/* Those of the members of GROUP, in any order; the lowest ids first, MAX at most. Returns how many. */
+int hw_rma_table_at_barriers(MPI_Group group, struct hw_rma_window **windows, int max);
+
 /* Adds what windows that still live did to the counters. */
 void hw_rma_table_count(void);
 

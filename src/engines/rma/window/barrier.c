@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/rma/window/barrier.h"
+
+#include "engines/rma/window/agree.h"
+#include "engines/rma/window/table.h"
+#include "real/constants.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Of the barriers of one communicator. */
+enum { STRIDE = 16 };
+
+/* The attribute of a communicator that has barriers while there are windows that ask for them. */
+struct barriers {
+    uint64_t stamp;   /* hw_rma_table_stamp when the windows were looked for */
+    bool has_windows; /* of the communicator's processes; alike at all of them, like the next */
+    uint32_t count;   /* while there were such */
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the keyval */
+static int keyval;
+static bool has_keyval;
+
+static int copy_nothing(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)key, (void)extra, (void)in, (void)out;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static int delete_barriers(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    free(value);
+    return MPI_SUCCESS;
+}
+
+static bool make_keyval(void)
+{
+    pthread_mutex_lock(&mutex);
+    has_keyval = has_keyval ||
+                 hw_bottom.Comm_create_keyval(copy_nothing, delete_barriers, &keyval, NULL) == MPI_SUCCESS;
+    pthread_mutex_unlock(&mutex);
+    return has_keyval;
+}
+
+static struct barriers *barriers_of(MPI_Comm comm)
+{
+    void *found = NULL;
+    int flag = 0;
+    if (!make_keyval() || hw_bottom.Comm_get_attr(comm, keyval, &found, &flag) != MPI_SUCCESS)
+        return NULL;
+    if (flag)
+        return found;
+    struct barriers *barriers = calloc(1, sizeof *barriers);
+    if (barriers && hw_bottom.Comm_set_attr(comm, keyval, barriers) == MPI_SUCCESS)
+        return barriers;
+    free(barriers);
+    return NULL;
+}
+
+/* Those of the communicator's processes, the oldest first; returns how many there are, MAX at most. */
+static int find_windows(MPI_Comm comm, struct hw_rma_window **windows, int max)
+{
+    MPI_Group group;
+    int count = 0, is_inter = 0;
+    if (hw_bottom.Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter ||
+        hw_bottom.Comm_group(comm, &group) != MPI_SUCCESS)
+        return 0;
+    count = hw_rma_table_at_barriers(group, windows, max);
+    hw_bottom.Group_free(&group);
+    return count;
+}
+
+static int meet(MPI_Comm comm)
+{
+    struct hw_rma_window *windows[HW_RMA_AGREE_MAX];
+    int count = find_windows(comm, windows, HW_RMA_AGREE_MAX);
+    if (count == 0)
+        return HW_DECLINES;
+    int rc = hw_rma_agree_several(windows, count);
+    if (rc != MPI_SUCCESS)
+        hw_real.Comm_call_errhandler(comm, rc);
+    return rc;
+}
+
+static int barrier(MPI_Comm comm)
+{
+    uint64_t stamp = hw_atomic_load_relaxed(&hw_rma_table_stamp);
+    if (__builtin_expect(hw_atomic_load_relaxed(&hw_rma_table_at_barriers_count) == 0, 1) ||
+        comm == HW_COMM_NULL)
+        return HW_DECLINES;
+    struct barriers *barriers = barriers_of(comm);
+    if (barriers == NULL) /* the others may count */
+        return hw_bottom.Comm_call_errhandler(comm, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM;
+    if (barriers->stamp != stamp) {
+        struct hw_rma_window *one;
+        barriers->has_windows = find_windows(comm, &one, 1) > 0;
+        barriers->stamp = stamp;
+    }
+    return barriers->has_windows && ++barriers->count % STRIDE == 0 ? meet(comm) : HW_DECLINES;
+}
+
+void hw_rma_barrier_close(void)
+{
+    pthread_mutex_lock(&mutex);
+    if (has_keyval)
+        hw_bottom.Comm_free_keyval(&keyval);
+    has_keyval = false;
+    pthread_mutex_unlock(&mutex);
+}
+
+const struct hw_engine_collective hw_rma_collective_calls = {.barrier = barrier};
