@@ -434,8 +434,12 @@ class Generator:
         if function.asked and function.kind != "hook":
             test = f"hw_engines_is_asked_{function.asked}()"
             if function.is_blocking:
-                types = [q.name for q in p.parameters if q.type == "MPI_Datatype" and not q.array]
-                test = " || ".join(f"hw_track_watches({name})" for name in types)
+                pairs = [
+                    f"{count.name}, {q.name}"
+                    for count, q in zip(p.parameters, p.parameters[1:], strict=False)
+                    if q.type == "MPI_Datatype" and not q.array
+                ]
+                test = " || ".join(f"hw_track_watches({pair})" for pair in pairs)
                 test = test or f"hw_engines_is_asked_{function.asked}() || hw_inside_is_watched()"
             if function.unless:
                 test += f" && !{function.unless}"

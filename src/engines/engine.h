@@ -50,7 +50,7 @@ struct hw_engine_place {
 
 enum { HW_ENGINES_MAX = 8 };
 
-/* Of less than so many bytes packed in one call nobody is asked. */
+/* Of less than so many bytes packed in one call nobody is asked; of such messages perhaps. */
 enum { HW_ENGINES_PACK_BYTES = 1024 };
 
 /* The body of hw_ask_<function>, in engine_calls.h: the first answer that is none but HW_DECLINES. */
@@ -84,7 +84,8 @@ struct hw_engine {
 
     /* Messages, of any size. Any thread, inside a hook or an entry. */
     const struct hw_engine_p2p *p2p;
-    bool is_for_derived; /* it declines messages of basic datatypes: it may be asked in vain, or not */
+    bool is_for_derived; /* it declines messages of basic datatypes, and of less than HW_ENGINES_PACK_BYTES:
+                            it may be asked in vain, or not */
 
     /* Packing and unpacking. Likewise. */
     const struct hw_engine_pack *pack;

@@ -16,7 +16,8 @@ static inline int tracked(int rc, MPI_Count count, MPI_Datatype datatype, int pe
 int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request *request)
 {
-    int rc = hw_ask_isend(buf, count, datatype, dest, tag, comm, request);
+    int rc = !hw_track_asks(count, datatype) ? HW_DECLINES
+                                             : hw_ask_isend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_isend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
@@ -26,7 +27,8 @@ int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, 
 int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-    int rc = hw_ask_issend(buf, count, datatype, dest, tag, comm, request);
+    int rc = !hw_track_asks(count, datatype) ? HW_DECLINES
+                                             : hw_ask_issend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_issend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
@@ -36,7 +38,8 @@ int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-    int rc = hw_ask_irsend(buf, count, datatype, dest, tag, comm, request);
+    int rc = !hw_track_asks(count, datatype) ? HW_DECLINES
+                                             : hw_ask_irsend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_irsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
@@ -56,7 +59,8 @@ int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request *request)
 {
-    int rc = hw_ask_irecv(buf, count, datatype, source, tag, comm, request);
+    int rc = !hw_track_asks(count, datatype) ? HW_DECLINES
+                                             : hw_ask_irecv(buf, count, datatype, source, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_irecv(buf, count, datatype, source, tag, comm, request), count, datatype, source,
@@ -65,7 +69,8 @@ int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int 
 
 int hw_imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    int rc = hw_ask_imrecv(buf, count, datatype, message, request);
+    int rc =
+        !hw_track_asks(count, datatype) ? HW_DECLINES : hw_ask_imrecv(buf, count, datatype, message, request);
     if (rc != HW_DECLINES)
         return rc;
     return tracked(hw_real_imrecv(buf, count, datatype, message, request), count, datatype, HW_ANY_SOURCE,

@@ -22,13 +22,31 @@ static inline bool hw_track_is_small(MPI_Count count, MPI_Datatype type)
            (uint64_t)count * size < hw_engines_hook_bytes;
 }
 
-/* True if a blocking call with this datatype is not just forwarded. */
-static inline bool hw_track_watches(MPI_Datatype type)
+/* True if a message is surely nothing for an engine that is asked about derived datatypes only: of a basic
+ * one, of one without gaps that has been used before, or of little. */
+static inline bool hw_track_is_plain(MPI_Count count, MPI_Datatype type)
 {
     uint64_t size;
+    if (hw_real_type_is_basic(type, &size))
+        return true;
+    struct hw_plan *plan = hw_plan_find(type);
+    return plan && ((uint64_t)count * (uint64_t)plan->size < HW_ENGINES_PACK_BYTES ||
+                    hw_plan_state(plan) == HW_PLAN_NONE);
+}
+
+/* True if an engine may take a message. */
+static inline bool hw_track_asks(MPI_Count count, MPI_Datatype type)
+{
+    return hw_inside_wants(HW_INSIDE_ASKED | HW_INSIDE_ASKED_DERIVED) &&
+           (hw_inside_wants(HW_INSIDE_ASKED) || !hw_track_is_plain(count, type));
+}
+
+/* True if a blocking call with this datatype is not just forwarded. */
+static inline bool hw_track_watches(MPI_Count count, MPI_Datatype type)
+{
     if (__builtin_expect(!hw_inside_is_watched(), 1))
         return false;
-    return hw_inside_wants((uint8_t)~HW_INSIDE_ASKED_DERIVED) || !hw_real_type_is_basic(type, &size);
+    return hw_inside_wants((uint8_t)~HW_INSIDE_ASKED_DERIVED) || !hw_track_is_plain(count, type);
 }
 
 /* True if the packing of a call is surely not worth a question: of a basic datatype, of little, or of a

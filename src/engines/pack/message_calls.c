@@ -179,23 +179,30 @@ static __attribute__((noinline)) int call_derived(const struct call *c, struct h
 }
 
 /* Whether it is a large message of a datatype that has a plan, or may get one. Others must cost nothing. */
-static inline bool is_ours(const struct hw_pack_given *given, struct hw_plan *plan)
+static inline bool is_ours(MPI_Count count, struct hw_plan *plan)
 {
-    if ((uint64_t)given->count * (uint64_t)plan->size < HW_PACK_BYTES_MIN)
+    if ((uint64_t)count * (uint64_t)plan->size < HW_PACK_BYTES_MIN)
         return false;
     enum hw_plan_state state = hw_plan_state(plan);
     return state == HW_PLAN_SEEN || state == HW_PLAN_USABLE;
 }
 
-static int answer(const struct call *c)
+static __attribute__((noinline)) int answer(const struct call *c)
 {
-    uint64_t size;
-    if (hw_real_type_is_basic(c->given.datatype, &size) || c->peer == HW_PROC_NULL || c->given.count <= 0)
+    if (c->peer == HW_PROC_NULL || c->given.count <= 0)
         return HW_DECLINES;
     struct hw_plan *plan = hw_plan_find(c->given.datatype);
-    if (plan == NULL)
-        return call_first(c);
-    return is_ours(&c->given, plan) ? call_derived(c, plan) : HW_DECLINES;
+    return plan ? call_derived(c, plan) : call_first(c);
+}
+
+/* Most calls must cost next to nothing: those of little, and of datatypes that are not ours. */
+static inline bool is_left(MPI_Count count, MPI_Datatype datatype)
+{
+    uint64_t size;
+    if (hw_real_type_is_basic(datatype, &size))
+        return true;
+    struct hw_plan *plan = hw_plan_find(datatype);
+    return plan && !is_ours(count, plan);
 }
 
 #define GIVEN_SENT                                                                                           \
@@ -206,6 +213,8 @@ static int answer(const struct call *c)
     static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
                     MPI_Comm comm)                                                                           \
     {                                                                                                        \
+        if (is_left(count, datatype))                                                                        \
+            return HW_DECLINES;                                                                              \
         const struct call c = {.way = (which), GIVEN_SENT};                                                  \
         return answer(&c);                                                                                   \
     }
@@ -213,8 +222,10 @@ static int answer(const struct call *c)
     static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
                     MPI_Comm comm, MPI_Request *request)                                                     \
     {                                                                                                        \
+        if (is_left(count, datatype) || request == NULL)                                                     \
+            return HW_DECLINES;                                                                              \
         const struct call c = {.way = (which), GIVEN_SENT, .request = request};                              \
-        return request ? answer(&c) : HW_DECLINES;                                                           \
+        return answer(&c);                                                                                   \
     }
 
 SENDS(send, SEND)
@@ -230,6 +241,8 @@ POSTS(rsend_init, RSEND_INIT)
 static int receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                    MPI_Status *status)
 {
+    if (is_left(count, datatype))
+        return HW_DECLINES;
     const struct call c = {
         .way = RECV, GIVEN_RECEIVED, .peer = source, .tag = tag, .comm = comm, .status = status};
     return answer(&c);
@@ -238,17 +251,21 @@ static int receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source
 static int irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
+    if (is_left(count, datatype) || request == NULL)
+        return HW_DECLINES;
     const struct call c = {
         .way = IRECV, GIVEN_RECEIVED, .peer = source, .tag = tag, .comm = comm, .request = request};
-    return request ? answer(&c) : HW_DECLINES;
+    return answer(&c);
 }
 
 static int recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                      MPI_Request *request)
 {
+    if (is_left(count, datatype) || request == NULL)
+        return HW_DECLINES;
     const struct call c = {
         .way = RECV_INIT, GIVEN_RECEIVED, .peer = source, .tag = tag, .comm = comm, .request = request};
-    return request ? answer(&c) : HW_DECLINES;
+    return answer(&c);
 }
 
 static bool is_matched(const MPI_Message *message)
@@ -258,17 +275,21 @@ static bool is_matched(const MPI_Message *message)
 
 static int mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
+    if (is_left(count, datatype) || !is_matched(message))
+        return HW_DECLINES;
     const struct call c = {
         .way = MRECV, GIVEN_RECEIVED, .peer = HW_ANY_SOURCE, .matched = message, .status = status};
-    return is_matched(message) ? answer(&c) : HW_DECLINES;
+    return answer(&c);
 }
 
 static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                   MPI_Request *request)
 {
+    if (is_left(count, datatype) || request == NULL || !is_matched(message))
+        return HW_DECLINES;
     const struct call c = {
         .way = IMRECV, GIVEN_RECEIVED, .peer = HW_ANY_SOURCE, .matched = message, .request = request};
-    return request && is_matched(message) ? answer(&c) : HW_DECLINES;
+    return answer(&c);
 }
 
 /* A half of MPI_Sendrecv. NULL: as the program passed it. */
@@ -278,7 +299,7 @@ static struct hw_pack_message *half(const struct hw_pack_given *given, int peer)
     if (hw_real_type_is_basic(given->datatype, &size) || peer == HW_PROC_NULL || given->count <= 0)
         return NULL;
     struct hw_plan *plan = hw_plan_find(given->datatype);
-    return plan && is_ours(given, plan) ? judged(given, plan, false) : NULL;
+    return plan && is_ours(given->count, plan) ? judged(given, plan, false) : NULL;
 }
 
 /* A datatype that is new. */
