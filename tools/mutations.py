@@ -76,6 +76,22 @@ MUTATIONS = [
         "    hw_rma_flush_wait_is_on = false;\n",
         (*ONE_MPI, "tests/test_ghost_windows.py", "-k", "refused_alike"),
     ),
+    Mutation(
+        "a-message-that-came-is-not-unpacked",
+        "    copy(message, bytes < message->bytes ? bytes : message->bytes);\n",
+        "    (void)message;\n",
+        (*ONE_MPI, "tests/test_packed_messages.py", "-k", "random_messages and shm"),
+    ),
+    Mutation(
+        "a-persistent-send-is-not-packed-anew",
+        "    struct hw_pack_message *message = attachment;\n"
+        "    if (message->is_packed && message->given.direction == HW_SHAPE_PACK)\n",
+        "    struct hw_pack_message *message = attachment;\n"
+        "    static int starts;\n"
+        "    if (starts++ == 0 && message->is_packed &&\n"
+        "        message->given.direction == HW_SHAPE_PACK)\n",
+        (*ONE_MPI, "tests/test_packed_messages.py", "-k", "random_messages and shm"),
+    ),
 ]
 
 
