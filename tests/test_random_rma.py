@@ -113,7 +113,8 @@ def test_routes_that_change(
         timeout_s=timeout_s,
     )
     check_seeds(plain, headway, f"{first_seed} {seeds}", "routes that change")
-    for counter in ("operations_redirected", "operations_to_owners", "routes_changed"):
+    by_ghosts = "operations_redirected" if redirect == "on" else "operations_applied"
+    for counter in (by_ghosts, "operations_to_owners", "routes_changed"):
         assert headway.total(counter) > 0, f"{counter} is 0"
 
 

@@ -27,7 +27,7 @@ def check_counters(records: list[dict], counters: tuple[str, ...] = COUNTERS) ->
 @matrix.quick(lambda mpi, meeting: mpi.name == "mpich5" or not meeting, "each alone, on one MPI")
 def test_drawn_within_a_node(mpi: Mpi, meeting: str, tmp_path: Path) -> None:
     """Counters and ordered accumulates over changes, wherever these may be."""
-    phases = 4 if mpi.flavour == "ompi" else 12
+    phases = 6
     result = support.run_mpi(
         mpi,
         [program_of(mpi, "route_changes"), str(phases), *([meeting] if meeting else [])],
@@ -40,11 +40,14 @@ def test_drawn_within_a_node(mpi: Mpi, meeting: str, tmp_path: Path) -> None:
 
 
 @is_spread
+@matrix.only(
+    lambda mpi: mpi.name != "mpich4", "plain, MPICH 4.0 puts to wrong places of such windows"
+)
 @matrix.quick(matrix.on("mpich5"))
 def test_drawn_between_nodes(mpi: Mpi, tmp_path: Path) -> None:
     """Near and far origins at once: a near accumulate is its origin's own while far ones go to the
     ghost, and goes through the MPI while they go to the target."""
-    argv = [str(program_of(mpi, "route_changes")), "12"]
+    argv = [str(program_of(mpi, "route_changes")), "3"]
     records = two_nodes.same_output(
         mpi, argv, tmp_path, users=2, rate="none", environment=DRAWN, timeout=120
     )
@@ -107,3 +110,12 @@ def test_not_guided(mpi: Mpi, tmp_path: Path) -> None:
     assert result.status == 0, result.explain()
     assert result.total("windows_redirected") == 0
     assert any("hints ask for no" in text for one in result.records for text in one["declined"])
+
+
+@matrix.only(matrix.on("mpich5"), "no different for another MPI")
+def test_nothing_to_adapt(mpi: Mpi) -> None:
+    argv = [program_of(mpi, "guided"), "right"]
+    result = support.run_mpi(mpi, argv, ranks=2, options={"HEADWAY_ADAPT": "guided"})
+    assert result.status == 0, result.explain()
+    told = [line for line in result.stderr.splitlines() if "nothing to adapt" in line]
+    assert len(told) == 1, result.stderr

@@ -2,6 +2,7 @@
 /* One-sided communication through ghosts as an engine: it is asked while there are ghosts. */
 #include "engines/engine.h"
 
+#include "base/log.h"
 #include "base/options.h"
 #include "engines/rma/epoch/calls.h"
 #include "engines/rma/epoch/owed.h"
@@ -17,10 +18,15 @@
 #include "real/quirks.h"
 #include "world/world.h"
 
+#include <stdlib.h>
+
 static void prepare(void)
 {
-    if (hw_options.ghosts.count == 0)
+    if (hw_options.ghosts.count == 0) {
+        if (getenv("HEADWAY_ADAPT"))
+            hw_log_note("HEADWAY_ADAPT has nothing to adapt without ghosts; set HEADWAY_GHOSTS");
         return;
+    }
     hw_real_make_room_for_accumulates();
     hw_rma_prepare();
 }

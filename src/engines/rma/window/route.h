@@ -29,17 +29,17 @@ struct hw_rma_owner {
 
 /* Of a window. */
 struct hw_rma_routes {
-    bool may_use_owner; /* alike at all members, from beginning to end; false: every route is the ghost's */
-    bool may_change;    /* likewise: there is a communicator on which members agree */
-    bool changes_at_barriers;    /* likewise (barrier.h) */
+    _Atomic uint64_t dice;
     enum hw_option_adapt adapt;  /* alike at all members */
-    bool is_exposed;             /* this process said that others may need its progress */
     _Atomic uint32_t accumulate; /* enum hw_rma_route; alike at all members */
     _Atomic uint32_t has_ops;    /* an owner got operations since the last flush of all targets; where the
                                   * window is multithreaded: ever */
     uint32_t wish;               /* enum hw_rma_wish: what all agreed on last */
     uint32_t next_wish;          /* this member's for the next point where members agree; NONE: as before */
-    _Atomic uint64_t dice;
+    bool may_use_owner; /* alike at all members, from beginning to end; false: every route is the ghost's */
+    bool may_change;    /* likewise: there is a communicator on which members agree */
+    bool changes_at_barriers; /* likewise (barrier.h) */
+    bool is_exposed;          /* this process said that others may need its progress */
 };
 
 struct hw_rma_window;

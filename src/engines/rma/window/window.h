@@ -66,7 +66,6 @@ enum { HW_RMA_NUMBER_COUNT = 16384 };
 struct hw_rma_window {
     MPI_Win win;      /* the shadow window, on which operations go to ghosts */
     MPI_Win handle;   /* what the program holds: the shadow window, but for dynamic ones and is_common */
-    bool is_common;   /* its shadow is the common one (common.h) */
     int first_member; /* rank of the first in the handle, where that has all of them */
     int flavor;       /* MPI_WIN_FLAVOR_*, as the program made it */
     void *base;       /* of this process's memory, as the program knows it */
@@ -78,8 +77,9 @@ struct hw_rma_window {
     struct hw_rma_comms comms;
     int epoch_types; /* that the program promised to use: union of enum hw_rma_epoch_type */
     MPI_Comm users;  /* in the order of the program's communicator; null: no kind of epoch needs it */
+    int number;      /* among the windows that share hw_world.users; 0 if it owns them */
+    bool is_common;  /* its shadow is the common one (common.h) */
     bool owns_users;
-    int number; /* among the windows that share hw_world.users; 0 if it owns them */
     /* Several threads of a member may call MPI at once: then a flush is never skipped, because what one
      * thread flushed may not contain what another just issued. */
     bool is_multithreaded;
