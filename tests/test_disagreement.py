@@ -49,6 +49,12 @@ CASES = [
         options=(("HEADWAY_GHOSTS", "1"), ("HEADWAY_REDIRECT", "on")),
     ),
     Case(
+        "some-without-helper",
+        "export HEADWAY_TRIGGER=auto",
+        ("HEADWAY_TRIGGER=helper at process 0", "HEADWAY_TRIGGER=auto at process 2"),
+        options=(("HEADWAY_GHOSTS", "1"), ("HEADWAY_TRIGGER", "helper")),
+    ),
+    Case(
         "some-without-library",
         WITHOUT_LIBRARY,
         ("HEADWAY_GHOSTS=1,", "process 2 runs without the library"),

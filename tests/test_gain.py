@@ -18,6 +18,8 @@ from test_ghosts import is_served
 #: Enough for the policy to see what there is to gain.
 WINDOWS = 16
 
+HELPER = {**support.FORCED, "HEADWAY_ENGINE": "thread", "HEADWAY_TRIGGER": "helper"}
+
 
 def program_of(mpi: Mpi) -> Path:
     return support.compile_program(mpi, "gain", [support.PROGRAMS / "gain.c"])
@@ -63,6 +65,45 @@ def test_ghost_serves(mpi: Mpi, tmp_path: Path) -> None:
     )
     assert_came(mpi, "window", done)
     assert done.total("operations_redirected") > 0
+
+
+@is_served
+@matrix.check(lambda: True)
+def test_helper_says_when(mpi: Mpi, tmp_path: Path) -> None:
+    """The thread sleeps on the word of a ghost alone, which has seen the message match."""
+    (tmp_path / "said").mkdir()
+    done = support.run_mpi(
+        mpi,
+        [program_of(mpi), "message", tmp_path / "said"],
+        ranks=3,
+        options={**HELPER, "HEADWAY_GHOSTS": "1"},
+        records=tmp_path / "records",
+    )
+    assert_came(mpi, "message", done)
+    assert [record["trigger"] for record in done.records] == ["helper", "helper"]
+    assert done.total("receives_registered") == 1
+    assert done.total("sends_announced") == 1
+
+
+@matrix.one_of_a("family")
+def test_no_helper_without_ghosts(mpi: Mpi) -> None:
+    done = support.run_mpi(
+        mpi, [program_of(mpi), "message"], ranks=2, options={"HEADWAY_TRIGGER": "helper"}
+    )
+    told = [line for line in done.stderr.splitlines() if "[headway" in line]
+    assert done.status == 78 and told, done.explain()
+    assert all("HEADWAY_TRIGGER=helper" in line and "HEADWAY_GHOSTS=1" in line for line in told)
+
+
+@is_served
+@matrix.check(lambda: True)
+def test_helper_says_when_between_nodes(mpi: Mpi, tmp_path: Path) -> None:
+    argv = [str(program_of(mpi)), "windows", str(WINDOWS)]
+    records = two_nodes.same_output(mpi, argv, tmp_path, environment=HELPER)
+    for record in records:
+        assert record["trigger"] == "helper"
+        assert record["receives_registered"] == record["sends_announced"] == WINDOWS
+        assert record["completed_early"] > 0, record
 
 
 def test_policy_finds_the_gain(mpi: Mpi, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ SETTINGS: dict[str, tuple[int, list[str], bool, dict[str, str]]] = {
     "tcp-events": (2, ["--level", "serialized"], False, forced("events")),
     "tcp-tick-threads": (2, ["--threads", "2"], False, forced("tick")),
     "shm-threads": (2, ["--threads", "3"], True, forced("auto")),
+    "shm-helper": (2, ["--threads", "2"], True, {**forced("helper"), "HEADWAY_GHOSTS": "1"}),
     "tcp-default": (3, ["--level", "multiple"], False, {}),
 }
 COUNTERS = ("tracked_p2p", "tracked_collective", "tracked_persistent")
@@ -86,7 +87,7 @@ def test_same_digests(
     headway = support.run_mpi(
         mpi,
         argv,
-        ranks=ranks,
+        ranks=ranks + int(options.get("HEADWAY_GHOSTS", "0")),
         shared_memory=has_shm,
         records=tmp_path,
         options=options,
@@ -100,15 +101,23 @@ def test_same_digests(
 
 
 @matrix.one_of_a("family")
+@pytest.mark.parametrize("setting", ["tcp-default", "shm-helper"])
 def test_same_digests_between_nodes(
-    mpi: Mpi, is_full: bool, tmp_path: Path, first_seed: int
+    mpi: Mpi, setting: str, is_full: bool, tmp_path: Path, first_seed: int
 ) -> None:
-    """By the default policy, on two nodes with a link between them."""
+    """On two nodes with a link between them."""
+    options = SETTINGS[setting][3]
     seeds = FULL_SEEDS if is_full else DEFAULT_SEEDS // 2
     program = support.compile_program(mpi, "random_program", SOURCES)
     argv = [str(program), str(first_seed), str(seeds), "--level", "funneled"]
     records = two_nodes.same_output(
-        mpi, argv, tmp_path, users=2 if is_full else 1, ghosts=0, timeout=60 + 6.0 * seeds
+        mpi,
+        argv,
+        tmp_path,
+        users=2 if is_full else 1,
+        ghosts=int(options.get("HEADWAY_GHOSTS", "0")),
+        timeout=60 + 6.0 * seeds,
+        environment=options,
     )
     assert {record["engine"] for record in records} == {"thread"}
     assert_exercised(lambda counter: sum(record[counter] for record in records), is_full)

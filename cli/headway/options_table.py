@@ -52,19 +52,20 @@ OPTIONS: tuple[Option, ...] = (
         name="HEADWAY_TRIGGER",
         type="enum",
         default="auto",
-        values=("auto", "events", "tick"),
+        values=("auto", "events", "tick", "helper"),
         unit="",
         min=0,
         max=0,
         auto=None,
         aliases=(),
         tune=("tick",),
-        accepted="auto | events | tick",
+        accepted="auto | events | tick | helper",
         brief="what wakes the progress thread while something is pending",
         help=(
             "events: the transport's own sockets, with a slow tick as a net under missed events. "
             "tick: a timer only. auto: events where the process has connected sockets and they "
-            "tell of its transfers, else tick."
+            "tell of its transfers, else tick. helper: the ghost of the process, which sees its "
+            "messages match; needs ghosts."
         ),
     ),
     Option(

@@ -48,6 +48,14 @@ struct hw_engine_place {
     MPI_Aint size, disp_unit;
 };
 
+/* A point-to-point message, as the program posted it. */
+struct hw_engine_message {
+    MPI_Comm comm;
+    int peer, tag;  /* MPI_ANY_SOURCE and MPI_ANY_TAG in receives */
+    uint64_t bytes; /* of a receive: at most */
+    bool is_receive;
+};
+
 enum { HW_ENGINES_MAX = 8 };
 
 /* Of less than so many bytes packed in one call nobody is asked; of such messages perhaps. */
@@ -121,6 +129,10 @@ struct hw_engine {
     /* An operation has been entered in the tracker (posted, or started). is_receive: it only takes what
      * others send. Any thread, inside a hook. An engine without it is told nothing down to `listen`. */
     void (*posted)(enum hw_request_kind kind, uint64_t bytes, bool is_receive);
+
+    /* What the operation that was just told of is: a message of its own, from or to another process. Not of
+     * those that have no one such message (MPI_Isendrecv, matched receives, starts, packed ones). */
+    void (*messaged)(const struct hw_engine_message *message);
 
     /* A door that held tracked requests is about to return to the program. blocked_ns is the time it took if
      * it is a blocking call, else 0; still_pending counts the requests it held that are not complete. */

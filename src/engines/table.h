@@ -10,6 +10,7 @@
     X(rma) \
     X(pack) \
     X(pack_messages) \
+    X(helper) \
     X(thread)
 /* clang-format on */
 

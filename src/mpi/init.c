@@ -67,6 +67,11 @@ static void prepare_once(void)
 {
     if (hw_options_load() != HW_OK)
         _exit(EXIT_BAD_INPUT);
+    if (hw_options.trigger == HW_OPTION_TRIGGER_HELPER && hw_options.ghosts.count == 0) {
+        hw_log_fatal(
+            "HEADWAY_TRIGGER=helper: a helper is a ghost, and there are none; set HEADWAY_GHOSTS=1 too");
+        _exit(EXIT_BAD_INPUT);
+    }
     hw_record_begin(hw_options.record);
     hw_paths_set_depth((int)hw_options.paths);
     if (hw_options.record_needed && !hw_record_is_possible())

@@ -13,6 +13,19 @@ static inline int tracked(int rc, MPI_Count count, MPI_Datatype datatype, int pe
     return rc;
 }
 
+/* The same of what is one message, sent or received. */
+static inline int messaged(int rc, MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
+                           bool is_receive, const MPI_Request *request)
+{
+    if (rc == MPI_SUCCESS && hw_track_p2p(count, datatype, peer, is_receive, request))
+        HW_ENGINES_TELL(messaged, &(struct hw_engine_message){.comm = comm,
+                                                              .peer = peer,
+                                                              .tag = tag,
+                                                              .bytes = hw_engines_bytes(count, datatype),
+                                                              .is_receive = is_receive});
+    return rc;
+}
+
 int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request *request)
 {
@@ -20,8 +33,8 @@ int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, 
                                              : hw_ask_isend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return tracked(hw_real_isend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
-                   false, request);
+    return messaged(hw_real_isend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest, tag,
+                    comm, false, request);
 }
 
 int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -31,8 +44,8 @@ int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                              : hw_ask_issend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return tracked(hw_real_issend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
-                   false, request);
+    return messaged(hw_real_issend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
+                    tag, comm, false, request);
 }
 
 int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -42,8 +55,8 @@ int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                              : hw_ask_irsend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return tracked(hw_real_irsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
-                   false, request);
+    return messaged(hw_real_irsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
+                    tag, comm, false, request);
 }
 
 int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -63,8 +76,8 @@ int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int 
                                              : hw_ask_irecv(buf, count, datatype, source, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return tracked(hw_real_irecv(buf, count, datatype, source, tag, comm, request), count, datatype, source,
-                   true, request);
+    return messaged(hw_real_irecv(buf, count, datatype, source, tag, comm, request), count, datatype, source,
+                    tag, comm, true, request);
 }
 
 int hw_imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)

@@ -67,13 +67,14 @@ static inline bool hw_track_is_callback(MPI_Op op)
 
 /* After a successful point-to-point post. Nothing travels to or from MPI_PROC_NULL, where programs post at
  * the edge of a grid as large as elsewhere. */
-static inline void hw_track_p2p(MPI_Count count, MPI_Datatype type, int peer, bool is_receive,
+static inline bool hw_track_p2p(MPI_Count count, MPI_Datatype type, int peer, bool is_receive,
                                 const MPI_Request *request)
 {
     if (!hw_engines_want(count, type) || peer == HW_PROC_NULL)
-        return;
+        return false;
     HW_COUNT(tracked_p2p);
     hw_engines_post(HW_REQUEST_P2P, hw_engines_bytes(count, type), is_receive, *request);
+    return true;
 }
 
 #endif

@@ -37,6 +37,13 @@ void hw_triggers_open(struct hw_triggers *triggers, bool is_tick_wanted)
     triggers->in_force = triggers->first;
 }
 
+void hw_triggers_open_as(struct hw_triggers *triggers, const struct hw_trigger *wanted)
+{
+    hw_triggers_open(triggers, true);
+    if (wanted->open(triggers))
+        triggers->first = triggers->in_force = wanted;
+}
+
 static bool is_there(const struct hw_triggers *triggers, const struct hw_trigger *trigger)
 {
     return trigger->is_there == NULL || trigger->is_there(triggers);

@@ -3,7 +3,8 @@
  * here (doc/adr/0028); how long, and when rather not, is their own policy.
  *
  * Each trigger is one table of functions, and one entry in the list of trigger.c. Events: the transport's
- * sockets, and descriptors that are added. Tick: time alone, which every machine has. An agent owns its
+ * sockets, and descriptors that are added. Helper: the word of a ghost (helped.h), only where it is asked
+ * for by name. Tick: time alone, which every machine has. An agent owns its
  * `struct hw_triggers` and uses one of them at a time; only hw_triggers_interrupt may be called by others. */
 #ifndef HW_PROGRESS_TRIGGER_H
 #define HW_PROGRESS_TRIGGER_H
@@ -39,7 +40,7 @@ struct hw_trigger {
     void (*interrupt)(struct hw_triggers *triggers);
 };
 
-extern HW_HIDDEN const struct hw_trigger hw_trigger_events, hw_trigger_tick;
+extern HW_HIDDEN const struct hw_trigger hw_trigger_events, hw_trigger_helper, hw_trigger_tick;
 
 struct hw_triggers {
     const struct hw_trigger *first;    /* of the list that this machine has, unless the tick is wanted */
@@ -48,10 +49,13 @@ struct hw_triggers {
     struct hw_events events;
     _Atomic uint32_t interrupts; /* others count up; the agent compares */
     uint32_t interrupts_seen;
+    uint32_t word_seen; /* of the helper (helped.h) */
 };
 
 /* The first trigger that this machine has is in force; the tick if it has no other, or is wanted. */
 void hw_triggers_open(struct hw_triggers *triggers, bool is_tick_wanted);
+/* This one; the tick where it cannot be had. */
+void hw_triggers_open_as(struct hw_triggers *triggers, const struct hw_trigger *wanted);
 void hw_triggers_close(struct hw_triggers *triggers);
 
 /* From now on: what was in force at first (returns what hw_triggers_check does), or the tick alone. */

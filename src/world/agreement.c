@@ -7,7 +7,9 @@
 
 struct hw_world_terms hw_world_terms_own(void)
 {
-    return (struct hw_world_terms){.ghosts = hw_options.ghosts, .redirect = (int32_t)hw_options.redirect};
+    return (struct hw_world_terms){.ghosts = hw_options.ghosts,
+                                   .redirect = (int32_t)hw_options.redirect,
+                                   .trigger = (int32_t)hw_options.trigger};
 }
 
 static struct hw_options options_of(const struct hw_world_terms *terms)
@@ -15,6 +17,7 @@ static struct hw_options options_of(const struct hw_world_terms *terms)
     struct hw_options options = hw_options_default;
     options.ghosts = terms->ghosts;
     options.redirect = (enum hw_option_redirect)terms->redirect;
+    options.trigger = (enum hw_option_trigger)terms->trigger;
     return options;
 }
 
@@ -43,6 +46,8 @@ enum hw_status hw_world_terms_compare(const struct hw_world_terms *first, const 
         differing = offsetof(struct hw_options, ghosts);
     else if (!is_redirect_alike(first->redirect, other->redirect, is_auto_on))
         differing = offsetof(struct hw_options, redirect);
+    else if ((first->trigger == HW_OPTION_TRIGGER_HELPER) != (other->trigger == HW_OPTION_TRIGGER_HELPER))
+        differing = offsetof(struct hw_options, trigger);
     else
         return HW_OK;
     if (is_speaker)

@@ -116,7 +116,7 @@ static void test_refused_values(void **state)
     (void)state;
     assert_refused("HEADWAY_ENGINE=ghost", "auto, thread or off");
     assert_refused("HEADWAY_ENGINE=", "auto, thread or off");
-    assert_refused("HEADWAY_TRIGGER=evnts", "auto, events or tick");
+    assert_refused("HEADWAY_TRIGGER=evnts", "auto, events, tick or helper");
     assert_refused("HEADWAY_TICK_US=19", "auto, or a whole number from 20 to 100000 us");
     assert_refused("HEADWAY_TICK_US=100001", "from 20 to 100000");
     assert_refused("HEADWAY_TICK_US=-5", "from 20 to 100000");

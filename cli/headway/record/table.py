@@ -259,6 +259,9 @@ PROCESS_COUNTERS = (
     "packed_message_trials",
     "packed_message_bytes",
     "packed_message_ns",
+    "receives_registered",
+    "sends_announced",
+    "helper_wakes",
     "doors",
     "blocked_ns",
     "overlap_windows",
@@ -390,6 +393,12 @@ class Record:
     packed_message_bytes: int = 0
     #: time in packing and unpacking them
     packed_message_ns: int = 0
+    #: receives that the helper was told of
+    receives_registered: int = 0
+    #: sends that the helper was told of
+    sends_announced: int = 0
+    #: times the helper's word woke the progress thread
+    helper_wakes: int = 0
     #: completion calls that held a tracked request
     doors: int = 0
     #: time in those calls
@@ -493,6 +502,9 @@ class Record:
             packed_message_trials=integer(raw, "packed_message_trials"),
             packed_message_bytes=integer(raw, "packed_message_bytes"),
             packed_message_ns=integer(raw, "packed_message_ns"),
+            receives_registered=integer(raw, "receives_registered"),
+            sends_announced=integer(raw, "sends_announced"),
+            helper_wakes=integer(raw, "helper_wakes"),
             doors=integer(raw, "doors"),
             blocked_ns=integer(raw, "blocked_ns"),
             overlap_windows=integer(raw, "overlap_windows"),

@@ -15,6 +15,7 @@
 #include "engines/thread/waiter.h"
 #include "profile/record/counters.h"
 #include "progress/alarm.h"
+#include "progress/helped.h"
 #include "progress/inside.h"
 #include "progress/listeners.h"
 #include "progress/poll.h"
@@ -273,7 +274,7 @@ static void work(void)
     uint64_t inside_nap_ns = FIRST_INSIDE_NAP_NS;
     int idle_looks = 0;
     hw_waiter_begin(&waiter);
-    hw_atomic_store_relaxed(&has_sockets, hw_triggers_are_told(&waiter.triggers));
+    hw_atomic_store_relaxed(&has_sockets, waiter.triggers.in_force == &hw_trigger_events);
     enum hw_reason reason =
         HW_REASON_INTERRUPT; /* look at once: what arrived before this had nobody to see it */
     while (!hw_atomic_load_relaxed(&is_stopping)) {
@@ -334,7 +335,7 @@ static void work(void)
 static uint64_t parking_ns(void)
 {
     static uint64_t retry_ns = FIRST_SOCKET_RETRY_NS; /* progress thread only */
-    bool lacks_sockets = waiter.triggers.first != &hw_trigger_tick &&
+    bool lacks_sockets = waiter.triggers.first == &hw_trigger_events &&
                          hw_atomic_load_seq_cst(&exposure_count) > 0 && hw_awaited_is() &&
                          !hw_atomic_load_seq_cst(&has_sockets) && !hw_atomic_load_seq_cst(&is_retired);
     if (!lacks_sockets) {
@@ -593,6 +594,7 @@ bool hw_thread_is_started(void) { return is_open; }
 
 void hw_thread_describe(struct hw_record_facts *facts)
 {
-    facts->trigger = hw_atomic_load_relaxed(&has_sockets) ? "events" : "tick";
+    const char *otherwise = hw_helped_is_open() ? "helper" : "tick";
+    facts->trigger = hw_atomic_load_relaxed(&has_sockets) ? "events" : otherwise;
     facts->thread_cpu_ns = cpu_ns();
 }

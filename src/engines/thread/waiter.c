@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "profile/record/counters.h"
+#include "progress/helped.h"
 
 /* Long-run rate at which small messages may cause looks. */
 #define MESSAGE_GAP_NS (200 * HW_NS_PER_US)
@@ -28,7 +29,10 @@ void hw_waiter_open(struct hw_waiter *waiter)
 {
     *waiter = (struct hw_waiter){0};
     hw_pacing_set(&waiter->pacing, MESSAGE_GAP_NS, PACING_BURST);
-    hw_triggers_open(&waiter->triggers, hw_options.trigger == HW_OPTION_TRIGGER_TICK);
+    if (hw_options.trigger == HW_OPTION_TRIGGER_HELPER)
+        hw_triggers_open_as(&waiter->triggers, &hw_trigger_helper);
+    else
+        hw_triggers_open(&waiter->triggers, hw_options.trigger == HW_OPTION_TRIGGER_TICK);
 }
 
 void hw_waiter_begin(struct hw_waiter *waiter)
@@ -39,7 +43,8 @@ void hw_waiter_begin(struct hw_waiter *waiter)
     waiter->busy_since_ns = hw_clock_now_ns();
     if (hw_triggers_use_first(&waiter->triggers)) {
         bool has_sources = hw_triggers_refresh(&waiter->triggers) > 0;
-        bool is_forced = hw_options.trigger == HW_OPTION_TRIGGER_EVENTS;
+        bool is_forced =
+            hw_options.trigger == HW_OPTION_TRIGGER_EVENTS || hw_options.trigger == HW_OPTION_TRIGGER_HELPER;
         bool is_silent = waiter->silent_periods >= SILENT_PERIODS_TO_TICK;
         /* Edges of the time when nobody waited say nothing about this period: the first look sees to all. */
         hw_triggers_wait(&waiter->triggers, 0);
@@ -51,6 +56,7 @@ void hw_waiter_begin(struct hw_waiter *waiter)
 
 void hw_waiter_end(struct hw_waiter *waiter)
 {
+    hw_helped_settle();
     if (waiter->had_event) {
         waiter->silent_periods = 0;
     } else if (waiter->waited_ns > JUDGED_WAIT_NS) {

@@ -336,7 +336,10 @@ static uint64_t hash_part(const struct act *act, struct part *part)
     seen[1] = status.MPI_TAG;
     MPI_Get_count(&status, act->actor->types[part->message->receive_type], &seen[2]);
     MPI_Get_elements(&status, act->actor->types[part->message->receive_type], &seen[3]);
+#ifndef I_MPI_VERSION /* Intel MPI 2021.18 says so of received messages now and then, between nodes, plain   \
+                         too */
     MPI_Test_cancelled(&status, &seen[4]);
+#endif
     return hash_bytes(hash, seen, sizeof part->seen);
 }
 

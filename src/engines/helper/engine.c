@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A helper that says when (papers/003), seen from a user process: each message that is tracked is noted for
+ * the ghost, which wakes this process's progress thread when it has seen the message match. Only with
+ * HEADWAY_TRIGGER=helper. */
+#include "engines/engine.h"
+
+#include "base/options.h"
+#include "engines/helper/group.h"
+#include "engines/helper/helper.h"
+#include "ghost/bell.h"
+#include "ghost/registry.h"
+#include "progress/helped.h"
+#include "real/constants.h"
+#include "world/world.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the registry has one writer */
+static struct hw_registry *registry;
+
+static void prepare(void)
+{
+    if (hw_options.ghosts.count > 0 && hw_options.trigger == HW_OPTION_TRIGGER_HELPER)
+        hw_helper_prepare();
+}
+
+/* Before the thread opens its triggers: this engine comes first in the table. */
+static enum hw_status start(bool has_world, uint64_t *least_bytes)
+{
+    (void)least_bytes; /* what the thread tracks */
+    if (!has_world || !hw_helper_is_open() || !hw_helper_groups_open())
+        return HW_DECLINED;
+    registry = hw_registry_own();
+    if (registry == NULL) {
+        hw_helper_groups_close();
+        return HW_DECLINED;
+    }
+    hw_helped_open(&registry->word);
+    return HW_OK;
+}
+
+static void stop(void)
+{
+    hw_helper_groups_close();
+    registry = NULL;
+}
+
+/* Each operation, until it is known that the helper can tell of it. */
+static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
+{
+    (void)kind, (void)bytes, (void)is_receive;
+    hw_helped_add_unknown();
+}
+
+static void ring(void)
+{
+    int ghost = hw_world.processes[hw_world.rank].ghost;
+    hw_ghost_bell_ring(hw_ghost_bell_of(hw_world.processes[ghost].local_index));
+}
+
+static bool note_receive(const struct hw_engine_message *message, uint64_t comm)
+{
+    int source = message->peer == HW_ANY_SOURCE ? HW_REGISTRY_ANY : message->peer;
+    int tag = message->tag == HW_ANY_TAG ? HW_REGISTRY_ANY : message->tag;
+    HW_COUNT(receives_registered);
+    if (hw_registry_post(registry, comm, source, tag, message->bytes))
+        ring();
+    return true;
+}
+
+/* False: there is no room for it. */
+static bool note_send(const struct hw_engine_message *message, const struct hw_helper_group *group)
+{
+    const struct hw_registry_notice notice = {.comm = group->id,
+                                              .from = hw_world.rank,
+                                              .to = group->processes[message->peer],
+                                              .source = group->rank,
+                                              .tag = message->tag,
+                                              .bytes = message->bytes,
+                                              .kind = HW_REGISTRY_SEND};
+    if (!hw_registry_notice(registry, &notice))
+        return false;
+    HW_COUNT(sends_announced);
+    ring();
+    return true;
+}
+
+static void messaged(const struct hw_engine_message *message)
+{
+    pthread_mutex_lock(&lock);
+    const struct hw_helper_group *group = hw_helper_group_of(message->comm);
+    bool is_known = false;
+    if (group && message->is_receive)
+        is_known = note_receive(message, group->id);
+    else if (group && message->peer >= 0 && message->peer < group->size)
+        is_known = note_send(message, group);
+    pthread_mutex_unlock(&lock);
+    if (is_known)
+        hw_helped_take_unknown();
+}
+
+/* What small messages have completed was never matched: it is over at the latest when nothing is left. */
+static void returned(uint64_t blocked_ns, int still_pending)
+{
+    (void)blocked_ns;
+    if (still_pending || hw_atomic_load_relaxed(&hw_request_outstanding) != 0)
+        return;
+    hw_helped_forget_unknown();
+    pthread_mutex_lock(&lock);
+    hw_registry_end_receives(registry);
+    pthread_mutex_unlock(&lock);
+}
+
+const struct hw_engine hw_engine_helper = {
+    .name = "helper",
+    .prepare = prepare,
+    .start = start,
+    .stop = stop,
+    .posted = posted,
+    .messaged = messaged,
+    .returned = returned,
+};

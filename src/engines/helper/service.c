@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The helper, a service of a ghost (papers/003 section 4.1): reads what its user processes note of their
+ * sends, passes that on to the receiver's helper, matches it with what the receiver has posted, and tells
+ * both processes. Helpers of other nodes are told by messages, which nobody waits for: where there is no room
+ * for one, it is lost. */
+#include "ghost/service.h"
+
+#include "base/log.h"
+#include "engines/helper/helper.h"
+#include "engines/helper/match.h"
+#include "ghost/registry.h"
+#include "progress/helped.h"
+#include "real/constants.h"
+#include "real/real.h"
+#include "world/world.h"
+
+#include <stdlib.h>
+
+enum { OUTGOING_MAX = 64, TAG = 1 };
+
+static bool is_open;       /* alike at all processes */
+static MPI_Comm helpers;   /* the ghosts in the order of hw_world.ghost_ranks; null in user processes */
+static int own_place;      /* among them */
+static int *place_of;      /* by rank in hw_world.all: of its helper */
+static int *user_place_of; /* by rank in hw_world.all: among `users`; -1: another helper's */
+
+static struct hw_helper_match *users; /* that this ghost helps */
+static int user_count;
+
+static struct outgoing {
+    struct hw_registry_notice notice;
+    MPI_Request request;
+} * outgoing;
+static MPI_Request *incoming; /* by helper */
+static struct hw_registry_notice *received;
+static bool *has_ended; /* by helper: its last notice came */
+
+static void send(const struct hw_registry_notice *notice, int place)
+{
+    for (int i = 0; i < OUTGOING_MAX; i++) {
+        int is_free = outgoing[i].request == HW_REQUEST_NULL;
+        if (!is_free && hw_bottom.Test(&outgoing[i].request, &is_free, HW_STATUS_IGNORE) != MPI_SUCCESS)
+            continue;
+        if (!is_free)
+            continue;
+        outgoing[i].notice = *notice;
+        if (hw_bottom.Isend(&outgoing[i].notice, sizeof *notice, HW_BYTE, place, TAG, helpers,
+                            &outgoing[i].request) != MPI_SUCCESS)
+            outgoing[i].request = HW_REQUEST_NULL;
+        return;
+    }
+}
+
+static void deliver(const struct hw_registry_notice *notice);
+
+static void pass_on(const struct hw_registry_notice *notice, int process)
+{
+    if (place_of[process] == own_place)
+        deliver(notice);
+    else
+        send(notice, place_of[process]);
+}
+
+/* The receiver is told before the sender, whose part begins with the receiver's answer. */
+static void matched(const struct hw_registry_notice *notice)
+{
+    struct hw_registry_notice answer = *notice;
+    hw_helped_tell(&users[user_place_of[notice->to]].registry->word, 1);
+    answer.kind = HW_REGISTRY_MATCHED;
+    pass_on(&answer, notice->from);
+}
+
+static void deliver(const struct hw_registry_notice *notice)
+{
+    int process = notice->kind == HW_REGISTRY_SEND ? notice->to : notice->from;
+    int place = process >= 0 && process < hw_world.size ? user_place_of[process] : -1;
+    if (place < 0)
+        return;
+    if (notice->kind == HW_REGISTRY_MATCHED)
+        hw_helped_tell(&users[place].registry->word, 1);
+    else if (hw_helper_match_send(&users[place], notice))
+        matched(notice);
+}
+
+static bool serve_user(struct hw_helper_match *user)
+{
+    struct hw_registry_notice notice;
+    bool has_done = false;
+    while (hw_registry_take(user->registry, &notice)) {
+        pass_on(&notice, notice.to);
+        has_done = true;
+    }
+    while (hw_helper_match_next(user, &notice)) {
+        matched(&notice);
+        has_done = true;
+    }
+    return has_done;
+}
+
+static void expect(int place)
+{
+    if (hw_bottom.Irecv(&received[place], sizeof received[place], HW_BYTE, place, TAG, helpers,
+                        &incoming[place]) != MPI_SUCCESS)
+        incoming[place] = HW_REQUEST_NULL;
+}
+
+static bool hear(int place)
+{
+    int is_there = 0;
+    if (incoming[place] == HW_REQUEST_NULL ||
+        hw_bottom.Test(&incoming[place], &is_there, HW_STATUS_IGNORE) != MPI_SUCCESS || !is_there)
+        return false;
+    if (received[place].kind == HW_REGISTRY_END) {
+        has_ended[place] = true;
+        return true;
+    }
+    deliver(&received[place]);
+    expect(place);
+    return true;
+}
+
+static bool poll(void)
+{
+    bool has_done = false;
+    for (int i = 0; is_open && i < user_count; i++)
+        has_done = serve_user(&users[i]) || has_done;
+    for (int i = 0; is_open && i < hw_world.ghost_count; i++)
+        has_done = hear(i) || has_done;
+    return has_done;
+}
+
+/* Whose helper is where. */
+static bool find_places(void)
+{
+    place_of = calloc((size_t)hw_world.size, sizeof *place_of);
+    user_place_of = calloc((size_t)hw_world.size, sizeof *user_place_of);
+    users = calloc((size_t)hw_world.own_node->process_count, sizeof *users);
+    outgoing = calloc(OUTGOING_MAX, sizeof *outgoing);
+    incoming = calloc((size_t)hw_world.ghost_count, sizeof(MPI_Request));
+    received = calloc((size_t)hw_world.ghost_count, sizeof *received);
+    has_ended = calloc((size_t)hw_world.ghost_count, sizeof *has_ended);
+    if (!place_of || !user_place_of || !users || !outgoing || !incoming || !received || !has_ended)
+        return false;
+    for (int place = 0; place < hw_world.ghost_count; place++) {
+        if (hw_world.ghost_ranks[place] == hw_world.rank)
+            own_place = place;
+        for (int i = 0; i < hw_world.size; i++)
+            if (hw_world.processes[i].ghost == hw_world.ghost_ranks[place])
+                place_of[i] = place;
+    }
+    for (int i = 0; i < hw_world.size; i++) {
+        const struct hw_world_process *process = &hw_world.processes[i];
+        bool is_mine = process->user_rank >= 0 && process->ghost == hw_world.rank;
+        user_place_of[i] = is_mine ? user_count : -1;
+        struct hw_registry *registry = is_mine ? hw_registry_of(i) : NULL;
+        if (is_mine && registry == NULL)
+            return false;
+        if (is_mine)
+            hw_helper_match_begin(&users[user_count++], registry);
+    }
+    return true;
+}
+
+/* Collective over the world. */
+static void open_registries(bool has_room)
+{
+    bool is_made = hw_registry_make();
+    int color = hw_world_is_ghost() ? 0 : HW_UNDEFINED;
+    if (is_made && hw_world_is_ghost())
+        has_room = find_places();
+    is_open = hw_world_have_all(hw_world.all, is_made && has_room) &&
+              hw_world_have_all(hw_world.all, hw_bottom.Comm_split(hw_world.all, color, own_place,
+                                                                   &helpers) == MPI_SUCCESS);
+    if (!is_open)
+        hw_log_info("no memory that helpers and processes share; the progress thread ticks");
+}
+
+static void begin(void)
+{
+    open_registries(true);
+    for (int i = 0; i < OUTGOING_MAX && is_open; i++)
+        outgoing[i].request = HW_REQUEST_NULL;
+    for (int i = 0; i < hw_world.ghost_count && is_open; i++) {
+        incoming[i] = HW_REQUEST_NULL;
+        if (i != own_place)
+            expect(i);
+    }
+}
+
+/* Every user process is in MPI_Finalize. An END is the last that a helper sends to another. */
+static void end(void)
+{
+    const struct hw_registry_notice last = {.kind = HW_REGISTRY_END};
+    if (is_open) {
+        for (int i = 0; i < hw_world.ghost_count; i++)
+            if (i != own_place)
+                hw_bottom.Send(&last, sizeof last, HW_BYTE, i, TAG, helpers);
+        for (int i = 0; i < hw_world.ghost_count; i++)
+            while (i != own_place && !has_ended[i] && incoming[i] != HW_REQUEST_NULL)
+                hear(i);
+        for (int i = 0; i < OUTGOING_MAX; i++)
+            hw_bottom.Wait(&outgoing[i].request, HW_STATUS_IGNORE);
+        hw_bottom.Comm_free(&helpers);
+    }
+    is_open = false;
+    hw_registry_free();
+}
+
+static enum hw_status open_user(void)
+{
+    open_registries(true);
+    return HW_OK;
+}
+
+static void close_user(void)
+{
+    is_open = false;
+    hw_helped_close();
+    hw_registry_free();
+}
+
+bool hw_helper_is_open(void) { return is_open; }
+
+static const struct hw_ghost_service service = {
+    .name = "helper",
+    .begin = begin,
+    .end = end,
+    .poll = poll,
+    .open = open_user,
+    .close = close_user,
+};
+
+void hw_helper_prepare(void)
+{
+    if (hw_ghost_service_add(&service) != HW_OK)
+        hw_log_error("there are too many services of ghosts");
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ghost/registry.h"
+
+#include "base/atomic.h"
+#include "real/constants.h"
+#include "world/world.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static MPI_Win memory;
+static bool is_there;
+
+/* User processes come first in hw_world.node; local_index is their place. */
+static struct hw_registry *find(int local_index)
+{
+    struct hw_registry *registry = NULL;
+    MPI_Aint bytes;
+    int unit;
+    if (!is_there || hw_bottom.Win_shared_query(memory, local_index, &bytes, &unit, &registry) != MPI_SUCCESS)
+        return NULL;
+    return registry;
+}
+
+bool hw_registry_make(void)
+{
+    void *base = NULL;
+    MPI_Aint bytes = hw_world_is_ghost() ? 0 : (MPI_Aint)sizeof(struct hw_registry);
+    bool is_made =
+        hw_bottom.Win_allocate_shared(bytes, 1, HW_INFO_NULL, hw_world.node, &base, &memory) == MPI_SUCCESS;
+    if (!hw_world_have_all(hw_world.node, is_made))
+        return false;
+    if (bytes > 0)
+        memset(base, 0, (size_t)bytes);
+    is_there = true;
+    return hw_bottom.Barrier(hw_world.node) == MPI_SUCCESS;
+}
+
+void hw_registry_free(void)
+{
+    if (is_there)
+        hw_bottom.Win_free(&memory);
+    is_there = false;
+}
+
+struct hw_registry *hw_registry_own(void) { return find(hw_world.processes[hw_world.rank].local_index); }
+
+struct hw_registry *hw_registry_of(int process) { return find(hw_world.processes[process].local_index); }
+
+bool hw_registry_post(struct hw_registry *registry, uint64_t comm, int source, int tag, uint64_t bytes)
+{
+    uint64_t number = hw_atomic_load_relaxed(&registry->posted);
+    struct hw_registry_receive *receive = &registry->receives[number % HW_REGISTRY_RECEIVES];
+    hw_atomic_store_relaxed(&receive->number, 0);
+    hw_atomic_store_relaxed(&receive->comm, comm);
+    hw_atomic_store_relaxed(&receive->source, source);
+    hw_atomic_store_relaxed(&receive->tag, tag);
+    hw_atomic_store_relaxed(&receive->bytes, bytes);
+    hw_atomic_store_release(&receive->number, number + 1);
+    hw_atomic_store_seq_cst(&registry->posted, number + 1);
+    return hw_atomic_load_seq_cst(&registry->is_awaiting) != 0;
+}
+
+void hw_registry_end_receives(struct hw_registry *registry)
+{
+    hw_atomic_store_relaxed(&registry->ended, hw_atomic_load_relaxed(&registry->posted));
+}
+
+bool hw_registry_notice(struct hw_registry *registry, const struct hw_registry_notice *notice)
+{
+    uint64_t number = hw_atomic_load_relaxed(&registry->noticed);
+    if (number - hw_atomic_load_acquire(&registry->taken) >= HW_REGISTRY_NOTICES)
+        return false;
+    registry->notices[number % HW_REGISTRY_NOTICES] = *notice;
+    hw_atomic_store_seq_cst(&registry->noticed, number + 1);
+    return true;
+}
+
+bool hw_registry_take(struct hw_registry *registry, struct hw_registry_notice *notice)
+{
+    uint64_t number = hw_atomic_load_relaxed(&registry->taken);
+    if (number == hw_atomic_load_seq_cst(&registry->noticed))
+        return false;
+    *notice = registry->notices[number % HW_REGISTRY_NOTICES];
+    hw_atomic_store_release(&registry->taken, number + 1);
+    return true;
+}
+
+static bool is_wanted(int32_t wanted, int32_t value) { return wanted == HW_REGISTRY_ANY || wanted == value; }
+
+bool hw_registry_matches(const struct hw_registry *registry, uint64_t number,
+                         const struct hw_registry_notice *notice)
+{
+    const struct hw_registry_receive *receive = &registry->receives[number % HW_REGISTRY_RECEIVES];
+    return hw_atomic_load_acquire(&receive->number) == number + 1 &&
+           hw_atomic_load_relaxed(&receive->comm) == notice->comm &&
+           is_wanted(hw_atomic_load_relaxed(&receive->source), notice->source) &&
+           is_wanted(hw_atomic_load_relaxed(&receive->tag), notice->tag);
+}
