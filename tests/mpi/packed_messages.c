@@ -431,7 +431,7 @@ int main(int argc, char **argv)
     static char attached[1 << 22];
     struct message messages[MESSAGES_MAX] = {0};
     for (int i = 0; i < MESSAGES_MAX; i++)
-        CHECK((messages[i].memory = malloc(ROOM * 8 + 1024)) != NULL);
+        CHECK((messages[i].memory = calloc(1, ROOM * 8 + 1024)) != NULL);
     MPI_Buffer_attach(attached, sizeof attached);
     for (int number = 0; number < cases && check_rank < 2; number++) {
         state = (seed + (unsigned)number) * 2654435761u | 1;
