@@ -69,14 +69,23 @@ int hw_rma_flush_target(struct hw_rma_window *window, int rank, enum hw_rma_comp
     return rc == MPI_SUCCESS && window->dynamic ? hw_rma_dynamic_flush(window, rank, false) : rc;
 }
 
-/* A flush of all targets: the node's ghosts are waited for. */
+/* Whether a ghost got an operation since the last flush of all targets, as far as this thread knows. */
+static bool may_ghosts_have_ops(const struct hw_rma_window *window)
+{
+    return window->is_multithreaded || window->dynamic != NULL || window->spread != NULL ||
+           hw_atomic_load_relaxed(&window->op_count) != hw_atomic_load_relaxed(&window->op_count_flushed);
+}
+
+/* A flush of all targets: the node's ghosts are waited for, unless owners alone got operations: a ghost that
+ * somebody waits for looks all the time, on a core that it may share with them. */
 static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *window)
 {
-    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
+    int ghost_count = may_ghosts_have_ops(window) ? hw_world.own_node->ghost_count : 0;
+    for (int i = 0; i < ghost_count; i++)
         hw_ghost_bell_wait_begin(hw_ghost_bell_of(i));
     hw_rma_flush_wait(window, HW_RMA_EVERY_GHOST);
     int rc = flush(window->win);
-    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
+    for (int i = 0; i < ghost_count; i++)
         hw_ghost_bell_wait_end(hw_ghost_bell_of(i));
     return hw_rma_pass(window, window->win, rc);
 }
@@ -110,6 +119,7 @@ int hw_rma_flush_everything(struct hw_rma_window *window)
         hw_atomic_store_relaxed(&window->routes.has_ops, 0);
     hw_atomic_store_relaxed(&window->has_ops, 0);
     hw_atomic_store_relaxed(&window->has_unready, 0);
+    hw_atomic_store_relaxed(&window->op_count_flushed, hw_atomic_load_relaxed(&window->op_count));
     return rc;
 }
 

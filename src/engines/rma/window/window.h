@@ -103,7 +103,8 @@ struct hw_rma_window {
     _Atomic uint32_t has_ops;     /* since the last flush of all targets */
     _Atomic uint32_t has_unready; /* since the last local flush of all targets */
     _Atomic uint32_t under_way;   /* the sum over its targets */
-    _Atomic uint64_t op_count;
+    _Atomic uint64_t op_count;    /* of operations that ghosts got */
+    _Atomic uint64_t op_count_flushed; /* that, at the last flush of all targets */
 
     /* Changed under the mutex, as is access of a target, so that a check and its change are one. Read
      * relaxed, without it: threads of a program order the calls of which one needs what the other began. */
