@@ -12,8 +12,7 @@ enum {
     TIMING_NS = 100,   /* what timing a call takes besides */
     CALLS_MIN = 64,    /* between looks */
     CALLS_MAX = 1 << 20,
-    CONTROLS_MAX = 6, /* after so many in vain looks do not become rarer any more */
-    UP = 8,           /* what is longer than known counts for this part: others may have had the core */
+    UP = 8, /* what is longer than known counts for this part: others may have had the core */
 };
 
 static enum hw_choice_way other(enum hw_choice_way way)
@@ -54,14 +53,17 @@ static bool is_tried(const struct hw_choice *choice)
     return choice->looks >= 2U * (is_clear ? CLEAR_TRIALS : is_close ? CLOSE_TRIALS : TRIALS);
 }
 
-/* So many calls that a look at both costs little beside them. */
+uint32_t hw_choice_calls_before(uint64_t price_ns, uint64_t each_ns, uint32_t controls)
+{
+    uint64_t calls = REGRET * price_ns / each_ns + CALLS_MIN;
+    calls <<= controls;
+    return calls < CALLS_MAX ? (uint32_t)calls : CALLS_MAX;
+}
+
 static uint32_t calls_before_next(const struct hw_choice *choice)
 {
     uint64_t used = choice->ns[choice->way], left = choice->ns[other(choice->way)];
-    uint64_t cost = 2 * TIMING_NS + (left > used ? left - used : 0);
-    uint64_t calls = REGRET * cost / used + CALLS_MIN;
-    calls <<= choice->controls;
-    return calls < CALLS_MAX ? (uint32_t)calls : CALLS_MAX;
+    return hw_choice_calls_before(2 * TIMING_NS + (left > used ? left - used : 0), used, choice->controls);
 }
 
 uint32_t hw_choice_learn(struct hw_choice *choice, enum hw_choice_way way, uint64_t took_ns)
@@ -73,7 +75,7 @@ uint32_t hw_choice_learn(struct hw_choice *choice, enum hw_choice_way way, uint6
         return 0;
     enum hw_choice_way best = shorter(choice);
     if (choice->is_settled && best == choice->way)
-        choice->controls += choice->controls < CONTROLS_MAX;
+        choice->controls += choice->controls < HW_CHOICE_CONTROLS_MAX;
     else
         choice->controls = 0;
     choice->way = best;

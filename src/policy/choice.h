@@ -25,6 +25,11 @@ enum hw_choice_way hw_choice_next(const struct hw_choice *choice);
 /* What it took. Returns how many calls follow by choice->way before the next is timed. */
 uint32_t hw_choice_learn(struct hw_choice *choice, enum hw_choice_way way, uint64_t took_ns);
 
+/* So many calls that a look, which costs `price_ns`, costs little beside them: each takes `each_ns`, which is
+ * not 0, and `controls` looks in a row changed nothing, so that looks become rarer. Also for route.h. */
+uint32_t hw_choice_calls_before(uint64_t price_ns, uint64_t each_ns, uint32_t controls);
+enum { HW_CHOICE_CONTROLS_MAX = 6 }; /* after so many in vain looks do not become rarer any more */
+
 /* What one call by our way wins, as far as known. */
 uint64_t hw_choice_won_ns(const struct hw_choice *choice);
 
