@@ -55,6 +55,11 @@ CASES = [
         options=(("HEADWAY_GHOSTS", "1"), ("HEADWAY_TRIGGER", "helper")),
     ),
     Case(
+        "unlike-adaptation",
+        "export HEADWAY_ADAPT=global",
+        ("HEADWAY_ADAPT=guided at process 0", "HEADWAY_ADAPT=global at process 2"),
+    ),
+    Case(
         "some-without-library",
         WITHOUT_LIBRARY,
         ("HEADWAY_GHOSTS=1,", "process 2 runs without the library"),

@@ -20,7 +20,7 @@ BELOW = {
     "progress": {"real", "shm", "profile", "base"},
     "team": {"policy", "shm", "profile", "base"},
     "policy": {"base"},
-    "ghost": {"world", "progress", "real", "shm", "profile", "base"},
+    "ghost": {"policy", "world", "progress", "real", "shm", "profile", "base"},
     "engines": {
         "ghost",
         "policy",

@@ -31,7 +31,8 @@ SUFFIXES = {
     "": {"": 1},
     "bytes": {"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20,
               "g": 1 << 30, "gib": 1 << 30},
-    "us": {"": 1, "us": 1, "ms": 1000},
+    "us": {"": 1, "us": 1, "ms": 1000, "s": 1000000},
+    "fraction": {},
 }  # fmt: skip
 
 
@@ -74,6 +75,8 @@ class Option:
     def parse_integer(self, text: str) -> int:
         if self.auto is not None and text == "auto":
             return self.auto
+        if self.unit == "fraction":
+            return round(float(text) * 1000)
         match = re.fullmatch(r"(\d+)([A-Za-z]*)", text)
         factor = match and SUFFIXES[self.unit].get(match[2].lower())
         if not match or not factor:
@@ -102,7 +105,9 @@ class Option:
             return (
                 f"{self.min}..{self.max}, alone or with {' | '.join('/' + v for v in self.values)}"
             )
-        units = {"": "", "bytes": " bytes (K, M, G)", "us": " us (us, ms)"}
+        units = {"": "", "bytes": " bytes (K, M, G)", "us": " us (us, ms, s)"}
+        if self.unit == "fraction":
+            return "0..1, with at most three digits after the point"
         auto = "auto | " if self.auto is not None else ""
         return f"{auto}{self.min}..{self.max}{units[self.unit]}"
 
@@ -276,7 +281,7 @@ class Option:
     type: str  # "enum", "integer", "share", "bool" or "path"
     default: str
     values: tuple[str, ...]
-    unit: str  # of an integer: "bytes", "us" or ""
+    unit: str  # of an integer: "bytes", "us", "fraction" (in thousandths) or ""
     min: int
     max: int
     auto: int | None  # the number the word "auto" stands for

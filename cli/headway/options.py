@@ -19,7 +19,7 @@ PATH_MAX = 4096
 BOOL_WORDS = {"0", "1", "no", "yes", "off", "on", "false", "true"}
 FACTORS = {
     "": {"": 1},
-    "us": {"": 1, "us": 1, "ms": 1000},
+    "us": {"": 1, "us": 1, "ms": 1000, "s": 1000000},
     "bytes": {"": 1, "b": 1}
     | {
         letter + tail: 1 << shift
@@ -27,6 +27,27 @@ FACTORS = {
         for tail in ("", "ib")
     },
 }
+
+
+def thousandths(text: str) -> int | None:
+    """A fraction as the library holds it; None where it does not take it."""
+    is_number = re.fullmatch(r"(?=\.?[0-9])[0-9]{0,6}(\.[0-9]{0,3})?", text)
+    value = round(float(text) * 1000) if is_number else -1
+    return value if 0 <= value <= 1000 else None
+
+
+def check_thresholds(environ: Mapping[str, str]) -> None:
+    """The upper threshold is not below the lower one."""
+    low, high = (
+        thousandths(environ.get(option.name, option.default))
+        for option in OPTIONS
+        if option.name in ("HEADWAY_LOW_CR", "HEADWAY_HIGH_CR")
+    )
+    if low is not None and high is not None and high < low:
+        raise HeadwayError(
+            f"HEADWAY_HIGH_CR={high / 1000:.3f}: not a value of this option",
+            f"accepted: HEADWAY_LOW_CR, which is {low / 1000:.3f}, or more",
+        )
 
 
 def is_accepted(option: Option, text: str) -> bool:
@@ -45,6 +66,8 @@ def is_accepted(option: Option, text: str) -> bool:
             and option.min <= int(number) <= option.max
             and (not slash or per.lower() in option.values)
         )
+    if option.unit == "fraction":
+        return thousandths(text) is not None
     if option.auto is not None and text.lower() == "auto":
         return True
     match = re.fullmatch(r"([0-9]+)([A-Za-z]*)", text)
@@ -68,3 +91,4 @@ def check_environment(environ: Mapping[str, str]) -> None:
             near = difflib.get_close_matches(name, known, n=1)
             remedy = f"did you mean {near[0]}?" if near else f"accepted are {' '.join(known)}"
             raise HeadwayError(f"{name}={text}: Headway has no such option", remedy)
+    check_thresholds(environ)

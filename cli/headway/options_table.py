@@ -14,7 +14,7 @@ class Option:
     type: str  # "enum", "integer", "share", "bool" or "path"
     default: str
     values: tuple[str, ...]
-    unit: str  # of an integer: "bytes", "us" or ""
+    unit: str  # of an integer: "bytes", "us", "fraction" (in thousandths) or ""
     min: int
     max: int
     auto: int | None  # the number the word "auto" stands for
@@ -79,7 +79,7 @@ OPTIONS: tuple[Option, ...] = (
         auto=0,
         aliases=(),
         tune=("200us", "2ms"),
-        accepted="auto | 20..100000 us (us, ms)",
+        accepted="auto | 20..100000 us (us, ms, s)",
         brief="period of the tick",
         help=(
             "Time between two looks of the progress thread when it is driven by a timer. auto: "
@@ -98,7 +98,7 @@ OPTIONS: tuple[Option, ...] = (
         auto=-1,
         aliases=(),
         tune=("200us", "1ms"),
-        accepted="auto | 0..10000 us (us, ms)",
+        accepted="auto | 0..10000 us (us, ms, s)",
         brief="shortest sleep between two looks in a bulk transfer",
         help=(
             "With events, arriving data wakes the progress thread at once for the first events of "
@@ -192,20 +192,25 @@ OPTIONS: tuple[Option, ...] = (
         name="HEADWAY_ADAPT",
         type="enum",
         default="guided",
-        values=("off", "guided"),
+        values=("off", "guided", "local", "global", "auto"),
         unit="",
         min=0,
         max=0,
         auto=None,
         aliases=(),
         tune=(),
-        accepted="off | guided",
+        accepted="off | guided | local | global | auto",
         brief="who says which operations go to ghosts and which to their targets",
         help=(
             "off: all go to ghosts. guided: the program, with the info key async_config=on, off "
             "or auto, when it makes a window, at the next MPI_Win_fence, or at once in an "
             "MPI_Win_set_info with symmetric=true, which says that all processes of the window "
-            "call it with nothing outstanding."
+            "call it with nothing outstanding. What the program says goes before the others: "
+            "local: by the share of their time that processes are inside MPI (HEADWAY_LOW_CR, "
+            "HEADWAY_HIGH_CR), where members of a window agree: MPI_Win_fence, such an "
+            "MPI_Win_set_info, and each 16th barrier. global: for Put and Get also in between, "
+            "for each target by itself. auto: as what operations cost by either way is measured, "
+            "for Put and Get at any flush, for accumulates where members agree."
         ),
     ),
     Option(
@@ -224,6 +229,79 @@ OPTIONS: tuple[Option, ...] = (
         help=(
             "Each MPI_Put and MPI_Get goes to the ghost or to the target, as is drawn, and "
             "accumulates change their route at every point where they may. 0: nothing is drawn."
+        ),
+    ),
+    Option(
+        name="HEADWAY_LOW_CR",
+        type="integer",
+        default="0.5",
+        values=(),
+        unit="fraction",
+        min=0,
+        max=1000,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="0..1, with at most three digits after the point",
+        brief="share of time in MPI below which a process is served by its ghost",
+        help=(
+            "For HEADWAY_ADAPT=local and global: of a process that spends less of its time in MPI "
+            "the ghost serves the memory. Between this and HEADWAY_HIGH_CR it stays as it was."
+        ),
+    ),
+    Option(
+        name="HEADWAY_HIGH_CR",
+        type="integer",
+        default="0.8",
+        values=(),
+        unit="fraction",
+        min=0,
+        max=1000,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="0..1, with at most three digits after the point",
+        brief="share of time in MPI above which a process serves its own memory",
+        help=(
+            "For HEADWAY_ADAPT=local and global: operations on a process that spends more of its "
+            "time in MPI go to the process itself. Not below HEADWAY_LOW_CR."
+        ),
+    ),
+    Option(
+        name="HEADWAY_PREDICT_INT",
+        type="integer",
+        default="1000000",
+        values=(),
+        unit="us",
+        min=1000,
+        max=3600000000,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="1000..3600000000 us (us, ms, s)",
+        brief="time over which the share of time in MPI is taken: a second",
+        help=(
+            "For HEADWAY_ADAPT=local, global and auto. The ghosts take a sample of each process a "
+            "millisecond, so that it costs the program nothing, and judge the share each time "
+            "this interval is over."
+        ),
+    ),
+    Option(
+        name="HEADWAY_GSYNC_INT",
+        type="integer",
+        default="2000000",
+        values=(),
+        unit="us",
+        min=1000,
+        max=3600000000,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="1000..3600000000 us (us, ms, s)",
+        brief="time between two exchanges of these shares between nodes: two seconds",
+        help=(
+            "For HEADWAY_ADAPT=global and auto: the first ghosts of the nodes tell one another "
+            "what they have found, so that Put and Get follow without any call of the program."
         ),
     ),
     Option(

@@ -26,7 +26,7 @@ static const struct suffix suffixes_bytes[] = {{"", 1},
                                                {"G", INT64_C(1) << 30},
                                                {"GiB", INT64_C(1) << 30},
                                                {NULL, 0}};
-static const struct suffix suffixes_us[] = {{"", 1}, {"us", 1}, {"ms", 1000}, {NULL, 0}};
+static const struct suffix suffixes_us[] = {{"", 1}, {"us", 1}, {"ms", 1000}, {"s", 1000000}, {NULL, 0}};
 static const struct suffix suffixes_none[] = {{"", 1}, {NULL, 0}};
 
 static const struct suffix *suffixes_of(enum hw_option_unit unit)
@@ -36,12 +36,36 @@ static const struct suffix *suffixes_of(enum hw_option_unit unit)
     return unit == HW_OPTION_UNIT_US ? suffixes_us : suffixes_none;
 }
 
+/* Thousandths: 0.895, .5, 1. */
+static bool fraction_parse(const struct hw_option_entry *entry, const char *text, int64_t *value)
+{
+    int64_t number = 0;
+    int digits = 0, places = 0;
+    for (const char *at = text; *at; at++) {
+        if (*at == '.' && places == 0) {
+            places = 1;
+            continue;
+        }
+        if (*at < '0' || *at > '9' || places > 3 || digits == 9)
+            return false;
+        number = number * 10 + (*at - '0');
+        places += places > 0;
+        digits++;
+    }
+    for (int place = places > 0 ? places : 1; place <= 3; place++)
+        number *= 10;
+    *value = number;
+    return digits > 0 && number >= entry->min && number <= entry->max;
+}
+
 static bool integer_parse(const struct hw_option_entry *entry, const char *text, int64_t *value)
 {
     if (entry->has_auto && strcasecmp(text, "auto") == 0) {
         *value = entry->auto_value;
         return true;
     }
+    if (entry->unit == HW_OPTION_UNIT_FRACTION)
+        return fraction_parse(entry, text, value);
     int64_t number = 0;
     const char *at = text;
     for (; *at >= '0' && *at <= '9'; at++)
@@ -144,7 +168,7 @@ static void append(char *text, size_t capacity, const char *part)
 
 static void accepted_describe(const struct hw_option_entry *entry, char *text, size_t capacity)
 {
-    static const char *const units[] = {"", " bytes (suffixes K, M, G)", " us (suffixes us, ms)"};
+    static const char *const units[] = {"", " bytes (suffixes K, M, G)", " us (suffixes us, ms, s)", ""};
     text[0] = '\0';
     switch (entry->type) {
     case HW_OPTION_ENUM:
@@ -155,6 +179,10 @@ static void accepted_describe(const struct hw_option_entry *entry, char *text, s
         }
         break;
     case HW_OPTION_INTEGER:
+        if (entry->unit == HW_OPTION_UNIT_FRACTION) {
+            append(text, capacity, "a number from 0 to 1 with at most three digits after the point");
+            break;
+        }
         snprintf(text, capacity, "%sa whole number from %" PRId64 " to %" PRId64 "%s",
                  entry->has_auto ? "auto, or " : "", entry->min, entry->max, units[entry->unit]);
         break;
@@ -273,6 +301,18 @@ static enum hw_status variable_read(const char *variable, struct hw_options *opt
     return HW_BAD_INPUT;
 }
 
+/* What is right by itself, and not together. */
+static enum hw_status together_check(const struct hw_options *options)
+{
+    if (options->low_cr <= options->high_cr)
+        return HW_OK;
+    hw_log_fatal("HEADWAY_HIGH_CR=%" PRId64 ".%03" PRId64 ": not a value of this option; accepted: "
+                 "HEADWAY_LOW_CR, which is %" PRId64 ".%03" PRId64 ", or more",
+                 options->high_cr / 1000, options->high_cr % 1000, options->low_cr / 1000,
+                 options->low_cr % 1000);
+    return HW_BAD_INPUT;
+}
+
 enum hw_status hw_options_read(char *const *environment, struct hw_options *options)
 {
     *options = hw_options_default;
@@ -286,7 +326,7 @@ enum hw_status hw_options_read(char *const *environment, struct hw_options *opti
                 return status;
         }
     }
-    return HW_OK;
+    return together_check(options);
 }
 
 enum hw_status hw_options_load(void)
@@ -300,6 +340,18 @@ enum hw_status hw_options_load(void)
 
 /* ---- showing --------------------------------------------------------------------------------------------
  */
+
+/* Without zeros at its end. */
+static void fraction_format(int64_t number, char *text, size_t capacity)
+{
+    snprintf(text, capacity, "%" PRId64 ".%03" PRId64, number / 1000, number % 1000);
+    for (size_t end = strlen(text); end > 1 && (text[end - 1] == '0' || text[end - 1] == '.'); end--) {
+        bool was_point = text[end - 1] == '.';
+        text[end - 1] = '\0';
+        if (was_point)
+            break;
+    }
+}
 
 void hw_option_format(const struct hw_option_entry *entry, const struct hw_options *options, char *text,
                       size_t capacity)
@@ -324,6 +376,8 @@ void hw_option_format(const struct hw_option_entry *entry, const struct hw_optio
         memcpy(&number, field, sizeof number);
         if (entry->has_auto && number == entry->auto_value)
             snprintf(text, capacity, "auto");
+        else if (entry->unit == HW_OPTION_UNIT_FRACTION)
+            fraction_format(number, text, capacity);
         else
             snprintf(text, capacity, "%" PRId64, number);
         break;

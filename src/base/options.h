@@ -28,7 +28,8 @@ struct hw_option_share {
 #include "options_table.h" /* generated: struct hw_options */
 
 enum hw_option_type { HW_OPTION_ENUM, HW_OPTION_INTEGER, HW_OPTION_SHARE, HW_OPTION_BOOL, HW_OPTION_PATH };
-enum hw_option_unit { HW_OPTION_UNIT_NONE, HW_OPTION_UNIT_BYTES, HW_OPTION_UNIT_US };
+/* FRACTION: from 0 to 1, held in thousandths. */
+enum hw_option_unit { HW_OPTION_UNIT_NONE, HW_OPTION_UNIT_BYTES, HW_OPTION_UNIT_US, HW_OPTION_UNIT_FRACTION };
 
 /* One line of the generated table. */
 struct hw_option_entry {

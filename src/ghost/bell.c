@@ -3,6 +3,7 @@
 
 #include "base/atomic.h"
 #include "ghost/pass.h"
+#include "ghost/rates.h"
 #include "real/constants.h"
 #include "shm/file_identity.h"
 #include "world/world.h"
@@ -94,11 +95,18 @@ static void hand_round(int first)
     free(peers);
 }
 
+/* Whole cache lines. */
+static size_t leavers_bytes(int user_count)
+{
+    size_t bytes = sizeof(struct hw_ghost_leavers) + (size_t)user_count * sizeof(uint32_t);
+    return (bytes + sizeof(struct hw_ghost_bell) - 1) & ~(sizeof(struct hw_ghost_bell) - 1);
+}
+
 /* After the place of the node's last ghost. */
 static size_t extra_bytes(int user_count)
 {
     bool is_last = hw_world.processes[hw_world.rank].local_index == hw_world.own_node->ghost_count - 1;
-    return is_last ? sizeof(struct hw_ghost_leavers) + (size_t)user_count * sizeof(uint32_t) : 0;
+    return is_last ? leavers_bytes(user_count) + hw_ghost_rates_bytes(user_count) : 0;
 }
 
 void hw_ghost_bells_make(bool is_lock_offered)
@@ -145,6 +153,14 @@ struct hw_ghost_bell *hw_ghost_bell_of(int ghost_index)
 struct hw_ghost_leavers *hw_ghost_leavers(void)
 {
     return places ? (struct hw_ghost_leavers *)(void *)(places + hw_world.own_node->ghost_count) : NULL;
+}
+
+struct hw_ghost_rates *hw_ghost_rates(void)
+{
+    if (places == NULL)
+        return NULL;
+    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    return (struct hw_ghost_rates *)(void *)((char *)hw_ghost_leavers() + leavers_bytes(user_count));
 }
 
 struct hw_ghost_apply_lock *hw_ghost_apply_lock_of(int ghost_index)

@@ -32,6 +32,9 @@ struct hw_ghost_leavers {
         words[]; /* by the place of a user process on its node; it and that ghost write, release */
 };
 
+/* Likewise: the table of rates.h. */
+struct hw_ghost_rates;
+
 /* Collective over hw_world.node: user processes and ghosts. Without memory nobody has bells. The
  * ghosts' locks lie beside them; `is_lock_offered`, of a ghost: it takes its lock wherever it must. */
 void hw_ghost_bells_make(bool is_lock_offered);
@@ -44,6 +47,9 @@ struct hw_ghost_apply_lock *hw_ghost_apply_lock_of(int ghost_index);
 
 /* NULL: no memory, or MPI has ended. */
 struct hw_ghost_leavers *hw_ghost_leavers(void);
+
+/* Likewise; zeros at the start. */
+struct hw_ghost_rates *hw_ghost_rates(void);
 
 void hw_ghost_bell_pull(const struct hw_ghost_bell *bell);
 static inline void hw_ghost_bell_ring(const struct hw_ghost_bell *bell)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "ghost/bell.h"
 #include "ghost/channel.h"
+#include "ghost/rates.h"
 #include "ghost/service.h"
 #include "ghost/watch.h"
 #include "real/constants.h"
@@ -50,6 +51,7 @@ void hw_ghost_farewell(void)
     for (int i = 0; (service = hw_ghost_service_at(i)) != NULL; i++)
         if (service->leave)
             service->leave();
+    hw_ghost_rates_hide_mark();
     tell_finish();
     for (int i = 0; (service = hw_ghost_service_at(i)) != NULL; i++)
         if (service->close)

@@ -16,6 +16,7 @@ enum hw_ghost_tag {
     HW_GHOST_TAG_FINISH, /* of the loop itself. id: how many other commands this ghost gets in all; every user
                             process is in MPI_Finalize */
     HW_GHOST_TAG_NEVER,  /* no message has it */
+    HW_GHOST_TAG_EXCHANGE,  /* of MPI_Comm_create_group (exchange.h) */
     HW_GHOST_TAG_LOCK = 16, /* of the locks. id, words: queue; a grant answers */
     HW_GHOST_TAG_UNLOCK,    /* id, words: no answer */
     /* Those of the engines' services: 32 to 1023. */

@@ -3,12 +3,14 @@
 
 #include "ghost/apply_lock.h"
 #include "ghost/bell.h"
+#include "ghost/exchange.h"
 #include "ghost/farewell.h"
 #include "ghost/give_up.h"
 #include "ghost/herald.h"
 #include "ghost/leaver.h"
 #include "ghost/locks.h"
 #include "ghost/node_memory.h"
+#include "ghost/sample.h"
 #include "ghost/service.h"
 #include "ghost/wait.h"
 #include "progress/poll.h"
@@ -71,6 +73,7 @@ static bool look(bool must_look, bool must_probe)
     if (has_command)
         obey(&command, origin);
     bool has_done = hw_ghost_services_poll();
+    hw_ghost_sample_turn();
     if (apply_lock)
         hw_ghost_apply_lock_ghost_give(apply_lock);
     return has_command || has_done;
@@ -141,8 +144,12 @@ _Noreturn void hw_ghost_run(void)
         hw_ghost_give_up("cannot make a communicator");
     hw_ghost_wait_begin();
     begin_services();
+    hw_ghost_exchange_begin();
+    hw_ghost_sample_begin();
     serve();
+    hw_ghost_sample_end();
     end_services();
+    hw_ghost_exchange_end();
     hw_poll_close();
     hw_ghost_bells_free();
     hw_ghost_farewell_quiesce();

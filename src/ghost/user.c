@@ -7,6 +7,7 @@
 #include "ghost/farewell.h"
 #include "ghost/leaver.h"
 #include "ghost/node_memory.h"
+#include "ghost/rates.h"
 #include "ghost/service.h"
 #include "ghost/watch.h"
 #include "world/world.h"
@@ -26,6 +27,7 @@ enum hw_status hw_ghost_user_start(void)
         return status;
     }
     hw_ghost_bells_make(false);
+    hw_ghost_rates_show_mark();
     hw_ghost_leaver_start();
     hw_ghost_node_memory_open();
     for (int i = 0; status == HW_OK && (service = hw_ghost_service_at(i)) != NULL; i++)

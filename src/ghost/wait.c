@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "ghost/bell.h"
 #include "ghost/core.h"
+#include "ghost/sample.h"
 #include "progress/trigger.h"
 #include "real/software_rma.h"
 #include "world/world.h"
@@ -233,6 +234,18 @@ static void note_message(void)
     note_traffic(now_ns);
 }
 
+/* Sleeps for so long, or until an event, which is what it returns; in between it looks at user processes. */
+static bool nap(uint64_t time_ns)
+{
+    uint64_t slice_ns = hw_ghost_sample_nap_ns();
+    for (; time_ns > slice_ns; time_ns -= slice_ns) {
+        if (hw_triggers_wait(&triggers, slice_ns) != HW_EVENT_NONE)
+            return true;
+        hw_ghost_sample_asleep();
+    }
+    return hw_triggers_wait(&triggers, time_ns) != HW_EVENT_NONE;
+}
+
 bool hw_ghost_wait(void)
 {
     if (!hw_ghost_core_is_shared && !is_resting) {
@@ -266,7 +279,8 @@ bool hw_ghost_wait(void)
     bool is_awaited = hw_ghost_bell_is_awaited();
     uint64_t time_ns = is_awaited ? awaited_nap_ns() : nap_ns;
     hw_triggers_refresh(&triggers);
-    bool is_woken = hw_triggers_wait(&triggers, time_ns) != HW_EVENT_NONE;
+    bool is_woken = nap(time_ns);
+    hw_ghost_sample_asleep();
     if (is_woken)
         note_message();
     else if (is_awaited)

@@ -9,7 +9,8 @@ struct hw_world_terms hw_world_terms_own(void)
 {
     return (struct hw_world_terms){.ghosts = hw_options.ghosts,
                                    .redirect = (int32_t)hw_options.redirect,
-                                   .trigger = (int32_t)hw_options.trigger};
+                                   .trigger = (int32_t)hw_options.trigger,
+                                   .adapt = (int32_t)hw_options.adapt};
 }
 
 static struct hw_options options_of(const struct hw_world_terms *terms)
@@ -18,6 +19,7 @@ static struct hw_options options_of(const struct hw_world_terms *terms)
     options.ghosts = terms->ghosts;
     options.redirect = (enum hw_option_redirect)terms->redirect;
     options.trigger = (enum hw_option_trigger)terms->trigger;
+    options.adapt = (enum hw_option_adapt)terms->adapt;
     return options;
 }
 
@@ -48,6 +50,8 @@ enum hw_status hw_world_terms_compare(const struct hw_world_terms *first, const 
         differing = offsetof(struct hw_options, redirect);
     else if ((first->trigger == HW_OPTION_TRIGGER_HELPER) != (other->trigger == HW_OPTION_TRIGGER_HELPER))
         differing = offsetof(struct hw_options, trigger);
+    else if (first->adapt != other->adapt)
+        differing = offsetof(struct hw_options, adapt);
     else
         return HW_OK;
     if (is_speaker)

@@ -14,6 +14,7 @@ struct hw_world_terms {
     struct hw_option_share ghosts;
     int32_t redirect; /* enum hw_option_redirect */
     int32_t trigger;  /* enum hw_option_trigger: whether it is the helper */
+    int32_t adapt;    /* enum hw_option_adapt */
 };
 
 struct hw_world_terms hw_world_terms_own(void);

@@ -111,6 +111,56 @@ static void test_values(void **state)
     assert_int_equal(read_one("HEADWAYS=not ours"), HW_OK);
 }
 
+static void test_fractions_and_seconds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t permille;
+    } fractions[] = {{"0", 0},    {"1", 1000},  {"1.", 1000}, {"1.000", 1000},
+                     {".5", 500}, {"0.05", 50}, {"0.005", 5}, {"00.895", 895}};
+    char variable[64], text[HW_OPTION_TEXT_MAX];
+    for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
+        snprintf(variable, sizeof variable, "HEADWAY_HIGH_CR=%s", fractions[i].text);
+        char *environment[] = {"HEADWAY_LOW_CR=0", variable, NULL};
+        assert_int_equal(hw_options_read(environment, &options), HW_OK);
+        assert_int_equal(options.high_cr, fractions[i].permille);
+    }
+    hw_option_format(hw_option_of(offsetof(struct hw_options, high_cr)), &options, text, sizeof text);
+    assert_string_equal(text, "0.895");
+    static const char *const shown[] = {"0", "1", "0.5", "0.05", "0.995"};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        snprintf(variable, sizeof variable, "HEADWAY_HIGH_CR=%s", shown[i]);
+        char *environment[] = {"HEADWAY_LOW_CR=0", variable, NULL};
+        assert_int_equal(hw_options_read(environment, &options), HW_OK);
+        hw_option_format(hw_option_of(offsetof(struct hw_options, high_cr)), &options, text, sizeof text);
+        assert_string_equal(text, shown[i]);
+    }
+    static const char *const wrong[] = {"1.001",  "2",   "-0.1", "",    ".",
+                                        "0.1234", "0,5", "0.5.", "50%", "1e-1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(variable, sizeof variable, "HEADWAY_LOW_CR=%s", wrong[i]);
+        assert_refused(variable, "a number from 0 to 1");
+    }
+    assert_int_equal(read_one("HEADWAY_GSYNC_INT=120s"), HW_OK);
+    assert_int_equal(options.gsync_int_us, 120000000);
+    assert_refused("HEADWAY_PREDICT_INT=0", "a whole number from 1000 to");
+    assert_refused("HEADWAY_GSYNC_INT=0s", "a whole number from 1000 to");
+}
+
+static void test_thresholds_in_order(void **state)
+{
+    (void)state;
+    assert_refused("HEADWAY_HIGH_CR=0.100", "HEADWAY_LOW_CR, which is 0.500, or more");
+    char *crossed[] = {"HEADWAY_LOW_CR=0.9", "HEADWAY_HIGH_CR=0.7", NULL};
+    capture_begin();
+    assert_int_equal(hw_options_read(crossed, &options), HW_BAD_INPUT);
+    capture_end();
+    assert_int_equal(lines_said(), 1);
+    char *alike[] = {"HEADWAY_LOW_CR=0.7", "HEADWAY_HIGH_CR=0.7", NULL};
+    assert_int_equal(hw_options_read(alike, &options), HW_OK);
+}
+
 static void test_refused_values(void **state)
 {
     (void)state;
@@ -273,12 +323,20 @@ static void test_log_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_refused_values),  cmocka_unit_test(test_path_too_long),
-        cmocka_unit_test(test_unknown_names),   cmocka_unit_test(test_load_from_process),
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_print_names_every_option),
-        cmocka_unit_test(test_log_rank),        cmocka_unit_test(test_log_levels),
-        cmocka_unit_test(test_log_is_one_line), cmocka_unit_test(test_log_once),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_refused_values),
+        cmocka_unit_test(test_path_too_long),
+        cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_load_from_process),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_print_names_every_option),
+        cmocka_unit_test(test_log_rank),
+        cmocka_unit_test(test_log_levels),
+        cmocka_unit_test(test_log_is_one_line),
+        cmocka_unit_test(test_log_once),
+        cmocka_unit_test(test_fractions_and_seconds),
+        cmocka_unit_test(test_thresholds_in_order),
     };
     return cmocka_run_group_tests_name("options and log", tests, NULL, NULL);
 }
