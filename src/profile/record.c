@@ -178,6 +178,7 @@ static void write_body(FILE *file, const struct hw_record_facts *facts, enum hw_
         .thread_cpu_s = seconds(facts->thread_cpu_ns),
         .mpi_wait_s = seconds(hw_atomic_load_seq_cst(&hw_counters.blocked_ns)),
         .packing = facts->packing,
+        .routes = facts->routes,
         .declined = {write_reasons, NULL},
     };
 #define COPY_COUNTER(name, meaning) process.name = hw_atomic_load_seq_cst(&hw_counters.name);

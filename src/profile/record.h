@@ -34,6 +34,7 @@ struct hw_record_facts {
     uint64_t eager_limit_bytes;
     uint64_t thread_cpu_ns; /* CPU time of the progress thread */
     struct hw_record_part packing;
+    struct hw_record_part routes;
 };
 
 /* Starts the wall clock of the record, which will lie in this directory; empty: there will be none. The

@@ -29,9 +29,9 @@ PREDICT_INTERVALS = ("5ms", "20ms", "100ms")
 GSYNC_INTERVALS = ("20ms", "100ms", "500ms")
 
 #: of a phase: side of a DGEMM, DGEMMs a round, operations to each target, rounds, rounds between
-#: barriers. Rounds are what plain MPICH does in about 0.2 s of a node's one core.
+#: barriers. Rounds are what plain does in about 0.2 to 0.5 s of a node's one core.
 COMP, COMM = "128,8,1", "24,1,8"
-ROUNDS = {1: (24, 300), 2: (8, 12)}
+ROUNDS = {1: (24, 800), 2: (10, 24)}
 #: the paper's operation: a box of 2 x 2 x 2 doubles in a grid, got and then added to
 BOX = "get:accumulate:64:strided"
 
@@ -40,11 +40,6 @@ ENDINGS = {
     "mpich4": "with two processes a node plain hangs in MPI_Finalize, so plain has the library "
     "with HEADWAY_ENGINE=off"
 }
-SLOW_BOXES = {
-    "ompi5": "strided accumulates take so long there, plain too, that a run takes minutes"
-}
-#: where it has more processes than cores Open MPI does so by itself, but not where the cluster pins
-YIELDING = {"ompi": {"OMPI_MCA_mpi_yield_when_idle": "1"}}
 
 
 def users_name(users: int) -> str:
@@ -63,12 +58,10 @@ def phases_case(
     users: int,
     *,
     blocks: tuple[int, int] = (0, 0),
-    times: int = 1,
-    excluded: dict[str, str] | None = None,
     **options: str,
 ) -> Case:
     """Users of a node share its one core."""
-    comp, comm = (times * rounds for rounds in ROUNDS[users])
+    comp, comm = ROUNDS[users]
     return Case(
         f"{name}, {users_name(users)} a node",
         PROGRAM,
@@ -80,21 +73,9 @@ def phases_case(
         },
         ranks_per_node=users,
         cores_per_node=1,
-        launcher_env=YIELDING if users > 1 else {},
         timeout_s=60.0,
-        excluded=excluded or {},
     )
 
-
-#: a program that never says where it changes, and meets in barriers
-BOTH = phases_case(
-    "both at once, barriers",
-    ("ab", "ab"),
-    2,
-    blocks=(2, 1),
-    sync="barrier",
-    excluded=SLOW_BOXES,
-)
 
 #: of COMP and of COMM, by operation, contiguous or not, size; each on a window of its own. Fewer
 #: where a core has more user processes, which take turns of milliseconds.
@@ -135,32 +116,27 @@ def single_case(users: int) -> Case:
         },
         ranks_per_node=users,
         cores_per_node=1,
-        launcher_env=YIELDING if users > 1 else {},
         timeout_s=30.0,
         excluded=FOUR_A_CORE if users == 4 else {},
     )
 
 
 def cost_case(processes: int) -> Case:
-    """The paper's: one node, more and more processes. Within a node the library leaves windows to
-    the MPI unless it is told otherwise."""
-    has_turns = processes > 2
+    """The paper's: one node, more and more processes."""
     return Case(
         f"one node, {processes} process" + ("es" if processes > 1 else ""),
         COST_PROGRAM,
         (8,),
         {
-            "what": "window,fence,set_info" + ("" if has_turns else ",barrier"),
+            "what": "window,fence,set_info,barrier",
             "epoch-type": "fence,lockall",
-            "rounds": "8" if has_turns else "40",
-            "warmup": "1",
+            "rounds": "20",
+            "warmup": "2",
         },
         nodes=1,
         ranks_per_node=processes,
         cores_per_node=2,
         timeout_s=30.0,
-        ghost_env={"HEADWAY_REDIRECT": "on"},
-        launcher_env=YIELDING if has_turns else {},
     )
 
 
@@ -176,7 +152,7 @@ COST_BETWEEN = Case(
 
 
 def adaptive_suite(name: str, title: str, cases: tuple[Case, ...], **more: Any) -> Suite:
-    more = {"adapt": ADAPT, "rated": RATED, "launches": 2, **more}
+    more = {"adapt": ADAPT, "rated": RATED, **more}
     return Suite(
         name,
         title,
@@ -185,6 +161,7 @@ def adaptive_suite(name: str, title: str, cases: tuple[Case, ...], **more: Any) 
         ("default",),
         ("ghosts",),
         has_peers=False,
+        launches=2,
         excluded=NO_WINDOWS,
         controls=ENDINGS,
         **more,
@@ -203,17 +180,8 @@ SUITES = (
         (
             phases_case("one after the other", ("a", "b"), 1),
             phases_case("one after the other", ("a", "b"), 2),
-            BOTH,
+            phases_case("both at once, barriers", ("ab", "ab"), 2, blocks=(2, 1), sync="barrier"),
         ),
-    ),
-    adaptive_suite(
-        "adapt-phases-long",
-        "Ghosts or targets: eight phases of seconds over two windows",
-        (
-            phases_case("one after the other", ("a", "b"), 1, times=8, excluded=SLOW_BOXES),
-            phases_case("one after the other", ("a", "b"), 2, times=8, excluded=SLOW_BOXES),
-        ),
-        launches=1,
     ),
     adaptive_suite(
         "adapt-cost",

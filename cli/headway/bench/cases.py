@@ -64,10 +64,6 @@ class Case:
     first: int = 0
     #: MPIs it is not run on, and why
     excluded: dict[str, str] = field(default_factory=dict)
-    #: what the library is told in modes with ghosts
-    ghost_env: dict[str, str] = field(default_factory=dict)
-    #: by flavour, what its launcher has in the environment in all modes
-    launcher_env: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 ALL_SIZES = tuple(KIB << i for i in range(14))

@@ -160,7 +160,7 @@ class Setting:
     ) -> dict[str, Any]:
         """One launch under the lock: the program's object, or why there is none."""
         assert self.cluster is not None
-        env = BLAS_THREADS | openmp(case) | mode.env | (case.ghost_env if mode.ghosts else {})
+        env = BLAS_THREADS | openmp(case) | mode.env
         folder = self.scratch / f"records-{os.getpid()}"
         if mode.has_headway:
             shutil.rmtree(folder, ignore_errors=True)
@@ -171,11 +171,9 @@ class Setting:
             cores = sorted(os.sched_getaffinity(0))
             apart = places.sources() / "common" / "last_apart.sh"
             argv = ["sh", str(apart), str(cores[0]), str(cores[-1]), *argv]
-        launcher_env = {
-            **mode.launcher_env,
-            **case.launcher_env.get(self.mpi.flavour, {}),
-            **transport.settings(self.mpi.title, self.cluster.bits_per_s, choice=mode.transport),
-        }
+        launcher_env = mode.launcher_env | transport.settings(
+            self.mpi.title, self.cluster.bits_per_s, choice=mode.transport
+        )
         with machine.timed_section():
             done = self.cluster.run(
                 self.mpi,

@@ -72,7 +72,9 @@ __all__ = [
     "Phase",
     "Profile",
     "PythonPlace",
+    "ROUTE_COUNTERS",
     "Record",
+    "Route",
     "SCHEMA",
     "SITE_COUNTERS",
     "Sample",
@@ -228,6 +230,50 @@ class Packing:
         )
 
 
+ROUTE_COUNTERS = (
+    "ghost_ns",
+    "owner_ns",
+)
+
+
+@dataclass(frozen=True)
+class Route:
+    """A change of the route of one-sided operations."""
+
+    #: since MPI_Init
+    at_s: float = 0.0
+    #: number of the window
+    window: int = 0
+    operations: str = ""
+    #: n: of operations from 2^n bytes on; -1: of any
+    size_class: int = -1
+    #: that is taken from here on
+    route: str = ""
+    #: measured: an operation took less by it; share: of time in MPI; agreed: by the sum of what
+    #: members measured; control: to see what it takes
+    cause: str = ""
+    #: what an operation took by the ghost; 0: not known
+    ghost_ns: int = 0
+    #: by the owner
+    owner_ns: int = 0
+    #: of their time that targets were inside MPI; -1: not known
+    share_percent: int = -1
+
+    @classmethod
+    def of(cls, raw: Raw) -> Route:
+        return cls(
+            at_s=number(raw, "at_s"),
+            window=integer(raw, "window"),
+            operations=text(raw, "operations"),
+            size_class=integer(raw, "size_class", -1, most=64),
+            route=text(raw, "route"),
+            cause=text(raw, "cause"),
+            ghost_ns=integer(raw, "ghost_ns"),
+            owner_ns=integer(raw, "owner_ns"),
+            share_percent=integer(raw, "share_percent", -1, most=100),
+        )
+
+
 PROCESS_COUNTERS = (
     "tracked_p2p",
     "tracked_collective",
@@ -247,6 +293,10 @@ PROCESS_COUNTERS = (
     "operations_direct",
     "operations_to_owners",
     "routes_changed",
+    "put_routes_changed",
+    "route_looks",
+    "rate_looks",
+    "rate_exchanges",
     "confirmations_owed",
     "operations_slept_for",
     "locks_redirected",
@@ -369,6 +419,14 @@ class Record:
     operations_to_owners: int = 0
     #: changes of the route that accumulates on a window take
     routes_changed: int = 0
+    #: changes of the route that Put and Get of this process take
+    put_routes_changed: int = 0
+    #: comparisons of both routes of a class of Put and Get, by rounds that were timed
+    route_looks: int = 0
+    #: times that the node's ghost looked which user processes were inside MPI
+    rate_looks: int = 0
+    #: exchanges of what it saw with other nodes
+    rate_exchanges: int = 0
     #: flushes that did not wait for the confirmation of a Put
     confirmations_owed: int = 0
     #: of those that went to a ghost, for which a flush slept
@@ -444,6 +502,8 @@ class Record:
     phases: tuple[Phase, ...] = ()
     #: what was learnt about packing, by kind of datatype, call and size; absent: nothing
     packing: tuple[Packing, ...] = ()
+    #: changes of routes of one-sided operations that the program did not ask for; absent: none
+    routes: tuple[Route, ...] = ()
     #: reason for which an engine declined, and how often
     declined: Mapping[str, int] = field(default_factory=dict)
 
@@ -490,6 +550,10 @@ class Record:
             operations_direct=integer(raw, "operations_direct"),
             operations_to_owners=integer(raw, "operations_to_owners"),
             routes_changed=integer(raw, "routes_changed"),
+            put_routes_changed=integer(raw, "put_routes_changed"),
+            route_looks=integer(raw, "route_looks"),
+            rate_looks=integer(raw, "rate_looks"),
+            rate_exchanges=integer(raw, "rate_exchanges"),
             confirmations_owed=integer(raw, "confirmations_owed"),
             operations_slept_for=integer(raw, "operations_slept_for"),
             locks_redirected=integer(raw, "locks_redirected"),
@@ -527,5 +591,6 @@ class Record:
             profile=member_or_none(raw, "profile", Profile.of),
             phases=objects(raw, "phases", Phase.of),
             packing=objects(raw, "packing", Packing.of),
+            routes=objects(raw, "routes", Route.of),
             declined=counts(raw, "declined"),
         )

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "engines/rma/adapt/told.h"
 #include "engines/rma/epoch/calls.h"
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/operation/calls.h"
@@ -47,6 +48,7 @@ static void describe(struct hw_record_facts *facts)
         return;
     hw_rma_table_count();
     facts->ghost_cpu_ns = hw_ghost_user_cpu_ns();
+    hw_rma_told_describe(facts);
 }
 
 const struct hw_engine hw_engine_rma = {

@@ -2,6 +2,7 @@
 /* What the one-sided engine is to ghosts and user processes when a job begins and ends. */
 #include "ghost/service.h"
 #include "base/log.h"
+#include "engines/rma/adapt/adapt.h"
 #include "engines/rma/epoch/epoch.h"
 #include "engines/rma/epoch/flush_wait.h"
 #include "engines/rma/epoch/owed.h"
@@ -19,6 +20,7 @@
 static enum hw_status open_windows(void)
 {
     hw_rma_facts_find();
+    hw_rma_adapt_open();
     hw_rma_owed_open();
     hw_rma_flush_wait_open();
     hw_rma_nearby_open();
@@ -41,6 +43,7 @@ static void leave_windows(void)
             break;
     }
     hw_rma_freeing = NULL;
+    hw_rma_adapt_tell();
     hw_engines_end(&hw_engine_rma);
     hw_rma_table_close();
 }

@@ -3,6 +3,7 @@
 #include "engines/rma/epoch/flush.h"
 
 #include "base/atomic.h"
+#include "engines/rma/adapt/measure.h"
 #include "engines/rma/epoch/access.h"
 #include "engines/rma/epoch/dynamic_flush.h"
 #include "engines/rma/epoch/epoch.h"
@@ -45,8 +46,7 @@ static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target
 }
 
 /* Both routes of a target, the ghost's last: what is then owed is the last that was asked for. */
-static int flush_routes(struct hw_rma_window *window, struct hw_rma_target *target,
-                        enum hw_rma_completion how)
+static int flush_both(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_completion how)
 {
     bool is_dirty = hw_rma_is_dirty(window, target);
     int rc = MPI_SUCCESS;
@@ -58,6 +58,15 @@ static int flush_routes(struct hw_rma_window *window, struct hw_rma_target *targ
         return rc;
     return window->spread ? flush_spread(window, target, how)
                           : flush_one(window, target->ghost, target->bell, how);
+}
+
+static int flush_routes(struct hw_rma_window *window, struct hw_rma_target *target,
+                        enum hw_rma_completion how)
+{
+    hw_rma_adapt_flush_begin(window);
+    int rc = flush_both(window, target, how);
+    hw_rma_adapt_flush_end(window);
+    return rc;
 }
 
 int hw_rma_flush_target(struct hw_rma_window *window, int rank, enum hw_rma_completion how)
@@ -108,7 +117,9 @@ int hw_rma_flush_everything(struct hw_rma_window *window)
         make_progress_instead();
     if (!window->is_multithreaded && !hw_atomic_load_relaxed(&window->has_ops) && window->dynamic == NULL)
         return MPI_SUCCESS;
+    hw_rma_adapt_flush_begin(window);
     int rc = flush_ghosts(window);
+    hw_rma_adapt_flush_end(window);
     if (rc == MPI_SUCCESS && window->dynamic)
         rc = hw_rma_dynamic_flush_all(window, false);
     if (rc != MPI_SUCCESS)

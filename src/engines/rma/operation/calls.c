@@ -4,6 +4,7 @@
  * until they are complete (epoch/flush_wait.h). */
 #include "engines/rma/operation/calls.h"
 
+#include "engines/rma/adapt/measure.h"
 #include "engines/rma/epoch/flush_wait.h"
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/epoch/under_way.h"
@@ -15,11 +16,19 @@
 #include "engines/rma/window/table.h"
 #include "real/basic_type.h"
 
+static inline enum hw_route_kind kind_of(enum hw_rma_class class)
+{
+    if (class == HW_RMA_SINGLE)
+        return HW_ROUTE_ATOMIC;
+    return class == HW_RMA_ACCUMULATE ? HW_ROUTE_ACCUMULATE : HW_ROUTE_MOVE;
+}
+
 /* HW_DECLINES: the target has become its ghost, and the real call is to be made. */
 static inline int redirect(enum hw_rma_class class, MPI_Count count, MPI_Datatype datatype,
                            struct hw_rma_window *window, MPI_Win *win, int *target_rank,
                            MPI_Aint *target_disp)
 {
+    hw_rma_adapt_begin(window, kind_of(class), *target_rank, count, datatype);
     int rc = hw_rma_redirect(window, win, target_rank, target_disp,
                              &(struct hw_rma_shape){.class = class, .count = count, .datatype = datatype});
     return rc == MPI_SUCCESS ? HW_DECLINES : rc;
@@ -44,8 +53,16 @@ static inline int settle(enum hw_rma_class class, struct hw_rma_part origin, str
 static inline int made(struct hw_rma_window *window, MPI_Win on, int target, MPI_Count count,
                        MPI_Datatype datatype, bool is_get, int rc)
 {
+    hw_rma_adapt_end(window);
     if (__builtin_expect(rc == MPI_SUCCESS, 1))
         hw_rma_under_way_note(window, on, target, count, datatype, is_get);
+    return hw_rma_pass(window, on, rc);
+}
+
+/* The same of one that is not followed until a flush. */
+static inline int passed(struct hw_rma_window *window, MPI_Win on, int rc)
+{
+    hw_rma_adapt_end(window);
     return hw_rma_pass(window, on, rc);
 }
 
@@ -199,7 +216,7 @@ static int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype
     MPI_Request *request = NULL;
     if (hw_rma_flush_wait_is_on && origin_addr && result_addr && hw_real_type_operations(datatype))
         request = hw_rma_flush_wait_place(window, target_rank);
-    return hw_rma_pass(
+    return passed(
         window, on,
         request ? hw_real.Rget_accumulate(origin_addr, 1, datatype, result_addr, 1, datatype, target_rank,
                                           target_disp, 1, datatype, op, on, request)
@@ -220,9 +237,9 @@ static int compare_and_swap(const void *origin_addr, const void *compare_addr, v
     rc = redirect(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp);
     if (rc != HW_DECLINES)
         return rc;
-    return hw_rma_pass(window, on,
-                       hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
-                                                target_disp, on));
+    return passed(window, on,
+                  hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+                                           target_disp, on));
 }
 
 static int rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -239,9 +256,9 @@ static int rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
                     &target_rank, &target_disp);
     if (rc != HW_DECLINES)
         return rc;
-    rc = hw_rma_pass(window, on,
-                     hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                  target_count, target_datatype, on, request));
+    rc = passed(window, on,
+                hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                             target_count, target_datatype, on, request));
     return posted(rc, origin_count, origin_datatype, request);
 }
 
@@ -259,9 +276,9 @@ static int rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
                     &target_rank, &target_disp);
     if (rc != HW_DECLINES)
         return rc;
-    rc = hw_rma_pass(window, on,
-                     hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                  target_count, target_datatype, on, request));
+    rc = passed(window, on,
+                hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                             target_count, target_datatype, on, request));
     return posted(rc, origin_count, origin_datatype, request);
 }
 
@@ -279,9 +296,9 @@ static int raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                                      .request = request};
     int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
     if (rc == HW_DECLINES)
-        rc = hw_rma_pass(window, on,
-                         hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank,
-                                             target_disp, target_count, target_datatype, op, on, request));
+        rc = passed(window, on,
+                    hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                        target_count, target_datatype, op, on, request));
     return posted(rc, origin_count, origin_datatype, request);
 }
 
@@ -302,10 +319,10 @@ static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_
                                      .request = request};
     int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
     if (rc == HW_DECLINES)
-        rc = hw_rma_pass(window, on,
-                         hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                                 result_count, result_datatype, target_rank, target_disp,
-                                                 target_count, target_datatype, op, on, request));
+        rc = passed(window, on,
+                    hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                            result_count, result_datatype, target_rank, target_disp,
+                                            target_count, target_datatype, op, on, request));
     return posted(rc, result_count, result_datatype, request);
 }
 

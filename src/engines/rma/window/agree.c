@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "engines/rma/window/adapting.h"
 #include "engines/rma/window/wish.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
@@ -22,11 +23,11 @@ enum word {
 
 enum { WISH_BITS = 21, STATE_BITS = 32 };
 
-__attribute__((weak)) int64_t hw_rma_adapt_propose(struct hw_rma_window *window)
+static int64_t propose(struct hw_rma_window *window)
 {
     enum { DRAWN_MAX = 1000 };
     if (hw_options.adapt_draw == 0)
-        return 0;
+        return hw_rma_adapting ? hw_rma_adapting->propose(window) : 0;
     return (int64_t)(hw_rma_route_draw(window) % (2 * DRAWN_MAX + 1)) - DRAWN_MAX;
 }
 
@@ -70,13 +71,16 @@ static void apply(struct hw_rma_window *window, const uint64_t *sums)
     if (is_new)
         window->routes.wish = (uint32_t)sums[WORD_FIRST];
     enum hw_rma_route route = decide(window, sums);
-    bool is_change = route != (enum hw_rma_route)hw_atomic_load_relaxed(&window->routes.accumulate);
+    enum hw_rma_route before = (enum hw_rma_route)hw_atomic_load_relaxed(&window->routes.accumulate);
+    bool is_change = route != before;
     if (is_change)
         HW_COUNT(routes_changed);
     if ((is_new || is_change) && hw_rma_route_is_said(window))
         hw_rma_route_set(window, route);
     else if (is_change)
         hw_rma_route_set_accumulates(window, route);
+    if (hw_rma_adapting)
+        hw_rma_adapting->agreed(window, before);
 }
 
 /* Operations that no flush has completed, by either route. */
@@ -98,7 +102,7 @@ static void fill(struct hw_rma_window *window, bool is_symmetric, uint64_t *word
     words[WORD_FIRST] = window->rank == 0 ? wish : 0;
     words[WORD_WISHES] = wish == HW_RMA_WISH_NONE ? 0 : UINT64_C(1) << (wish - 1) * WISH_BITS;
     words[WORD_STATES] = (uint64_t)is_symmetric << STATE_BITS | is_outstanding(window);
-    words[WORD_GAIN] = (uint64_t)hw_rma_adapt_propose(window);
+    words[WORD_GAIN] = (uint64_t)propose(window);
 }
 
 /* What all have said. */

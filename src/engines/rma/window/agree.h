@@ -10,11 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Nanoseconds that this process believes the ghosts' route of accumulates to save it against the owners';
- * less than 0: to cost it. The sum over all members decides where the program has not said which; 0: as it
- * is. */
-int64_t hw_rma_adapt_propose(struct hw_rma_window *window);
-
 /* A barrier of the members of a window whose routes may change. They change if all are SYMMETRIC, which says
  * that all are at the same point of the program, and nobody has anything outstanding. Returns an MPI error
  * code, not raised. */

@@ -3,11 +3,14 @@
 
 #include "base/options.h"
 #include "engines/engine.h"
+#include "engines/rma/window/adapting.h"
 #include "engines/rma/window/facts.h"
 #include "engines/rma/window/plan.h"
 #include "engines/rma/window/window.h"
 #include "engines/rma/window/wish.h"
 #include "world/world.h"
+
+const struct hw_rma_adapting *hw_rma_adapting;
 
 /* Where operations may go to any ghost of a node (spread.h), owners are not among the choices. */
 bool hw_rma_route_may_use_owner(void)
@@ -103,6 +106,13 @@ void hw_rma_route_place(struct hw_rma_window *window, const struct hw_rma_plan *
     window->routes.wish = (uint32_t)plan->offers[0].wish;
     hw_rma_route_set(window,
                      plan->offers[0].wish == HW_RMA_WISH_OFF ? HW_RMA_ROUTE_OWNER : HW_RMA_ROUTE_GHOST);
+    if (hw_rma_adapting)
+        hw_rma_adapting->make(window);
 }
 
-void hw_rma_route_end(struct hw_rma_window *window) { expose(window, false); }
+void hw_rma_route_end(struct hw_rma_window *window)
+{
+    if (hw_rma_adapting)
+        hw_rma_adapting->free(window);
+    expose(window, false);
+}

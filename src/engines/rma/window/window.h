@@ -93,11 +93,13 @@ struct hw_rma_window {
     _Atomic uint32_t *has_puts; /* by ghost: since its last flush; relaxed */
     struct hw_rma_target *targets;
     struct hw_rma_routes routes;
+    struct hw_rma_adapt *adapt;         /* NULL: routes change by what the program says alone (adapt/) */
     struct hw_rma_spread *spread;       /* NULL: every operation on a target goes to its own ghost */
     struct hw_rma_dynamic *dynamic;     /* NULL: not of MPI_Win_create_dynamic (dynamic.h) */
     struct hw_rma_window *next;         /* in the order they were made, under the list's lock */
     struct hw_rma_window *next_to_free; /* freed inside of another (window/calls.c) */
 
+    _Atomic uint32_t is_watched;  /* adapt/measure.h is told of operations */
     _Atomic uint32_t is_open;     /* a fence, or lock_all with MPI_MODE_NOCHECK: any target, nothing to ask */
     _Atomic uint32_t generation;  /* counts flushes of all targets; never 0 */
     _Atomic uint32_t has_ops;     /* since the last flush of all targets */

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/rma/adapt/measure.h"
+
+#include "base/clock.h"
+#include "engines/rma/adapt/adapt.h"
+#include "engines/rma/adapt/told.h"
+#include "ghost/bell.h"
+#include "ghost/rates.h"
+#include "profile/record/counters.h"
+#include "real/basic_type.h"
+#include "real/type_size.h"
+#include "world/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The share of time in MPI is asked of so many targets of a window. */
+enum { TARGETS_ASKED = 16 };
+
+/* The newest of the costs of accumulates counts for this part. */
+enum { NEWEST_PARTS = 4 };
+
+/* Between two timed rounds of accumulates: the share of clocks in them is small then. */
+enum { ACCUMULATE_ROUNDS = 7 };
+
+/* Timed rounds after which a class has not been met lately. */
+enum { LATELY = 32 };
+
+/* Rounds until the next that is timed where there is no memory to learn anything. */
+enum { NO_MEMORY_ROUNDS = 1 << 20 };
+
+static uint64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
+{
+    return count > 0 ? (uint64_t)count * hw_real_type_size(datatype) : 0;
+}
+
+/* Of their time, what share the window's targets are inside MPI; -1: not known. */
+static int share_of_targets(const struct hw_rma_window *window)
+{
+    int stride = (window->size + TARGETS_ASKED - 1) / TARGETS_ASKED, sum = 0, known = 0;
+    for (int i = window->rank % stride; i < window->size; i += stride) {
+        int percent = hw_rate_byte_percent(
+            hw_ghost_rates_read(hw_world.processes[window->targets[i].process].user_rank));
+        if (i == window->rank || percent < 0)
+            continue;
+        sum += percent;
+        known++;
+    }
+    return known ? sum / known : -1;
+}
+
+/* Processor time that the node's ghosts took from this process since it was asked last, where they share
+ * cores with user processes. */
+static uint64_t taken_ns(struct hw_rma_adapt *adapt)
+{
+    uint64_t sum = 0, before = adapt->ghost_cpu_ns;
+    int users = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
+        sum += hw_ghost_bell_cpu_ns(i);
+    adapt->ghost_cpu_ns = sum;
+    return before && sum > before && hw_world_is_crowded(hw_world.own_node->process_count, false)
+               ? (sum - before) / (uint64_t)users
+               : 0;
+}
+
+static enum hw_rma_route route_of(enum hw_route_way way)
+{
+    return way == HW_ROUTE_OWNER ? HW_RMA_ROUTE_OWNER : HW_RMA_ROUTE_GHOST;
+}
+
+static enum hw_route_way way_of_accumulates(const struct hw_rma_window *window)
+{
+    return hw_atomic_load_relaxed(&window->routes.accumulate) == HW_RMA_ROUTE_OWNER ? HW_ROUTE_OWNER
+                                                                                    : HW_ROUTE_GHOST;
+}
+
+static struct hw_rma_measured_class *class_of(struct hw_rma_adapt *adapt, unsigned class)
+{
+    if (adapt->classes[class] == NULL)
+        adapt->classes[class] = calloc(1, sizeof *adapt->classes[class]);
+    return adapt->classes[class];
+}
+
+/* One route for all operations, or operations are looked up. Returns whether there is one. */
+static bool set_moves(struct hw_rma_window *window)
+{
+    const struct hw_rma_adapt *adapt = window->adapt;
+    bool has_ways[HW_ROUTE_WAYS] = {false};
+    for (int i = 0; i < HW_ROUTE_CLASSES; i++) {
+        const struct hw_rma_measured_class *one = adapt->classes[i];
+        if (one && one->met + LATELY > adapt->timed_count)
+            has_ways[hw_route_next(&one->route)] = true;
+    }
+    if (has_ways[HW_ROUTE_GHOST] && has_ways[HW_ROUTE_OWNER])
+        return false;
+    enum hw_rma_route route = has_ways[HW_ROUTE_OWNER] ? HW_RMA_ROUTE_OWNER : HW_RMA_ROUTE_GHOST;
+    for (int i = 0; i < window->size; i++)
+        hw_atomic_store_relaxed(&window->targets[i].route, (uint32_t)route);
+    return true;
+}
+
+/* Returns how many rounds follow before the next is timed. */
+static uint64_t learn_moves(struct hw_rma_window *window, struct hw_route_round round, unsigned class)
+{
+    struct hw_rma_measured_class *of = class_of(window->adapt, class);
+    if (of == NULL)
+        return NO_MEMORY_ROUNDS;
+    struct hw_route *route = &of->route;
+    enum hw_route_way before = route->way;
+    uint32_t looks = route->looks;
+    round.way = hw_route_next(route); /* its operations took it */
+    uint64_t left = hw_route_learn(route, &round);
+    of->met = window->adapt->timed_count;
+    if (route->looks != looks)
+        HW_COUNT(route_looks);
+    if (route->way != before)
+        hw_rma_told_change(window, class, route, round.share_percent);
+    return left;
+}
+
+static bool is_in_control(const struct hw_rma_adapt *adapt, unsigned class)
+{
+    const struct hw_rma_measured_class *of = adapt->classes[class];
+    return of && of->route.phase == HW_ROUTE_CONTROL;
+}
+
+static uint64_t learn_accumulates(struct hw_rma_window *window, struct hw_route_round given)
+{
+    const struct hw_route_round *round = &given;
+    given.way = way_of_accumulates(window);
+    struct hw_rma_measured_accumulates *measured = &window->adapt->measured;
+    uint64_t ns = round->cost_ns / round->operations + 1, *known = &measured->ns[round->way];
+    *known = *known ? *known - *known / NEWEST_PARTS + ns / NEWEST_PARTS : ns;
+    measured->operations += round->operations * round->rounds;
+    if (window->rank > 0)
+        return ACCUMULATE_ROUNDS;
+    uint64_t left = hw_route_learn(&window->adapt->accumulates, round);
+    return left < ACCUMULATE_ROUNDS ? left : ACCUMULATE_ROUNDS;
+}
+
+/* Each ends its own part, and the sooner timed one counts. */
+static void learn(struct hw_rma_window *window, const struct hw_route_round *round)
+{
+    struct hw_rma_adapt *adapt = window->adapt;
+    const struct hw_rma_measured_round *of = &adapt->round;
+    uint64_t left = NO_MEMORY_ROUNDS, other;
+    bool is_control = of->largest > 0 && is_in_control(adapt, of->class);
+    if (of->largest > 0)
+        left = learn_moves(window, *round, of->class);
+    if (of->has_accumulates && !is_control) {
+        other = learn_accumulates(window, *round);
+        left = other < left ? other : left;
+    }
+    adapt->left = left;
+}
+
+/* The round is over; this is the first operation of the next. */
+static void close_round(struct hw_rma_window *window, uint64_t now_ns)
+{
+    struct hw_rma_adapt *adapt = window->adapt;
+    struct hw_route_round round = {.operations = adapt->round.operations,
+                                   .cost_ns = adapt->round.cost_ns,
+                                   .rounds = adapt->since + 1,
+                                   .now_ns = now_ns,
+                                   .share_percent = share_of_targets(window)};
+    uint64_t each_ns = taken_ns(adapt) / round.rounds;
+    bool is_ghost = way_of_accumulates(window) == HW_ROUTE_GHOST;
+    if (adapt->round.largest > 0 && adapt->classes[adapt->round.class])
+        is_ghost = hw_route_next(&adapt->classes[adapt->round.class]->route) == HW_ROUTE_GHOST;
+    round.cost_ns += is_ghost ? each_ns : 0;
+    adapt->timed_count++;
+    adapt->left = 0;
+    if (round.operations > 0)
+        learn(window, &round);
+    adapt->since = 0;
+    adapt->is_timed = adapt->left == 0;
+    memset(&adapt->round, 0, sizeof adapt->round);
+    bool is_watched = !set_moves(window) || adapt->is_timed;
+    hw_atomic_store_relaxed(&window->is_watched, is_watched);
+}
+
+void hw_rma_measure_start(struct hw_rma_window *window)
+{
+    window->adapt->is_timed = true;
+    hw_atomic_store_relaxed(&window->is_watched, 1);
+}
+
+static void note_operation(struct hw_rma_adapt *adapt, bool is_move, unsigned class, uint64_t bytes)
+{
+    struct hw_rma_measured_round *round = &adapt->round;
+    if (!is_move) {
+        round->has_accumulates = true;
+    } else if (bytes + 1 > round->largest) {
+        round->largest = bytes + 1;
+        round->class = class;
+    }
+}
+
+void hw_rma_measure_begin(struct hw_rma_window *window, enum hw_route_kind kind, int target_rank,
+                          MPI_Count count, MPI_Datatype datatype)
+{
+    struct hw_rma_adapt *adapt = window->adapt;
+    uint64_t now_ns = adapt->is_timed ? hw_clock_fast_ns() : 0;
+    if (adapt->round.is_flushed) {
+        close_round(window, now_ns);
+        if (!hw_atomic_load_relaxed(&window->is_watched))
+            return;
+        now_ns = adapt->is_timed ? hw_clock_fast_ns() : 0;
+    }
+    uint64_t bytes = bytes_of(count, datatype);
+    bool is_move = kind == HW_ROUTE_MOVE;
+    unsigned class = is_move ? hw_route_class(kind, hw_real_type_operations(datatype) != 0, bytes) : 0;
+    const struct hw_rma_measured_class *of = is_move ? class_of(adapt, class) : NULL;
+    if (of && (unsigned)target_rank < (unsigned)window->size)
+        hw_atomic_store_relaxed(&window->targets[target_rank].route,
+                                (uint32_t)route_of(hw_route_next(&of->route)));
+    if (adapt->is_timed)
+        note_operation(adapt, is_move, class, bytes);
+    adapt->began_ns = now_ns;
+}
+
+void hw_rma_measure_end(struct hw_rma_window *window)
+{
+    struct hw_rma_adapt *adapt = window->adapt;
+    if (adapt->began_ns == 0)
+        return;
+    adapt->round.cost_ns += hw_clock_fast_ns() - adapt->began_ns;
+    adapt->round.operations++;
+    adapt->began_ns = 0;
+}
+
+void hw_rma_measure_flush_begin(struct hw_rma_window *window)
+{
+    struct hw_rma_adapt *adapt = window->adapt;
+    bool is_of_round = adapt->is_timed && adapt->round.operations > 0;
+    adapt->flush_began_ns = is_of_round ? hw_clock_fast_ns() : 0;
+}
+
+void hw_rma_measure_flush_end(struct hw_rma_window *window)
+{
+    struct hw_rma_adapt *adapt = window->adapt;
+    if (adapt->flush_began_ns) {
+        adapt->round.cost_ns += hw_clock_fast_ns() - adapt->flush_began_ns;
+        adapt->round.is_flushed = true;
+        return;
+    }
+    hw_rma_adapt_follow(window);
+    if (adapt->is_timed || !hw_rma_adapt_measures(window))
+        return;
+    adapt->since++;
+    if (adapt->left > 0 && --adapt->left == 0)
+        hw_rma_measure_start(window);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What operations cost their origin, in rounds: operations, and the flushes that complete them, up to the
+ * next operation. Only rounds of which the policy asks it are timed (policy/route.h): others cost one test of
+ * a word an operation. A round belongs to the class of its largest Put or Get, and besides to accumulates, if
+ * it has some: what else it has costs the same by either route of what is compared. One thread at a time.
+ *
+ * Classes of Put and Get may take different routes. As long as those that were met lately do, each operation
+ * is looked up; else all targets have the one route. */
+#ifndef HW_ENGINES_RMA_ADAPT_MEASURE_H
+#define HW_ENGINES_RMA_ADAPT_MEASURE_H
+
+#include "base/atomic.h"
+#include "engines/rma/window/window.h"
+#include "policy/route.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hw_rma_measured_round {
+    uint64_t operations, cost_ns;
+    uint64_t largest; /* bytes of the largest Put or Get, and 1; 0: none */
+    unsigned class;   /* its */
+    bool has_accumulates, is_flushed;
+};
+
+/* A class of Put and Get. */
+struct hw_rma_measured_class {
+    struct hw_route route;
+    uint64_t met; /* number of the last timed round of it */
+};
+
+/* Accumulates, by route. */
+struct hw_rma_measured_accumulates {
+    uint64_t ns[HW_ROUTE_WAYS]; /* an operation; 0: not known */
+    uint64_t operations;        /* timed since the last agreement */
+};
+
+struct hw_rma_adapt {
+    struct hw_rma_measured_class *classes[HW_ROUTE_CLASSES]; /* NULL: no operation yet */
+    struct hw_route accumulates; /* by the first member: when a look at the other route is due */
+    struct hw_rma_measured_accumulates measured;
+    struct hw_rma_measured_round round;
+    bool is_timed; /* the round */
+    uint64_t timed_count;
+    uint64_t began_ns;       /* the operation under way */
+    uint64_t flush_began_ns; /* likewise; 0: not timed */
+    uint64_t left, since;    /* rounds until the next that is timed, and since the last */
+    uint64_t ghost_cpu_ns;   /* what the node's ghosts had taken when the last round ended */
+    uint32_t generation;     /* of the table of rates, as it was followed last */
+    uint32_t proposals;      /* of the first member, while it looks at the other route */
+};
+
+void hw_rma_measure_begin(struct hw_rma_window *window, enum hw_route_kind kind, int target_rank,
+                          MPI_Count count, MPI_Datatype datatype);
+/* From the next operation on. */
+void hw_rma_measure_start(struct hw_rma_window *window);
+
+void hw_rma_measure_end(struct hw_rma_window *window);
+void hw_rma_measure_flush_begin(struct hw_rma_window *window);
+void hw_rma_measure_flush_end(struct hw_rma_window *window);
+
+/* Around an operation of which the route is yet to be chosen. */
+static inline void hw_rma_adapt_begin(struct hw_rma_window *window, enum hw_route_kind kind, int target_rank,
+                                      MPI_Count count, MPI_Datatype datatype)
+{
+    if (__builtin_expect(hw_atomic_load_relaxed(&window->is_watched), 0))
+        hw_rma_measure_begin(window, kind, target_rank, count, datatype);
+}
+static inline void hw_rma_adapt_end(struct hw_rma_window *window)
+{
+    if (__builtin_expect(hw_atomic_load_relaxed(&window->is_watched), 0))
+        hw_rma_measure_end(window);
+}
+
+/* Around a flush of what was issued. */
+static inline void hw_rma_adapt_flush_begin(struct hw_rma_window *window)
+{
+    if (window->adapt)
+        hw_rma_measure_flush_begin(window);
+}
+static inline void hw_rma_adapt_flush_end(struct hw_rma_window *window)
+{
+    if (window->adapt)
+        hw_rma_measure_flush_end(window);
+}
+
+#endif
