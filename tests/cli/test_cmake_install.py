@@ -218,7 +218,9 @@ def test_uninstall_leaves_nothing(no_manifest: None, tmp_path: Path) -> None:
     mine = package / "__pycache__" / "mine"
     mine.write_text("")
     done = subprocess.run(uninstall, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and "uninstalled 2" in done.stdout, done.stdout + done.stderr
+    count = re.search(r"uninstalled (\d+) files", done.stdout)
+    assert done.returncode == 0 and count, done.stdout + done.stderr
+    assert int(count[1]) > 200
     kept = mine.relative_to(prefix)
     assert left() - before == {str(path) for path in (kept, *kept.parents[:-1])}
     assert before <= left()

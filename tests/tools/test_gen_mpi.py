@@ -145,7 +145,7 @@ def test_engines_are_asked(tmp_path: Path) -> None:
     """By the hook; where there is none by the entry, after one test."""
     assert generate(tmp_path, asked='"Barrier", "Isend"', blocking='"Barrier"') == (0, "")
     barrier = entry(tmp_path, "Barrier")
-    test = "HW_UNLIKELY(hw_inside_is_watched())"
+    test = "HW_UNLIKELY(hw_engines_is_asked_p2p() || hw_inside_is_watched())"
     assert f"int rc = {test} ? asked_Barrier(comm) : hw_real.Barrier(comm);" in barrier
     asked = "(rc = hw_ask_barrier(comm)) != HW_DECLINES ? rc : hw_real.Barrier(comm)"
     assert f"return HW_BLOCKING({asked});" in barrier
