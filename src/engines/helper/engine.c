@@ -28,13 +28,11 @@ static void prepare(void)
 static enum hw_status start(bool has_world, uint64_t *least_bytes)
 {
     (void)least_bytes; /* what the thread tracks */
-    if (!has_world || !hw_helper_is_open() || !hw_helper_groups_open())
+    if (!has_world || !hw_helper_is_open())
         return HW_DECLINED;
     registry = hw_registry_own();
-    if (registry == NULL) {
-        hw_helper_groups_close();
+    if (registry == NULL)
         return HW_DECLINED;
-    }
     hw_helped_open(&registry->word);
     return HW_OK;
 }

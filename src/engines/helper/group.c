@@ -1,40 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/helper/group.h"
 
+#include "objects/comm_state.h"
 #include "real/constants.h"
 #include "world/world.h"
 
 #include <stdlib.h>
 
-static int keyval;
-static bool has_keyval;
+static struct hw_comm_state state = HW_COMM_STATE_CLOSED;
 
-static int copy_nothing(MPI_Comm comm, int key, void *extra, void *value_in, void *value_out, int *flag)
-{
-    (void)comm, (void)key, (void)extra, (void)value_in, (void)value_out;
-    *flag = 0;
-    return MPI_SUCCESS;
-}
-
-static int forget(MPI_Comm comm, int key, void *value, void *extra)
-{
-    (void)comm, (void)key, (void)extra;
-    free(value);
-    return MPI_SUCCESS;
-}
-
-bool hw_helper_groups_open(void)
-{
-    has_keyval = hw_bottom.Comm_create_keyval(copy_nothing, forget, &keyval, NULL) == MPI_SUCCESS;
-    return has_keyval;
-}
-
-void hw_helper_groups_close(void)
-{
-    if (has_keyval)
-        hw_bottom.Comm_free_keyval(&keyval);
-    has_keyval = false;
-}
+void hw_helper_groups_close(void) { hw_comm_state_close(&state); }
 
 /* FNV-1a over ranks. */
 static uint64_t hash(const int *processes, int count)
@@ -69,7 +44,7 @@ static bool find_members(MPI_Comm comm, struct hw_helper_group *group, int size)
     return is_found;
 }
 
-static const struct hw_helper_group *make(MPI_Comm comm)
+static void *make(MPI_Comm comm)
 {
     int is_inter = 1, size = 0;
     hw_bottom.Comm_test_inter(comm, &is_inter);
@@ -82,18 +57,11 @@ static const struct hw_helper_group *make(MPI_Comm comm)
         group->id = hash(group->processes, size);
         hw_bottom.Comm_rank(comm, &group->rank);
     }
-    if (hw_bottom.Comm_set_attr(comm, keyval, group) == MPI_SUCCESS)
-        return group;
-    free(group);
-    return NULL;
+    return group;
 }
 
 const struct hw_helper_group *hw_helper_group_of(MPI_Comm comm)
 {
-    void *value = NULL;
-    int is_there = 0;
-    if (hw_bottom.Comm_get_attr(comm, keyval, &value, &is_there) != MPI_SUCCESS)
-        return NULL;
-    const struct hw_helper_group *group = is_there ? value : make(comm);
+    const struct hw_helper_group *group = hw_comm_state_of(&state, comm, make);
     return group && group->size > 0 ? group : NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who the members of a communicator are, and its id: a hash of their ranks in the world, found without a
  * message. Two communicators of the same members look alike, which costs a look in vain now and then. Kept
- * as an attribute, until the communicator is freed. Threads of a user process, one at a time, inside a hook.
+ * until the communicator is freed (objects/comm_state.h). Threads of a user process, one at a time, inside a
+ * hook.
  */
 #ifndef HW_ENGINES_HELPER_GROUP_H
 #define HW_ENGINES_HELPER_GROUP_H
@@ -17,8 +18,7 @@ struct hw_helper_group {
     int processes[]; /* ranks in hw_world.all */
 };
 
-/* False: the MPI gives no key. */
-bool hw_helper_groups_open(void);
+/* Before MPI_Finalize. */
 void hw_helper_groups_close(void);
 
 /* NULL: no helper can tell of messages on it. */

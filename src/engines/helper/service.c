@@ -162,13 +162,12 @@ static bool find_places(void)
 }
 
 /* Collective over the world. */
-static void open_registries(bool has_room)
+static void open_registries(void)
 {
     bool is_made = hw_registry_make();
     int color = hw_world_is_ghost() ? 0 : HW_UNDEFINED;
-    if (is_made && hw_world_is_ghost())
-        has_room = find_places();
-    is_open = hw_world_have_all(hw_world.all, is_made && has_room) &&
+    bool has_room = is_made && (!hw_world_is_ghost() || find_places());
+    is_open = hw_world_have_all(hw_world.all, has_room) &&
               hw_world_have_all(hw_world.all, hw_bottom.Comm_split(hw_world.all, color, own_place,
                                                                    &helpers) == MPI_SUCCESS);
     if (!is_open)
@@ -177,7 +176,7 @@ static void open_registries(bool has_room)
 
 static void begin(void)
 {
-    open_registries(true);
+    open_registries();
     for (int i = 0; i < OUTGOING_MAX && is_open; i++)
         outgoing[i].request = HW_REQUEST_NULL;
     for (int i = 0; i < hw_world.ghost_count && is_open; i++) {
@@ -208,7 +207,7 @@ static void end(void)
 
 static enum hw_status open_user(void)
 {
-    open_registries(true);
+    open_registries();
     return HW_OK;
 }
 

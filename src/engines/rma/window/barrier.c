@@ -3,9 +3,9 @@
 
 #include "engines/rma/window/agree.h"
 #include "engines/rma/window/table.h"
+#include "objects/comm_state.h"
 #include "real/constants.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* Of the barriers of one communicator. */
@@ -18,46 +18,12 @@ struct barriers {
     uint32_t count;   /* while there were such */
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the keyval */
-static int keyval;
-static bool has_keyval;
+static struct hw_comm_state state = HW_COMM_STATE_CLOSED;
 
-static int copy_nothing(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+static void *make_barriers(MPI_Comm comm)
 {
-    (void)comm, (void)key, (void)extra, (void)in, (void)out;
-    *flag = 0;
-    return MPI_SUCCESS;
-}
-
-static int delete_barriers(MPI_Comm comm, int key, void *value, void *extra)
-{
-    (void)comm, (void)key, (void)extra;
-    free(value);
-    return MPI_SUCCESS;
-}
-
-static bool make_keyval(void)
-{
-    pthread_mutex_lock(&mutex);
-    has_keyval = has_keyval ||
-                 hw_bottom.Comm_create_keyval(copy_nothing, delete_barriers, &keyval, NULL) == MPI_SUCCESS;
-    pthread_mutex_unlock(&mutex);
-    return has_keyval;
-}
-
-static struct barriers *barriers_of(MPI_Comm comm)
-{
-    void *found = NULL;
-    int flag = 0;
-    if (!make_keyval() || hw_bottom.Comm_get_attr(comm, keyval, &found, &flag) != MPI_SUCCESS)
-        return NULL;
-    if (flag)
-        return found;
-    struct barriers *barriers = calloc(1, sizeof *barriers);
-    if (barriers && hw_bottom.Comm_set_attr(comm, keyval, barriers) == MPI_SUCCESS)
-        return barriers;
-    free(barriers);
-    return NULL;
+    (void)comm;
+    return calloc(1, sizeof(struct barriers));
 }
 
 /* Those of the communicator's processes, the oldest first; returns how many there are, MAX at most. */
@@ -91,7 +57,7 @@ static int barrier(MPI_Comm comm)
     if (__builtin_expect(hw_atomic_load_relaxed(&hw_rma_table_at_barriers_count) == 0, 1) ||
         comm == HW_COMM_NULL)
         return HW_DECLINES;
-    struct barriers *barriers = barriers_of(comm);
+    struct barriers *barriers = hw_comm_state_of(&state, comm, make_barriers);
     if (barriers == NULL) /* the others may count */
         return hw_bottom.Comm_call_errhandler(comm, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM;
     if (barriers->stamp != stamp) {
@@ -102,13 +68,6 @@ static int barrier(MPI_Comm comm)
     return barriers->has_windows && ++barriers->count % STRIDE == 0 ? meet(comm) : HW_DECLINES;
 }
 
-void hw_rma_barrier_close(void)
-{
-    pthread_mutex_lock(&mutex);
-    if (has_keyval)
-        hw_bottom.Comm_free_keyval(&keyval);
-    has_keyval = false;
-    pthread_mutex_unlock(&mutex);
-}
+void hw_rma_barrier_close(void) { hw_comm_state_close(&state); }
 
 const struct hw_engine_collective hw_rma_collective_calls = {.barrier = barrier};
