@@ -311,6 +311,22 @@ def run_mpi(
     return result
 
 
+def object_of(result: Result) -> dict:
+    """What a program of bench/ printed, which ended well."""
+    assert result.status == 0, result.explain()
+    found: dict = json.loads(result.stdout)
+    return found
+
+
+def run_served(mpi: Mpi, argv: Sequence[str | Path], *, users: int, records: Path) -> dict:
+    """Its object, with one ghost more, which got operations."""
+    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
+    done = run_mpi(mpi, argv, ranks=users + 1, options=options, records=records)
+    found = object_of(done)
+    assert done.total("operations_redirected") > 0
+    return found
+
+
 class PlainRuns:
     """Plain controls by MPI, words and number of ranks."""
 

@@ -36,6 +36,32 @@ keeps_none_of_its_own = matrix.only(
 )
 
 
+def run_both(
+    mpi: Mpi,
+    argv: list[Path | str],
+    seeds: int,
+    without: str,
+    records: Path,
+    options: dict[str, str],
+    users: int = 3,
+    ghosts: int = 1,
+) -> tuple[support.Result, support.Result]:
+    """Plain and with ghosts, which leave the same bytes; `argv` begins with program and seeds."""
+    timeout_s = 60 + 10.0 * seeds
+    plain = support.run_mpi(mpi, argv, ranks=users, timeout_s=timeout_s)
+    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
+    headway = support.run_mpi(
+        mpi,
+        argv,
+        ranks=users + ghosts,
+        options={"HEADWAY_GHOSTS": str(ghosts), "HEADWAY_REDIRECT": "on", **options},
+        records=records,
+        timeout_s=timeout_s,
+    )
+    check_seeds(plain, headway, " ".join(map(str, argv[1:])), without)
+    return plain, headway
+
+
 @keeps_none_of_its_own
 @matrix.quick(
     lambda mpi: mpi.name != "ompi5", "its processes never yield a core that they share: slow"
@@ -53,18 +79,7 @@ def test_same_bytes(
     seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else DEFAULT_SEEDS)
     seeds = max(1, seeds // SHARES.get(mpi.name, 1))
     argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first_seed), str(seeds)]
-    timeout_s = 60 + 10.0 * seeds
-    plain = support.run_mpi(mpi, argv, ranks=users, timeout_s=timeout_s)
-    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
-    headway = support.run_mpi(
-        mpi,
-        argv,
-        ranks=users + ghosts,
-        options={"HEADWAY_GHOSTS": str(ghosts), "HEADWAY_REDIRECT": "on"},
-        records=tmp_path,
-        timeout_s=timeout_s,
-    )
-    check_seeds(plain, headway, f"{first_seed} {seeds}", "ghosts")
+    plain, headway = run_both(mpi, argv, seeds, "ghosts", tmp_path, {}, users, ghosts)
     assert len(plain.lines) >= seeds * users
     has_locks = seeds > 3  # a few programs may have fences alone
     for counter in ("windows_redirected", "operations_redirected", "locks_redirected")[
@@ -97,22 +112,8 @@ def test_routes_that_change(
     seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else ROUTE_SEEDS)
     seeds = max(2, seeds // SHARES.get(mpi.name, 1))
     argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first_seed), str(seeds)]
-    timeout_s = 60 + 10.0 * seeds
-    plain = support.run_mpi(mpi, argv, ranks=3, timeout_s=timeout_s)
-    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
-    headway = support.run_mpi(
-        mpi,
-        argv,
-        ranks=4,
-        options={
-            "HEADWAY_GHOSTS": "1",
-            "HEADWAY_REDIRECT": redirect,
-            "HEADWAY_ADAPT_DRAW": str(first_seed + 1),
-        },
-        records=tmp_path,
-        timeout_s=timeout_s,
-    )
-    check_seeds(plain, headway, f"{first_seed} {seeds}", "routes that change")
+    options = {"HEADWAY_REDIRECT": redirect, "HEADWAY_ADAPT_DRAW": str(first_seed + 1)}
+    _, headway = run_both(mpi, argv, seeds, "routes that change", tmp_path, options)
     by_ghosts = "operations_redirected" if redirect == "on" else "operations_applied"
     for counter in (by_ghosts, "operations_to_owners", "routes_changed"):
         assert headway.total(counter) > 0, f"{counter} is 0"
@@ -128,18 +129,7 @@ def test_dynamic(
     seeds = max(1, seeds // SHARES.get(mpi.name, 1))
     program = support.compile_program(mpi, "random_rma", SOURCES)
     argv = [program, str(first_seed), str(seeds), "--dynamic"]
-    timeout_s = 60 + 10.0 * seeds
-    plain = support.run_mpi(mpi, argv, ranks=3, timeout_s=timeout_s)
-    assert plain.status == 0, f"the plain control failed, {plain.explain()}"
-    headway = support.run_mpi(
-        mpi,
-        argv,
-        ranks=4,
-        options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"},
-        records=tmp_path,
-        timeout_s=timeout_s,
-    )
-    check_seeds(plain, headway, f"{first_seed} {seeds} --dynamic", "ghosts")
+    plain, headway = run_both(mpi, argv, seeds, "ghosts", tmp_path, {})
     assert len(plain.lines) >= seeds * 3
     for counter in ("windows_redirected", "operations_redirected", "operations_direct"):
         assert headway.total(counter) > 0, f"{counter} is 0"

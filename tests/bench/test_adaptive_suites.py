@@ -28,12 +28,6 @@ def arguments(case: adaptive.Case) -> list[str]:
     return [word for name, value in case.options.items() for word in (f"--{name}", value)] + sizes
 
 
-def object_of(result: support.Result) -> dict:
-    assert result.status == 0, result.explain()
-    found: dict = json.loads(result.stdout)
-    return found
-
-
 @matrix.only(
     lambda mpi: mpi.name != "ompi4", "Open MPI 4 keeps its own windows, which lose operations"
 )
@@ -45,16 +39,8 @@ def test_one_answer(mpi: Mpi, tmp_path: Path) -> None:
     program = programs / mpi.name / adaptive.PROGRAM
     case = next(suite for suite in adaptive.SUITES if suite.name == "adapt-phases").cases[0]
     argv = [program, *arguments(case), *SHORT[adaptive.PROGRAM], "--guided"]
-    plain = object_of(support.run_mpi(mpi, [*argv, "--sync", "fence"], ranks=2))
-    ghosts = support.run_mpi(
-        mpi,
-        argv,
-        ranks=3,
-        options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"},
-        records=tmp_path / "records",
-    )
-    found = object_of(ghosts)
-    assert ghosts.total("operations_redirected") > 0
+    plain = support.object_of(support.run_mpi(mpi, [*argv, "--sync", "fence"], ranks=2))
+    found = support.run_served(mpi, argv, users=2, records=tmp_path / "records")
     digests = [[phase["digest"] for phase in one["phases"]] for one in (plain, found)]
     assert len(digests[0]) == 8 and digests[0] == digests[1]
     assert "0" * 16 not in digests[0]
@@ -81,7 +67,7 @@ def test_suites_run(mpi: Mpi, name: str) -> None:
     programs = ROOT / "build" / "bench"
     assert bench_build.build([mpi], programs, [case.program]) == 0
     argv = [programs / mpi.name / case.program, *arguments(case), *SHORT[case.program]]
-    result = object_of(support.run_mpi(mpi, argv, ranks=2))
+    result = support.object_of(support.run_mpi(mpi, argv, ranks=2))
     rows = analysis.rows_make([launch("plain", result)])
     assert len(rows) >= 4
     assert all(analysis.main_value(row["values"]) for row in rows)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import matrix
@@ -19,12 +18,6 @@ SHORT = ("--size", "32", "--warmup", "0", "--thread-level", "serialized")
 PACKED = {"HEADWAY_PACK": "on", "HEADWAY_PACK_MESSAGES": "yes"}
 
 
-def object_of(result: support.Result) -> dict:
-    assert result.status == 0, result.explain()
-    found: dict = json.loads(result.stdout)
-    return found
-
-
 def answer(found: dict) -> tuple[str, str]:
     return found["norm_bits"], found["digest"]
 
@@ -36,7 +29,7 @@ def test_one_answer(mpi: Mpi, tmp_path: Path) -> None:
     argv = [programs / mpi.name / PROGRAM, *SHORT]
 
     def plain(*words: str, ranks: int = 2) -> dict:
-        return object_of(support.run_mpi(mpi, [*argv, *words], ranks=ranks))
+        return support.object_of(support.run_mpi(mpi, [*argv, *words], ranks=ranks))
 
     short, arrays = plain("--cycles", "1"), plain("--cycles", "5", "--layout", "arrays")
     assert 0 < arrays["norm"] < 0.1 * short["norm"]
@@ -50,7 +43,7 @@ def test_one_answer(mpi: Mpi, tmp_path: Path) -> None:
         records=tmp_path,
     )
     assert packed.total("packed_messages") > 0
-    assert answer(object_of(packed)) == answer(arrays)
+    assert answer(support.object_of(packed)) == answer(arrays)
 
 
 def launch(mode: str, comm_s: float, digest: str) -> dict:

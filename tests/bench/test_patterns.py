@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import matrix
@@ -24,11 +23,6 @@ SETTINGS = {
 }
 
 
-def object_of(result: support.Result) -> dict:
-    assert result.status == 0, result.explain()
-    return json.loads(result.stdout)
-
-
 @matrix.only(
     lambda mpi: mpi.name != "ompi4", "Open MPI 4 keeps its own windows, which lose operations"
 )
@@ -38,16 +32,8 @@ def test_one_answer(mpi: Mpi, setting: str, tmp_path: Path) -> None:
     programs = ROOT / "build" / "bench"
     assert bench_build.build([mpi], programs, [PROGRAM]) == 0
     argv = [programs / mpi.name / PROGRAM, *SHORT, *SETTINGS[setting]]
-    plain = object_of(support.run_mpi(mpi, argv, ranks=3))
-    ghosts = support.run_mpi(
-        mpi,
-        argv,
-        ranks=4,
-        options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"},
-        records=tmp_path / "records",
-    )
-    found = object_of(ghosts)
-    assert ghosts.total("operations_redirected") > 0
+    plain = support.object_of(support.run_mpi(mpi, argv, ranks=3))
+    found = support.run_served(mpi, argv, users=3, records=tmp_path / "records")
     assert (plain["ranks"], found["ranks"]) == (3, 3)
     digests = [point["digest"] for document in (plain, found) for point in document["points"]]
     assert len(digests) == 2 and digests[0] == digests[1] != "0" * 16
@@ -70,7 +56,8 @@ def test_the_computation_alone_changes_nothing(mpi: Mpi, program: str) -> None:
     assert bench_build.build([mpi], programs, [program]) == 0
     argv = [programs / mpi.name / program, *WINDOWS[program]]
     free, beside = (
-        object_of(support.run_mpi(mpi, [*argv, *more], ranks=2)) for more in ((), ("--beside",))
+        support.object_of(support.run_mpi(mpi, [*argv, *more], ranks=2))
+        for more in ((), ("--beside",))
     )
     points = [one["points"][0] if "points" in one else one for one in (free, beside)]
     answers = [one.get("digest") or one["checksum"] for one in points]
