@@ -2,6 +2,7 @@
 #include "engines/rma/operation/spread_choose.h"
 
 #include "base/atomic.h"
+#include "base/dice.h"
 #include "engines/rma/window/spread.h"
 #include "ghost/bell.h"
 #include "profile/record/counters.h"
@@ -20,24 +21,13 @@ void hw_rma_spread_use(struct hw_rma_window *window, const struct hw_rma_target 
     hw_ghost_bell_ring(hw_rma_spread_bell(window, target, ghost));
 }
 
-/* xorshift64; threads may draw the same number, which does no harm. */
-static uint64_t roll(struct hw_rma_spread *spread)
-{
-    uint64_t state = hw_atomic_load_relaxed(&spread->dice);
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    hw_atomic_store_relaxed(&spread->dice, state);
-    return state;
-}
-
 /* To a ghost of the target's node, for what may go to any; `own`: where it goes without balance. */
 static int balance(struct hw_rma_spread *spread, const struct hw_rma_span *span, int own)
 {
     if (spread->balance == HW_OPTION_GHOST_BALANCE_OFF)
         return own;
     if (spread->balance == HW_OPTION_GHOST_BALANCE_RANDOM)
-        return span->first + (int)(((roll(spread) >> 32) * (uint64_t)span->count) >> 32);
+        return span->first + (int)(((hw_dice_roll(&spread->dice) >> 32) * (uint64_t)span->count) >> 32);
     int best = own;
     for (int ghost = span->first; ghost < span->first + span->count; ghost++)
         if (hw_atomic_load_relaxed(&spread->loads[ghost]) < hw_atomic_load_relaxed(&spread->loads[best]))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/window/route.h"
 
+#include "base/dice.h"
 #include "base/options.h"
 #include "engines/engine.h"
 #include "engines/rma/window/adapting.h"
@@ -30,16 +31,7 @@ bool hw_rma_route_changes_at_barriers(void)
            (hw_options.adapt > HW_OPTION_ADAPT_GUIDED || is_drawn());
 }
 
-/* xorshift64; threads may draw the same number, which does no harm. */
-uint64_t hw_rma_route_draw(struct hw_rma_window *window)
-{
-    uint64_t state = hw_atomic_load_relaxed(&window->routes.dice);
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    hw_atomic_store_relaxed(&window->routes.dice, state);
-    return state >> 11;
-}
+uint64_t hw_rma_route_draw(struct hw_rma_window *window) { return hw_dice_roll(&window->routes.dice) >> 11; }
 
 /* A process to which operations go has to make progress for their origins. */
 static void expose(struct hw_rma_window *window, bool is_exposed)
