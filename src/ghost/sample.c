@@ -6,14 +6,11 @@
 #include "base/options.h"
 #include "ghost/bell.h"
 #include "ghost/exchange.h"
+#include "ghost/mark.h"
 #include "ghost/rates.h"
-#include "progress/inside.h"
 #include "world/world.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/uio.h>
 
 /* A look at a process takes about a microsecond: so many of them take a fiftieth of the ghost's time at most.
  */
@@ -29,7 +26,7 @@ enum { ROUNDS_PER_CLOCK = 16 };
 /* Of a user process. */
 struct watched {
     struct hw_rate rate;
-    bool is_proven, is_lost;
+    bool is_lost;
 };
 
 static struct watched *watched; /* by local index; NULL: it does not look */
@@ -79,13 +76,6 @@ void hw_ghost_sample_end(void)
     user_ranks = NULL;
 }
 
-static bool peek(pid_t pid, uintptr_t from, void *to, size_t bytes)
-{
-    /* An address in another process is a number here. */
-    struct iovec local = {to, bytes}, remote = {(void *)from, bytes}; // NOLINT(performance-no-int-to-ptr)
-    return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
-}
-
 /* One line a node, about the first. */
 static void lose(struct watched *one, int index, const char *why)
 {
@@ -98,32 +88,16 @@ static void lose(struct watched *one, int index, const char *why)
     is_told = true;
 }
 
-static bool is_proven(struct watched *one, const struct hw_ghost_mark *mark, int index)
-{
-    uint64_t value = 0;
-    if (one->is_proven || one->is_lost)
-        return one->is_proven;
-    if (hw_world.node_pids[index] <= 0)
-        lose(one, index, "its number is not known");
-    else if (!peek(hw_world.node_pids[index], mark->proof, &value, sizeof value))
-        lose(one, index, strerror(errno));
-    else if (value != mark->proof_value)
-        lose(one, index, "its number means another process");
-    else
-        one->is_proven = true;
-    return one->is_proven;
-}
-
 static void look_at(int index, uint64_t now_ns)
 {
     struct watched *one = &watched[index];
-    const struct hw_ghost_mark *mark = &hw_ghost_rates()->marks[index];
-    uintptr_t place = hw_atomic_load_acquire(&mark->depth);
-    int depth = 0;
-    if (place == 0 || !is_proven(one, mark, index) ||
-        !peek(hw_world.node_pids[index], place, &depth, sizeof depth))
+    const char *why;
+    enum hw_ghost_mark_says says = hw_ghost_mark_look(index, &why);
+    if (why && !one->is_lost)
+        lose(one, index, why);
+    if (says == HW_GHOST_MARK_UNKNOWN)
         return;
-    if (hw_rate_look(&one->rate, &rule, depth == HW_INSIDE_YES || depth == HW_INSIDE_WAITS, now_ns))
+    if (hw_rate_look(&one->rate, &rule, says == HW_GHOST_MARK_INSIDE, now_ns))
         hw_ghost_rates_write(user_ranks[index], hw_rate_to_byte(&one->rate));
 }
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ghost/mark.h"
+
+#include "ghost/bell.h"
+#include "ghost/rates.h"
+#include "progress/inside.h"
+#include "world/world.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+static struct known {
+    bool is_proven;
+    const char *why; /* it cannot be read */
+} * known;           /* by index on the node; as long as the ghost lives */
+
+static bool peek(pid_t pid, uintptr_t from, void *to, size_t bytes)
+{
+    /* An address in another process is a number here. */
+    struct iovec local = {to, bytes}, remote = {(void *)from, bytes}; // NOLINT(performance-no-int-to-ptr)
+    return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+}
+
+static struct known *known_of(int index)
+{
+    if (known == NULL)
+        known = calloc((size_t)hw_world.own_node->process_count, sizeof *known);
+    return known ? &known[index] : NULL;
+}
+
+static bool is_proven(struct known *one, const struct hw_ghost_mark *mark, int index)
+{
+    uint64_t value = 0;
+    if (one->is_proven || one->why)
+        return one->is_proven;
+    if (hw_world.node_pids[index] <= 0)
+        one->why = "its number is not known";
+    else if (!peek(hw_world.node_pids[index], mark->proof, &value, sizeof value))
+        one->why = strerror(errno);
+    else if (value != mark->proof_value)
+        one->why = "its number means another process";
+    else
+        one->is_proven = true;
+    return one->is_proven;
+}
+
+enum hw_ghost_mark_says hw_ghost_mark_look(int index, const char **why)
+{
+    struct hw_ghost_rates *rates = hw_ghost_rates();
+    struct known *one = known_of(index);
+    uintptr_t place = rates ? hw_atomic_load_acquire(&rates->marks[index].depth) : 0;
+    int depth = 0;
+    *why = NULL;
+    if (place == 0 || one == NULL)
+        return HW_GHOST_MARK_UNKNOWN;
+    if (!is_proven(one, &rates->marks[index], index)) {
+        *why = one->why;
+        return HW_GHOST_MARK_UNKNOWN;
+    }
+    if (!peek(hw_world.node_pids[index], place, &depth, sizeof depth))
+        return HW_GHOST_MARK_UNKNOWN;
+    return depth == HW_INSIDE_YES || depth == HW_INSIDE_WAITS ? HW_GHOST_MARK_INSIDE : HW_GHOST_MARK_OUTSIDE;
+}
