@@ -72,3 +72,21 @@ bool hw_ghost_services_have_work(void)
             return true;
     return false;
 }
+
+bool hw_ghost_services_need_net(void)
+{
+    for (int i = 0; i < service_count; i++)
+        if (services[i]->needs_net && services[i]->needs_net())
+            return true;
+    return false;
+}
+
+uint64_t hw_ghost_services_asleep(void)
+{
+    uint64_t least_ns = UINT64_MAX;
+    for (int i = 0; i < service_count; i++) {
+        uint64_t ns = services[i]->asleep ? services[i]->asleep() : UINT64_MAX;
+        least_ns = ns < least_ns ? ns : least_ns;
+    }
+    return least_ns;
+}

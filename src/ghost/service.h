@@ -13,6 +13,7 @@
 #include "ghost/protocol.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct hw_ghost_service {
     const char *name;
@@ -31,6 +32,11 @@ struct hw_ghost_service {
     bool (*poll)(void);
     /* True: the ghost must not sleep, since nothing would wake it for what this service has to do. */
     bool (*has_work)(void);
+    /* True: the MPI may have something to do for it that was missed, so the ghost looks now and then. */
+    bool (*needs_net)(void);
+    /* It is about to sleep, or wakes for a moment; without the lock and without MPI. Returns how long nothing
+     * is to be done here, in ns. */
+    uint64_t (*asleep)(void);
 
     /* In a user process. */
 
@@ -56,5 +62,10 @@ bool hw_ghost_services_obey(const struct hw_ghost_command *command, int origin);
 bool hw_ghost_services_poll(void);
 
 bool hw_ghost_services_have_work(void);
+
+bool hw_ghost_services_need_net(void);
+
+/* The shortest time that one of them says. */
+uint64_t hw_ghost_services_asleep(void);
 
 #endif

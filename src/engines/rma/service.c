@@ -63,6 +63,7 @@ static const struct hw_ghost_service service = {
     .begin = hw_rma_common_make,
     .end = hw_rma_common_free,
     .obey = hw_rma_ghost_windows_obey,
+    .needs_net = hw_rma_ghost_windows_are_there,
     .open = open_windows,
     .leave = leave_windows,
     .close = close_windows,

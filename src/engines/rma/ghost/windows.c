@@ -27,6 +27,8 @@ struct ghost_window {
 
 static struct ghost_window *windows;
 
+bool hw_rma_ghost_windows_are_there(void) { return windows != NULL; }
+
 /* Where the node's memory begins in this process, and how long it is. */
 static MPI_Aint find_segment(const struct ghost_window *window, void **base)
 {

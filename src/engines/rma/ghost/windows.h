@@ -6,7 +6,12 @@
 
 #include "ghost/protocol.h"
 
+#include <stdbool.h>
+
 /* A command with a tag of window/protocol.h, from ORIGIN, a rank in hw_world.all. */
 void hw_rma_ghost_windows_obey(const struct hw_ghost_command *command, int origin);
+
+/* Whether there are any. */
+bool hw_rma_ghost_windows_are_there(void);
 
 #endif
