@@ -85,6 +85,22 @@ def test_helper_says_when(mpi: Mpi, tmp_path: Path) -> None:
     assert done.total("sends_announced") == 1
 
 
+@is_served
+@matrix.check(lambda: True)
+def test_helper_spares_who_waits(mpi: Mpi, tmp_path: Path) -> None:
+    """It reads that the process is inside MPI, and does not wake its thread."""
+    done = support.run_mpi(
+        mpi,
+        [program_of(mpi), "awaited", 4],
+        ranks=3,
+        options={**HELPER, "HEADWAY_GHOSTS": "1"},
+        records=tmp_path / "records",
+    )
+    assert_came(mpi, "awaited", done)
+    assert done.total("receives_registered") == done.total("sends_announced") == 4
+    assert done.total("helper_wakes_spared") > 0, done.explain()
+
+
 @matrix.one_of_a("family")
 def test_no_helper_without_ghosts(mpi: Mpi) -> None:
     done = support.run_mpi(

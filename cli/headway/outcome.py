@@ -186,12 +186,26 @@ def ghost_lines(records: Sequence[Record]) -> list[str]:
     windows = int(max(r.windows_redirected for r in records))
     cpu = ghost_cpu_s(records)
     took = "" if cpu is None else f" A ghost used {cpu:.2f} CPU-seconds."
+    if not windows and (helper := helper_lines(records)):
+        return [f"{helper[0]}{took}"]
     if not windows:
         return [f"The ghosts served no window.{took}"]
     near = int(total(records, "operations_copied") + total(records, "operations_applied"))
     line = f"The ghosts served {plural(windows, 'window')}"
     line += f"; {plural(near, 'operation')} within a node needed no ghost" if near else ""
-    return [f"{line}.{took}"]
+    return [f"{line}.{took}", *helper_lines(records)]
+
+
+def helper_lines(records: Sequence[Record]) -> list[str]:
+    """How often ghosts woke progress threads, and how often in vain."""
+    if not any(r.trigger == "helper" for r in records):
+        return []
+    wakes, futile = int(total(records, "helper_wakes")), int(total(records, "helper_wakes_futile"))
+    spared = int(total(records, "helper_wakes_spared"))
+    line = f"The helper woke progress threads {plural(wakes, 'time')}"
+    line += f", {futile} of them in vain" if futile else ""
+    line += f"; {plural(spared, 'wake')} could be spared, inside MPI" if spared else ""
+    return [f"{line}."]
 
 
 def overlap_lines(records: Sequence[Record]) -> list[str]:

@@ -7,14 +7,19 @@
 #ifndef HW_PROGRESS_HELPED_H
 #define HW_PROGRESS_HELPED_H
 
+#include "base/atomic.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 /* In memory that the node shares, on a cache line of its own. */
 struct hw_helped_word {
-    _Atomic uint32_t word;    /* a futex; counts up with each word, and with each interrupt of the agent */
-    _Atomic uint32_t matched; /* messages that matched; the helper writes, before the word */
-    char unused[56];
+    _Atomic uint32_t word;    /* a futex; counts up with each wake, and with each interrupt of the agent */
+    _Atomic uint32_t matched; /* messages that matched; the helper writes, before the word; release */
+    _Atomic uint32_t settled; /* how many that were when nothing was pending; the process; release */
+    _Atomic uint32_t spared;  /* wakes that were not needed: the process was inside MPI until it had settled;
+                               * the helper; relaxed */
+    char unused[48];
 };
 
 /* Before the agent opens its triggers, and after it has closed them. */
@@ -28,10 +33,25 @@ void hw_helped_add_unknown(void);
 void hw_helped_take_unknown(void); /* the last one that was added is known after all */
 void hw_helped_forget_unknown(void);
 
-/* Nothing is pending: all messages that matched so far are complete. The agent. */
+/* Nothing is pending: all messages that matched so far are complete. Any thread of the process. */
 void hw_helped_settle(void);
 
-/* By the helper, of a process of its node: `count` more messages matched. */
-void hw_helped_tell(struct hw_helped_word *word, uint32_t count);
+/* Whether a match has ended a wait of the agent since it last asked. The agent. */
+bool hw_helped_take_woken(void);
+
+/* Of this process, so far. */
+uint32_t hw_helped_spared(void);
+
+/* By the helper, of a process of its node: one more message matched; its agent is to look; it need not. */
+void hw_helped_match(struct hw_helped_word *word);
+void hw_helped_wake(struct hw_helped_word *word);
+void hw_helped_spare(struct hw_helped_word *word);
+
+/* Whether anything that matched may be incomplete. Any process of the node. */
+static inline bool hw_helped_is_moving(const struct hw_helped_word *word)
+{
+    return hw_atomic_load_acquire(&((struct hw_helped_word *)word)->matched) !=
+           hw_atomic_load_acquire(&((struct hw_helped_word *)word)->settled);
+}
 
 #endif

@@ -90,6 +90,14 @@ enum hw_event hw_triggers_wait(struct hw_triggers *triggers, uint64_t timeout_ns
 
 void hw_triggers_nap(struct hw_triggers *triggers, uint64_t time_ns) { tick_wait(triggers, time_ns); }
 
+void hw_triggers_rest(struct hw_triggers *triggers, uint64_t time_ns)
+{
+    if (triggers->in_force->rest)
+        triggers->in_force->rest(triggers, time_ns);
+    else
+        hw_triggers_nap(triggers, time_ns);
+}
+
 bool hw_triggers_is_data_waiting(struct hw_triggers *triggers)
 {
     return triggers->in_force->is_data_waiting && triggers->in_force->is_data_waiting(triggers);

@@ -35,6 +35,7 @@ struct hw_trigger {
     int (*refresh)(struct hw_triggers *triggers);
     void (*add)(struct hw_triggers *triggers, int fd);
     enum hw_event (*wait)(struct hw_triggers *triggers, uint64_t timeout_ns);
+    void (*rest)(struct hw_triggers *triggers, uint64_t time_ns);
     bool (*is_data_waiting)(struct hw_triggers *triggers);
     void (*ignore_unread)(struct hw_triggers *triggers);
     void (*interrupt)(struct hw_triggers *triggers);
@@ -88,6 +89,10 @@ enum hw_event hw_triggers_wait(struct hw_triggers *triggers, uint64_t timeout_ns
 
 /* Sleeps for a fixed time, less if interrupted meanwhile. */
 void hw_triggers_nap(struct hw_triggers *triggers, uint64_t time_ns);
+
+/* The same; a trigger that can tell the first message of a transfer from its bulk ends it for such a message.
+ */
+void hw_triggers_rest(struct hw_triggers *triggers, uint64_t time_ns);
 
 /* True if a source has unread data, so that another poll will move something. */
 bool hw_triggers_is_data_waiting(struct hw_triggers *triggers);

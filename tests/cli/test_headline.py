@@ -294,3 +294,16 @@ def test_report_fits_eighty_columns(tmp_path: Path) -> None:
     assert "…" not in said
     flat = " ".join(said.split())
     assert all(number in flat for number in NUMBERS), said
+
+
+def test_whom_the_helper_woke_is_said() -> None:
+    one = {"rank": 0, "size": 2, "engine": "thread", "trigger": "helper", "ghost": 2}
+    woken = {**one, "helper_wakes": 700, "helper_wakes_futile": 3, "helper_wakes_spared": 1}
+
+    def told(*found: dict) -> str:
+        return "\n".join(outcome.summarise([Record.of(record) for record in found]))
+
+    said = told(woken, {**one, "rank": 1})
+    assert "The helper woke progress threads 700 times, 3 of them in vain; 1 wake could be" in said
+    assert "served no window" not in said
+    assert "helper" not in told({**woken, "trigger": "tick"})

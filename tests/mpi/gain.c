@@ -4,6 +4,7 @@
  *   message DIR     rank 0 sends to rank 1
  *   collective DIR  an alltoall of all ranks
  *   window DIR      rank 0 accumulates at the last rank, which is outside MPI until the flush has returned
+ *   awaited N       N messages from rank 0 to rank 1, which waits for each at once
  *   windows N       N exchanges with a computation each: for the policy, which has to find out by itself
  * DIR is empty at first. */
 #include "order.h"
@@ -91,6 +92,21 @@ static void windows(int count)
     }
 }
 
+static void awaited(int count)
+{
+    for (int i = 0; i < count; i++) {
+        MPI_Request request;
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check_rank == 0) {
+            order_sleep(COMPUTE_MS);
+            MPI_Isend(numbers[0], COUNT, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+        } else {
+            MPI_Irecv(numbers[1], COUNT, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -103,6 +119,8 @@ int main(int argc, char **argv)
         collective();
     else if (strcmp(argv[1], "window") == 0)
         window();
+    else if (strcmp(argv[1], "awaited") == 0)
+        awaited(atoi(argv[2]));
     else
         windows(atoi(argv[2]));
     printf("rank %d %s done\n", check_rank, argv[1]);

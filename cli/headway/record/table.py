@@ -23,6 +23,7 @@ from headway.record.table_calls import (
     COMMUNICATOR_COUNTERS,
     DERIVED_COUNTERS,
     EXCHANGE_COUNTERS,
+    PACKING_COUNTERS,
     SITE_COUNTERS,
     Cause,
     Communicator,
@@ -31,18 +32,21 @@ from headway.record.table_calls import (
     Exchange,
     Frame,
     Gap,
+    Packing,
     Partner,
     PythonPlace,
     Site,
     Slices,
 )
 from headway.record.table_moments import (
+    PHASE_COUNTERS,
     Awaited,
     Meeting,
     Moment,
     Moments,
     OneSided,
     Outside,
+    Phase,
     Sample,
     TargetWait,
 )
@@ -142,94 +146,6 @@ class Profile:
         )
 
 
-PHASE_COUNTERS = (
-    "wall_ns",
-    "tracked",
-    "blocked_ns",
-    "overlapped_ns",
-    "mpi_ns",
-)
-
-
-@dataclass(frozen=True)
-class Phase:
-    """A phase that the program named."""
-
-    name: str = ""
-    #: times it began
-    count: int = 0
-    #: time in it
-    wall_ns: int = 0
-    #: operations entered in the tracker meanwhile
-    tracked: int = 0
-    #: time in completion calls that held a tracked request
-    blocked_ns: int = 0
-    #: time the program did not wait while something was pending; counted where the window of
-    #: overlap ends
-    overlapped_ns: int = 0
-    #: time in MPI; 0 without a profile
-    mpi_ns: int = 0
-
-    @classmethod
-    def of(cls, raw: Raw) -> Phase:
-        return cls(
-            name=text(raw, "name"),
-            count=integer(raw, "count"),
-            wall_ns=integer(raw, "wall_ns"),
-            tracked=integer(raw, "tracked"),
-            blocked_ns=integer(raw, "blocked_ns"),
-            overlapped_ns=integer(raw, "overlapped_ns"),
-            mpi_ns=integer(raw, "mpi_ns"),
-        )
-
-
-PACKING_COUNTERS = (
-    "mpi_ns",
-    "headway_ns",
-    "calls",
-    "bytes",
-)
-
-
-@dataclass(frozen=True)
-class Packing:
-    """Packing of a kind of datatype."""
-
-    call: str = ""
-    #: MPI_Type_size
-    type_bytes: int = 0
-    #: blocks of one, those that touch counted as one
-    type_blocks: int = 0
-    type_extent: int = 0
-    #: n: from 2^(n-1) bytes of a call
-    size_class: int = 0
-    #: by which calls go in the end
-    way: str = ""
-    #: what a call takes by the MPI's way, the shortest timed
-    mpi_ns: int = 0
-    #: by ours
-    headway_ns: int = 0
-    #: calls by ours
-    calls: int = 0
-    #: bytes of these
-    bytes: int = 0
-
-    @classmethod
-    def of(cls, raw: Raw) -> Packing:
-        return cls(
-            call=text(raw, "call"),
-            type_bytes=integer(raw, "type_bytes"),
-            type_blocks=integer(raw, "type_blocks"),
-            type_extent=integer(raw, "type_extent", -9000000000000000000),
-            size_class=integer(raw, "size_class", most=64),
-            way=text(raw, "way"),
-            mpi_ns=integer(raw, "mpi_ns"),
-            headway_ns=integer(raw, "headway_ns"),
-            calls=integer(raw, "calls"),
-            bytes=integer(raw, "bytes"),
-        )
-
-
 ROUTE_COUNTERS = (
     "ghost_ns",
     "owner_ns",
@@ -312,6 +228,8 @@ PROCESS_COUNTERS = (
     "receives_registered",
     "sends_announced",
     "helper_wakes",
+    "helper_wakes_futile",
+    "helper_wakes_spared",
     "doors",
     "blocked_ns",
     "overlap_windows",
@@ -457,6 +375,11 @@ class Record:
     sends_announced: int = 0
     #: times the helper's word woke the progress thread
     helper_wakes: int = 0
+    #: of these, for nothing: the program was inside MPI, or nothing was pending any more
+    helper_wakes_futile: int = 0
+    #: times the helper did not wake it, since the program was inside MPI until nothing was
+    #: pending
+    helper_wakes_spared: int = 0
     #: completion calls that held a tracked request
     doors: int = 0
     #: time in those calls
@@ -569,6 +492,8 @@ class Record:
             receives_registered=integer(raw, "receives_registered"),
             sends_announced=integer(raw, "sends_announced"),
             helper_wakes=integer(raw, "helper_wakes"),
+            helper_wakes_futile=integer(raw, "helper_wakes_futile"),
+            helper_wakes_spared=integer(raw, "helper_wakes_spared"),
             doors=integer(raw, "doors"),
             blocked_ns=integer(raw, "blocked_ns"),
             overlap_windows=integer(raw, "overlap_windows"),

@@ -455,3 +455,50 @@ class Derived:
             mpi_ns=integer(raw, "mpi_ns"),
             headway_ns=integer(raw, "headway_ns"),
         )
+
+
+PACKING_COUNTERS = (
+    "mpi_ns",
+    "headway_ns",
+    "calls",
+    "bytes",
+)
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Packing of a kind of datatype."""
+
+    call: str = ""
+    #: MPI_Type_size
+    type_bytes: int = 0
+    #: blocks of one, those that touch counted as one
+    type_blocks: int = 0
+    type_extent: int = 0
+    #: n: from 2^(n-1) bytes of a call
+    size_class: int = 0
+    #: by which calls go in the end
+    way: str = ""
+    #: what a call takes by the MPI's way, the shortest timed
+    mpi_ns: int = 0
+    #: by ours
+    headway_ns: int = 0
+    #: calls by ours
+    calls: int = 0
+    #: bytes of these
+    bytes: int = 0
+
+    @classmethod
+    def of(cls, raw: Raw) -> Packing:
+        return cls(
+            call=text(raw, "call"),
+            type_bytes=integer(raw, "type_bytes"),
+            type_blocks=integer(raw, "type_blocks"),
+            type_extent=integer(raw, "type_extent", -9000000000000000000),
+            size_class=integer(raw, "size_class", most=64),
+            way=text(raw, "way"),
+            mpi_ns=integer(raw, "mpi_ns"),
+            headway_ns=integer(raw, "headway_ns"),
+            calls=integer(raw, "calls"),
+            bytes=integer(raw, "bytes"),
+        )

@@ -182,3 +182,44 @@ class OneSided:
             windows=counts(raw, "windows"),
             waits=objects(raw, "waits", TargetWait.of),
         )
+
+
+PHASE_COUNTERS = (
+    "wall_ns",
+    "tracked",
+    "blocked_ns",
+    "overlapped_ns",
+    "mpi_ns",
+)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase that the program named."""
+
+    name: str = ""
+    #: times it began
+    count: int = 0
+    #: time in it
+    wall_ns: int = 0
+    #: operations entered in the tracker meanwhile
+    tracked: int = 0
+    #: time in completion calls that held a tracked request
+    blocked_ns: int = 0
+    #: time the program did not wait while something was pending; counted where the window of
+    #: overlap ends
+    overlapped_ns: int = 0
+    #: time in MPI; 0 without a profile
+    mpi_ns: int = 0
+
+    @classmethod
+    def of(cls, raw: Raw) -> Phase:
+        return cls(
+            name=text(raw, "name"),
+            count=integer(raw, "count"),
+            wall_ns=integer(raw, "wall_ns"),
+            tracked=integer(raw, "tracked"),
+            blocked_ns=integer(raw, "blocked_ns"),
+            overlapped_ns=integer(raw, "overlapped_ns"),
+            mpi_ns=integer(raw, "mpi_ns"),
+        )

@@ -39,6 +39,7 @@ static enum hw_status start(bool has_world, uint64_t *least_bytes)
 
 static void stop(void)
 {
+    HW_COUNT_ADD(helper_wakes_spared, hw_helped_spared());
     hw_helper_groups_close();
     registry = NULL;
 }
@@ -104,6 +105,7 @@ static void returned(uint64_t blocked_ns, int still_pending)
     if (still_pending || hw_atomic_load_relaxed(&hw_request_outstanding) != 0)
         return;
     hw_helped_forget_unknown();
+    hw_helped_settle();
     pthread_mutex_lock(&lock);
     hw_registry_end_receives(registry);
     pthread_mutex_unlock(&lock);

@@ -5,7 +5,9 @@
  * for one, it is lost. */
 #include "ghost/service.h"
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "engines/helper/call.h"
 #include "engines/helper/helper.h"
 #include "engines/helper/match.h"
 #include "ghost/registry.h"
@@ -24,7 +26,10 @@ static int own_place;      /* among them */
 static int *place_of;      /* by rank in hw_world.all: of its helper */
 static int *user_place_of; /* by rank in hw_world.all: among `users`; -1: another helper's */
 
-static struct hw_helper_match *users; /* that this ghost helps */
+static struct user {
+    struct hw_helper_match match;
+    struct hw_helper_call call;
+} * users; /* that this ghost helps */
 static int user_count;
 
 static struct outgoing {
@@ -65,7 +70,7 @@ static void pass_on(const struct hw_registry_notice *notice, int process)
 static void matched(const struct hw_registry_notice *notice)
 {
     struct hw_registry_notice answer = *notice;
-    hw_helped_tell(&users[user_place_of[notice->to]].registry->word, 1);
+    hw_helper_call_match(&users[user_place_of[notice->to]].call);
     answer.kind = HW_REGISTRY_MATCHED;
     pass_on(&answer, notice->from);
 }
@@ -77,20 +82,20 @@ static void deliver(const struct hw_registry_notice *notice)
     if (place < 0)
         return;
     if (notice->kind == HW_REGISTRY_MATCHED)
-        hw_helped_tell(&users[place].registry->word, 1);
-    else if (hw_helper_match_send(&users[place], notice))
+        hw_helper_call_match(&users[place].call);
+    else if (hw_helper_match_send(&users[place].match, notice))
         matched(notice);
 }
 
-static bool serve_user(struct hw_helper_match *user)
+static bool serve_user(struct user *user)
 {
     struct hw_registry_notice notice;
     bool has_done = false;
-    while (hw_registry_take(user->registry, &notice)) {
+    while (hw_registry_take(user->match.registry, &notice)) {
         pass_on(&notice, notice.to);
         has_done = true;
     }
-    while (hw_helper_match_next(user, &notice)) {
+    while (hw_helper_match_next(&user->match, &notice)) {
         matched(&notice);
         has_done = true;
     }
@@ -119,9 +124,24 @@ static bool hear(int place)
     return true;
 }
 
+/* Of all users. Returns how long nothing is to be done; without MPI. */
+static uint64_t call_again(void)
+{
+    uint64_t due_ns = UINT64_MAX, now_ns = 0;
+    for (int i = 0; is_open && i < user_count; i++) {
+        if (!users[i].call.is_owed)
+            continue;
+        now_ns = now_ns ? now_ns : hw_clock_now_ns();
+        uint64_t next_ns = hw_helper_call_again(&users[i].call, now_ns);
+        due_ns = next_ns < due_ns ? next_ns : due_ns;
+    }
+    return due_ns == UINT64_MAX || due_ns < now_ns ? due_ns : due_ns - now_ns;
+}
+
 static bool poll(void)
 {
     bool has_done = false;
+    call_again();
     for (int i = 0; is_open && i < user_count; i++)
         has_done = serve_user(&users[i]) || has_done;
     for (int i = 0; is_open && i < hw_world.ghost_count; i++)
@@ -155,8 +175,10 @@ static bool find_places(void)
         struct hw_registry *registry = is_mine ? hw_registry_of(i) : NULL;
         if (is_mine && registry == NULL)
             return false;
-        if (is_mine)
-            hw_helper_match_begin(&users[user_count++], registry);
+        if (is_mine) {
+            hw_helper_match_begin(&users[user_count].match, registry);
+            hw_helper_call_begin(&users[user_count++].call, &registry->word, process->local_index);
+        }
     }
     return true;
 }
@@ -225,6 +247,7 @@ static const struct hw_ghost_service service = {
     .begin = begin,
     .end = end,
     .poll = poll,
+    .asleep = call_again,
     .open = open_user,
     .close = close_user,
 };

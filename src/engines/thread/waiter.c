@@ -16,6 +16,7 @@
 #define MAX_NET_NS (24 * HW_NS_PER_MS)
 #define JUDGED_WAIT_NS (2 * HW_NS_PER_MS) /* shorter waits say nothing about the trigger */
 
+enum { STEADY_TICK_GAPS = 16 };
 enum { PACING_BURST = 16, SILENT_PERIODS_TO_TICK = 8, SILENT_PERIODS_TO_RETRY = 64 };
 
 static uint64_t first_period_ns(const struct hw_waiter *waiter)
@@ -40,7 +41,7 @@ void hw_waiter_begin(struct hw_waiter *waiter)
     waiter->had_event = false;
     waiter->is_bulk = false;
     waiter->waited_ns = 0;
-    waiter->busy_since_ns = hw_clock_now_ns();
+    waiter->busy_since_ns = waiter->moved_ns = hw_clock_now_ns();
     if (hw_triggers_use_first(&waiter->triggers)) {
         bool has_sources = hw_triggers_refresh(&waiter->triggers) > 0;
         bool is_forced =
@@ -57,6 +58,8 @@ void hw_waiter_begin(struct hw_waiter *waiter)
 void hw_waiter_end(struct hw_waiter *waiter)
 {
     hw_helped_settle();
+    HW_COUNT_ADD(helper_wakes_futile, waiter->is_told);
+    waiter->is_told = false;
     if (waiter->had_event) {
         waiter->silent_periods = 0;
     } else if (waiter->waited_ns > JUDGED_WAIT_NS) {
@@ -66,17 +69,34 @@ void hw_waiter_end(struct hw_waiter *waiter)
     }
 }
 
+/* Between two looks in the bulk. A helper does not see when a message is complete that the program still
+ * waits with others for: the longer nothing completes, the longer the gap, as that of the tick. */
+static uint64_t bulk_gap_ns(const struct hw_waiter *waiter)
+{
+    uint64_t since_ns = hw_clock_now_ns() - waiter->moved_ns;
+    if (waiter->triggers.in_force != &hw_trigger_helper || since_ns < STEADY_TICK_NS)
+        return waiter->gap_ns;
+    uint64_t gap_ns = since_ns / STEADY_TICK_GAPS < MAX_TICK_NS ? since_ns / STEADY_TICK_GAPS : MAX_TICK_NS;
+    return gap_ns > waiter->gap_ns ? gap_ns : waiter->gap_ns;
+}
+
 /* In the bulk of a transfer, and when small messages come too thick, first sleeps through what would be many
  * events. A handshake in the midst of the bulk is answered at once only where another round of messages waits
- * for it. */
+ * for it, or where the trigger tells it from the bulk. */
 static enum hw_event wait_for_event(struct hw_waiter *waiter)
 {
-    uint64_t nap_ns = waiter->is_bulk ? waiter->gap_ns : hw_pacing_take(&waiter->pacing, hw_clock_now_ns());
-    if (nap_ns)
+    uint64_t nap_ns =
+        waiter->is_bulk ? bulk_gap_ns(waiter) : hw_pacing_take(&waiter->pacing, hw_clock_now_ns());
+    if (nap_ns && waiter->is_bulk)
+        hw_triggers_rest(&waiter->triggers, nap_ns);
+    else if (nap_ns)
         hw_triggers_nap(&waiter->triggers, nap_ns);
     uint64_t began_ns = hw_clock_now_ns();
     enum hw_event event = hw_triggers_wait(&waiter->triggers, waiter->period_ns);
-    waiter->waited_ns += hw_clock_now_ns() - began_ns;
+    uint64_t now_ns = hw_clock_now_ns();
+    waiter->waited_ns += now_ns - began_ns;
+    if (event == HW_EVENT_MESSAGE)
+        waiter->moved_ns = now_ns;
     if (event == HW_EVENT_BULK)
         waiter->is_bulk = true;
     else if (event == HW_EVENT_MESSAGE && waiter->has_rounds)
@@ -91,6 +111,7 @@ enum hw_reason hw_waiter_wait(struct hw_waiter *waiter)
         event = wait_for_event(waiter);
     else
         hw_triggers_nap(&waiter->triggers, waiter->period_ns);
+    waiter->is_told = hw_helped_take_woken();
     if (hw_triggers_were_interrupted(&waiter->triggers))
         return HW_REASON_INTERRUPT;
     if (event == HW_EVENT_NONE) {
@@ -104,6 +125,11 @@ enum hw_reason hw_waiter_wait(struct hw_waiter *waiter)
 
 void hw_waiter_polled(struct hw_waiter *waiter, enum hw_reason reason, int completed)
 {
+    /* The thread's reason is a tick after it has found the program inside MPI. */
+    HW_COUNT_ADD(helper_wakes_futile, waiter->is_told && reason == HW_REASON_TICK);
+    waiter->is_told = false;
+    if (completed)
+        waiter->moved_ns = hw_clock_now_ns();
     if (completed || reason == HW_REASON_EVENT) {
         waiter->period_ns = first_period_ns(waiter);
         return;

@@ -26,11 +26,13 @@ struct hw_waiter {
     bool is_bulk;       /* a transfer is under way: sleep a gap before the next look */
     uint64_t gap_ns;    /* that gap; the agent may set it before each wait */
     bool has_rounds;    /* what is pending has several rounds of messages (a collective); likewise */
+    bool is_told;       /* the helper ended the last wait, and the thread has not had its turn since */
     bool had_event;     /* in this busy period */
     uint64_t waited_ns; /* for events, in this busy period */
     int silent_periods; /* busy periods in a row that waited for events and had none */
     uint64_t period_ns; /* of the tick, or of the net under the events */
     uint64_t busy_since_ns;
+    uint64_t moved_ns; /* when last something completed, or began: helper only */
 };
 
 /* hw_triggers_close(&waiter->triggers) undoes it. */
