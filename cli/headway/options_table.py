@@ -189,6 +189,64 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_P2P",
+        type="enum",
+        default="off",
+        values=("off", "ghost"),
+        unit="",
+        min=0,
+        max=0,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="off | ghost",
+        brief="who moves large nonblocking messages",
+        help=(
+            "off: the MPI, helped by the progress thread. ghost: the ghosts, with HEADWAY_GHOSTS: "
+            "MPI_Isend and MPI_Issend of contiguous data to another node hand the message over in "
+            "the time of a small one, and it moves while the program computes, into memory of the "
+            "receiver's node. All processes of the job need Headway, and threads of the program "
+            "must take turns in MPI (below MPI_THREAD_MULTIPLE); else the MPI moves everything, "
+            "as it does what ghosts cannot take."
+        ),
+    ),
+    Option(
+        name="HEADWAY_OFFLOAD_MIN",
+        type="integer",
+        default="auto",
+        values=(),
+        unit="bytes",
+        min=128,
+        max=1073741824,
+        auto=0,
+        aliases=(),
+        tune=(),
+        accepted="auto | 128..1073741824 bytes (K, M, G)",
+        brief="smallest message that ghosts move",
+        help=(
+            "auto: what the MPI would not send at once, 64 KiB at least."
+        ),
+    ),
+    Option(
+        name="HEADWAY_STAGING",
+        type="integer",
+        default="256M",
+        values=(),
+        unit="bytes",
+        min=65536,
+        max=1099511627776,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="65536..1099511627776 bytes (K, M, G)",
+        brief="memory of a node for messages that arrive before their receivers want them",
+        help=(
+            "With HEADWAY_P2P=ghost. Each user process of a node has an equal part, and each "
+            "sender an equal part of that. A message for which there is no room goes the MPI's "
+            "way. What is never used costs nothing."
+        ),
+    ),
+    Option(
         name="HEADWAY_ADAPT",
         type="enum",
         default="guided",

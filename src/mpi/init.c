@@ -62,16 +62,31 @@ static void end_without_program(void)
         _exit(EXIT_BAD_INPUT);
 }
 
+/* What ghosts are to do needs ghosts, and memory that the machine has. */
+static bool are_options_possible(void)
+{
+    bool has_ghosts = hw_options.ghosts.count > 0;
+    if (hw_options.trigger == HW_OPTION_TRIGGER_HELPER && !has_ghosts) {
+        hw_log_fatal(
+            "HEADWAY_TRIGGER=helper: a helper is a ghost, and there are none; set HEADWAY_GHOSTS=1 too");
+        return false;
+    }
+    if (hw_options.p2p == HW_OPTION_P2P_OFF)
+        return true;
+    int64_t machine_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+    if (!has_ghosts)
+        hw_log_fatal("HEADWAY_P2P=ghost: there are no ghosts to move messages; set HEADWAY_GHOSTS=1 too");
+    else if (hw_options.staging_bytes > machine_bytes)
+        hw_log_fatal("HEADWAY_STAGING is %lld bytes, and this machine has %lld; give less",
+                     (long long)hw_options.staging_bytes, (long long)machine_bytes);
+    return has_ghosts && hw_options.staging_bytes <= machine_bytes;
+}
+
 /* Before anything else of ours, once: bad input ends the process before any communication. */
 static void prepare_once(void)
 {
-    if (hw_options_load() != HW_OK)
+    if (hw_options_load() != HW_OK || !are_options_possible())
         _exit(EXIT_BAD_INPUT);
-    if (hw_options.trigger == HW_OPTION_TRIGGER_HELPER && hw_options.ghosts.count == 0) {
-        hw_log_fatal(
-            "HEADWAY_TRIGGER=helper: a helper is a ghost, and there are none; set HEADWAY_GHOSTS=1 too");
-        _exit(EXIT_BAD_INPUT);
-    }
     hw_record_begin(hw_options.record);
     hw_paths_set_depth((int)hw_options.paths);
     if (hw_options.record_needed && !hw_record_is_possible())

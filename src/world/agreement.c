@@ -10,7 +10,9 @@ struct hw_world_terms hw_world_terms_own(void)
     return (struct hw_world_terms){.ghosts = hw_options.ghosts,
                                    .redirect = (int32_t)hw_options.redirect,
                                    .trigger = (int32_t)hw_options.trigger,
-                                   .adapt = (int32_t)hw_options.adapt};
+                                   .adapt = (int32_t)hw_options.adapt,
+                                   .p2p = (int32_t)hw_options.p2p,
+                                   .staging_bytes = hw_options.staging_bytes};
 }
 
 static struct hw_options options_of(const struct hw_world_terms *terms)
@@ -20,6 +22,8 @@ static struct hw_options options_of(const struct hw_world_terms *terms)
     options.redirect = (enum hw_option_redirect)terms->redirect;
     options.trigger = (enum hw_option_trigger)terms->trigger;
     options.adapt = (enum hw_option_adapt)terms->adapt;
+    options.p2p = (enum hw_option_p2p)terms->p2p;
+    options.staging_bytes = terms->staging_bytes;
     return options;
 }
 
@@ -52,6 +56,10 @@ enum hw_status hw_world_terms_compare(const struct hw_world_terms *first, const 
         differing = offsetof(struct hw_options, trigger);
     else if (first->adapt != other->adapt)
         differing = offsetof(struct hw_options, adapt);
+    else if (first->p2p != other->p2p)
+        differing = offsetof(struct hw_options, p2p);
+    else if (first->p2p != HW_OPTION_P2P_OFF && first->staging_bytes != other->staging_bytes)
+        differing = offsetof(struct hw_options, staging_bytes);
     else
         return HW_OK;
     if (is_speaker)

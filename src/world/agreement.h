@@ -15,6 +15,8 @@ struct hw_world_terms {
     int32_t redirect; /* enum hw_option_redirect */
     int32_t trigger;  /* enum hw_option_trigger: whether it is the helper */
     int32_t adapt;    /* enum hw_option_adapt */
+    int32_t p2p;      /* enum hw_option_p2p */
+    int64_t staging_bytes;
 };
 
 struct hw_world_terms hw_world_terms_own(void);

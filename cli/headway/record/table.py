@@ -227,6 +227,11 @@ PROCESS_COUNTERS = (
     "packed_message_ns",
     "receives_registered",
     "sends_announced",
+    "p2p_offloaded",
+    "p2p_offloaded_bytes",
+    "p2p_tickets",
+    "p2p_waited_ns",
+    "p2p_held",
     "helper_wakes",
     "helper_wakes_futile",
     "helper_wakes_spared",
@@ -373,6 +378,17 @@ class Record:
     receives_registered: int = 0
     #: sends that the helper was told of
     sends_announced: int = 0
+    #: sends that the ghost moved
+    p2p_offloaded: int = 0
+    #: bytes of these
+    p2p_offloaded_bytes: int = 0
+    #: received messages that ghosts moved
+    p2p_tickets: int = 0
+    #: time in which the program waited for their data
+    p2p_waited_ns: int = 0
+    #: messages that were taken from the MPI because a probe found one that might be moved by
+    #: ghosts
+    p2p_held: int = 0
     #: times the helper's word woke the progress thread
     helper_wakes: int = 0
     #: of these, for nothing: the program was inside MPI, or nothing was pending any more
@@ -491,6 +507,11 @@ class Record:
             packed_message_ns=integer(raw, "packed_message_ns"),
             receives_registered=integer(raw, "receives_registered"),
             sends_announced=integer(raw, "sends_announced"),
+            p2p_offloaded=integer(raw, "p2p_offloaded"),
+            p2p_offloaded_bytes=integer(raw, "p2p_offloaded_bytes"),
+            p2p_tickets=integer(raw, "p2p_tickets"),
+            p2p_waited_ns=integer(raw, "p2p_waited_ns"),
+            p2p_held=integer(raw, "p2p_held"),
             helper_wakes=integer(raw, "helper_wakes"),
             helper_wakes_futile=integer(raw, "helper_wakes_futile"),
             helper_wakes_spared=integer(raw, "helper_wakes_spared"),
