@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The block: memory that a user process and the ghosts of its node share for messages that ghosts move
  * (doc/adr/0044). The user process takes it from the arena; its ghost maps it. In it, one behind the other:
- * the header, the queue of sends (shm/queue.h; its word also tells of arrivals), what each receiver has given back, arrivals by sender, and the
- * staging memory, into which the ghost puts what others send to this process.
+ * the header, the queue of sends (shm/queue.h; its word also tells of arrivals), what each receiver has given
+ * back, arrivals by sender, and the staging memory, into which the ghost puts what others send to this
+ * process.
  *
- * The staging memory is cut into lanes of one length, one for each other user process of the job. The sender's
- * user process says where in its lane a message goes, so it never sends what there is no room for. Places in a
- * lane are counted for ever: byte p is at p % lane bytes, and no message wraps. */
+ * The staging memory is cut into lanes of one length, one for each other user process of the job. The
+ * sender's user process says where in its lane a message goes, so it never sends what there is no room for.
+ * Places in a lane are counted for ever: byte p is at p % lane bytes, and no message wraps. */
 #ifndef HW_ENGINES_P2P_SHARED_BLOCK_H
 #define HW_ENGINES_P2P_SHARED_BLOCK_H
 
@@ -126,7 +127,7 @@ static inline char *hw_p2p_staged(struct hw_p2p_block *block, int receiver, int 
     uint64_t bytes = hw_p2p_lane_bytes(receiver);
     int own_rank = hw_world.processes[receiver].user_rank;
     uint64_t lane = (uint64_t)(from_rank > own_rank ? from_rank - 1 : from_rank);
-    return (char *)block + hw_p2p_staging_place() + lane * bytes + begin % bytes;
+    return (char *)block + hw_p2p_staging_place() + lane * bytes + (bytes ? begin % bytes : 0);
 }
 
 #endif

@@ -14,7 +14,7 @@ enum { HW_P2P_MAGIC_BYTES = 16 };
 
 struct hw_p2p_opened {
     bool is_open;
-    struct hw_p2p_block *block; /* of this user process; NULL in ghosts */
+    struct hw_p2p_block *block;        /* of this user process; NULL in ghosts */
     uint8_t magic[HW_P2P_MAGIC_BYTES]; /* random; of this job */
     const char *reason;                /* why it is not open; NULL: nobody asked */
 };

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/p2p/ghost/service.h"
+
+#include "base/log.h"
+#include "engines/p2p/ghost/incoming.h"
+#include "engines/p2p/ghost/outgoing.h"
+#include "engines/p2p/ghost/users.h"
+#include "engines/p2p/ghost/wire.h"
+#include "engines/p2p/shared/opened.h"
+#include "ghost/service.h"
+#include "real/constants.h"
+#include "shm/arena.h"
+#include "world/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+
+struct hw_p2p_opened hw_p2p_opened;
+
+static const char *(*is_able)(void);
+static struct hw_p2p_introduction *introductions; /* of the node's processes, in the order of hw_world.node */
+static uint64_t proof;
+static bool is_ending; /* of a ghost: nothing more is told */
+
+/* ---- opening: collective over hw_world.all ---------------------------------------------------------------
+ */
+
+/* In a user process: takes its block. NULL, or why not. */
+static const char *make_block(void)
+{
+    const char *reason = is_able();
+    size_t bytes = hw_p2p_block_bytes(hw_world.rank);
+    if (reason)
+        return reason;
+    if (hw_world.node_count < 2)
+        return "all processes are on one node";
+    if (hw_p2p_lane_bytes(hw_world.rank) == 0)
+        return "HEADWAY_STAGING is too small for so many processes";
+    hw_p2p_opened.block = hw_arena_is_open ? hw_arena_take_zeroed(bytes, HW_ARENA_ALIGNMENT) : NULL;
+    if (hw_p2p_opened.block == NULL)
+        return "the node shares no memory with its ghosts";
+    hw_queue_make(hw_p2p_queue_of(hw_p2p_opened.block), HW_P2P_CELLS);
+    return NULL;
+}
+
+static struct hw_p2p_introduction introduce(void)
+{
+    size_t bytes = hw_p2p_block_bytes(hw_world.rank);
+    struct hw_arena_range range = hw_arena_range();
+    int64_t place = hw_arena_find(hw_p2p_opened.block, bytes);
+    if (getrandom(&proof, sizeof proof, 0) != sizeof proof)
+        proof = (uint64_t)(uintptr_t)&proof;
+    return (struct hw_p2p_introduction){.is_willing = place >= 0,
+                                        .place = place,
+                                        .bytes = (int64_t)bytes,
+                                        .arena_base = (uint64_t)(uintptr_t)range.base,
+                                        .arena_bytes = range.bytes,
+                                        .proof = (uint64_t)(uintptr_t)&proof,
+                                        .proof_value = proof};
+}
+
+static bool exchange_introductions(void)
+{
+    struct hw_p2p_introduction own = {0};
+    introductions = calloc((size_t)hw_world.own_node->process_count, sizeof *introductions);
+    if (hw_p2p_opened.block)
+        own = introduce();
+    return hw_world_have_all(hw_world.node, introductions != NULL) && introductions != NULL &&
+           hw_bottom.Allgather(&own, sizeof own, HW_BYTE, introductions, sizeof own, HW_BYTE,
+                               hw_world.node) == MPI_SUCCESS;
+}
+
+/* Yama lets a process be read by its parent and by whom it names alone. It names one: asked for only where
+ * it is needed, since the program may have named its debugger. */
+static bool are_users_readable(bool is_served)
+{
+    bool is_ghost = hw_world_is_ghost();
+    if (!hw_world_have_all(hw_world.node, is_served))
+        return false;
+    if (hw_world_have_all(hw_world.node, !is_ghost || hw_p2p_users_are_readable(introductions)))
+        return true;
+    if (!is_ghost) {
+        int ghost = hw_world.processes[hw_world.rank].ghost;
+        int first = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+        prctl(PR_SET_PTRACER,
+              (unsigned long)hw_world.node_pids[first + hw_world.processes[ghost].local_index], 0, 0, 0);
+    }
+    hw_bottom.Barrier(hw_world.node);
+    return hw_world_have_all(hw_world.node, !is_ghost || hw_p2p_users_are_readable(introductions));
+}
+
+static void agree_on_magic(void)
+{
+    if (hw_world.rank == 0 && getrandom(hw_p2p_opened.magic, HW_P2P_MAGIC_BYTES, 0) != HW_P2P_MAGIC_BYTES)
+        hw_p2p_opened.is_open = false;
+    hw_p2p_opened.is_open =
+        hw_world_have_all(hw_world.all, hw_p2p_opened.is_open) &&
+        hw_world_have_all(hw_world.all, hw_bottom.Bcast(hw_p2p_opened.magic, HW_P2P_MAGIC_BYTES, HW_BYTE, 0,
+                                                        hw_world.all) == MPI_SUCCESS);
+}
+
+/* All processes of the job, or nobody. */
+static void open_all(void)
+{
+    bool is_ghost = hw_world_is_ghost();
+    hw_p2p_opened.reason = is_ghost ? NULL : make_block();
+    bool is_told = exchange_introductions();
+    bool is_served = is_told && (is_ghost ? hw_p2p_users_take(introductions) && hw_p2p_outgoing_open() &&
+                                                hw_p2p_incoming_open()
+                                          : hw_p2p_opened.reason == NULL);
+    bool is_read = are_users_readable(is_served);
+    if (is_served && !is_read && hw_p2p_opened.reason == NULL)
+        hw_p2p_opened.reason = "a process of the node declines, or its ghost cannot read its memory";
+    bool is_wired = hw_p2p_wire_open();
+    hw_p2p_opened.is_open = hw_world_have_all(hw_world.all, is_read && is_wired);
+    agree_on_magic();
+    if (!hw_p2p_opened.is_open && hw_p2p_opened.reason == NULL)
+        hw_p2p_opened.reason = "another process declines";
+}
+
+static void drop_all(void)
+{
+    if (hw_world_is_ghost()) {
+        hw_p2p_incoming_close();
+        hw_p2p_outgoing_close();
+        hw_p2p_users_drop(introductions);
+    }
+    hw_p2p_wire_free();
+    if (hw_p2p_opened.block)
+        hw_arena_give(hw_p2p_opened.block);
+    hw_p2p_opened.block = NULL;
+    hw_p2p_opened.is_open = false;
+    free(introductions);
+    introductions = NULL;
+}
+
+/* ---- a ghost
+ * ----------------------------------------------------------------------------------------------- */
+
+static void begin(void)
+{
+    open_all();
+    if (hw_p2p_opened.is_open)
+        hw_p2p_wire_listen();
+    else
+        drop_all();
+}
+
+static bool hear(void)
+{
+    struct hw_p2p_note note;
+    int place;
+    bool has_heard = false;
+    while (hw_p2p_wire_hear(&place, &note)) {
+        if (note.kind == HW_P2P_NOTE_OFFER)
+            hw_p2p_incoming_offered(place, &note);
+        else if (note.kind == HW_P2P_NOTE_CREDIT)
+            hw_p2p_incoming_credited(&note);
+        has_heard = true;
+    }
+    return has_heard;
+}
+
+static bool poll(void)
+{
+    if (!hw_p2p_opened.is_open)
+        return false;
+    bool has_done = hw_p2p_outgoing_advance();
+    has_done = hear() || has_done;
+    has_done = hw_p2p_incoming_advance() || has_done;
+    return (!is_ending && hw_p2p_incoming_give_credit()) || has_done;
+}
+
+/* Every user process is in MPI_Finalize, so no job comes any more. Others' messages are received to their
+ * end, since what is left of a communicator when it is freed some MPIs take for an error. */
+static void end(void)
+{
+    if (!hw_p2p_opened.is_open)
+        return;
+    while (!hw_p2p_outgoing_is_idle())
+        poll();
+    is_ending = true;
+    hw_p2p_wire_say_end();
+    while (!hw_p2p_wire_has_ended() || !hw_p2p_incoming_is_idle())
+        poll();
+    drop_all();
+}
+
+/* ---- a user process
+ * ------------------------------------------------------------------------------------------ */
+
+static enum hw_status open_user(void)
+{
+    open_all();
+    if (!hw_p2p_opened.is_open)
+        drop_all();
+    return HW_OK;
+}
+
+static void close_user(void)
+{
+    if (hw_p2p_opened.is_open)
+        drop_all();
+}
+
+static const struct hw_ghost_service service = {
+    .name = "p2p",
+    .begin = begin,
+    .end = end,
+    .poll = poll,
+    .open = open_user,
+    .close = close_user,
+};
+
+void hw_p2p_service_add(const char *(*is_able_)(void))
+{
+    is_able = is_able_;
+    if (hw_ghost_service_add(&service) != HW_OK)
+        hw_log_error("there are too many services of ghosts");
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/p2p/ghost/users.h"
+
+#include "ghost/node_memory.h"
+#include "world/world.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static struct hw_p2p_user *users;
+static int user_count;
+
+static struct hw_ghost_piece piece_of(const struct hw_p2p_introduction *told)
+{
+    return hw_ghost_piece_of(told->place, told->bytes, sysconf(_SC_PAGESIZE));
+}
+
+/* What the node's ghosts have mapped from their start (node_memory.h), of one process. */
+static void find_arena(struct hw_p2p_user *user, int local_index, const struct hw_p2p_introduction *told)
+{
+    if (!hw_ghost_node_memory_has_ranges() || told->arena_bytes == 0)
+        return;
+    user->arena_base = told->arena_base;
+    user->arena_bytes = told->arena_bytes;
+    user->arena =
+        hw_ghost_node_memory_ranges().memory + hw_ghost_range_offset(local_index, (int64_t)told->arena_bytes);
+}
+
+bool hw_p2p_users_make(void)
+{
+    users = calloc((size_t)hw_world.own_node->process_count, sizeof *users);
+    return users != NULL;
+}
+
+struct hw_p2p_user *hw_p2p_users_add(int process, pid_t pid, struct hw_p2p_block *block)
+{
+    struct hw_p2p_user *user = &users[user_count++];
+    *user = (struct hw_p2p_user){.process = process, .pid = pid, .block = block};
+    user->lanes = calloc((size_t)hw_world.user_count, sizeof *user->lanes);
+    return user->lanes && hw_queue_consume(&user->jobs, hw_p2p_queue_of(block)) ? user : NULL;
+}
+
+static bool take(int process, const struct hw_p2p_introduction *told)
+{
+    int local_index = hw_world.processes[process].local_index;
+    struct hw_ghost_piece piece = piece_of(told);
+    char *memory = NULL;
+    if (told->is_willing && hw_world.node_pids[local_index] > 0)
+        memory = hw_ghost_node_memory_map(&piece, 1, 0);
+    if (memory == NULL)
+        return false;
+    madvise(memory, (size_t)piece.bytes, MADV_DONTDUMP);
+    struct hw_p2p_user *user =
+        hw_p2p_users_add(process, hw_world.node_pids[local_index], (struct hw_p2p_block *)(void *)memory);
+    if (user)
+        find_arena(user, local_index, told);
+    return user != NULL;
+}
+
+bool hw_p2p_users_take(const struct hw_p2p_introduction *all)
+{
+    if (!hw_p2p_users_make())
+        return false;
+    for (int i = 0; i < hw_world.size; i++) {
+        const struct hw_world_process *process = &hw_world.processes[i];
+        if (process->user_rank >= 0 && process->ghost == hw_world.rank &&
+            !take(i, &all[process->local_index]))
+            return false;
+    }
+    return true;
+}
+
+bool hw_p2p_users_are_readable(const struct hw_p2p_introduction *all)
+{
+    for (int i = 0; i < user_count; i++) {
+        const struct hw_p2p_introduction *told = &all[hw_world.processes[users[i].process].local_index];
+        uint64_t value = 0;
+        if (hw_p2p_user_read(&users[i], told->proof, &value, sizeof value) != 0 || value != told->proof_value)
+            return false;
+    }
+    return true;
+}
+
+void hw_p2p_users_drop(const struct hw_p2p_introduction *all)
+{
+    for (int i = 0; i < user_count; i++) {
+        struct hw_ghost_piece piece = piece_of(&all[hw_world.processes[users[i].process].local_index]);
+        hw_ghost_node_memory_unmap((char *)users[i].block, &piece, 1, 0);
+        free(users[i].lanes);
+    }
+    free(users);
+    users = NULL;
+    user_count = 0;
+}
+
+int hw_p2p_user_count(void) { return user_count; }
+
+struct hw_p2p_user *hw_p2p_user_at(int index) { return &users[index]; }
+
+struct hw_p2p_user *hw_p2p_user_of(int process)
+{
+    for (int i = 0; i < user_count; i++)
+        if (users[i].process == process)
+            return &users[i];
+    return NULL;
+}
+
+const char *hw_p2p_user_memory(const struct hw_p2p_user *user, uint64_t address, uint64_t bytes)
+{
+    uint64_t offset = address - user->arena_base;
+    if (address < user->arena_base || offset > user->arena_bytes || bytes > user->arena_bytes - offset)
+        return NULL;
+    return user->arena + offset;
+}
+
+int hw_p2p_user_read(const struct hw_p2p_user *user, uint64_t address, void *to, uint64_t bytes)
+{
+    /* An address in another process is a number here. */
+    struct iovec local = {to, bytes}, remote = {(void *)address, bytes}; // NOLINT(performance-no-int-to-ptr)
+    ssize_t done = process_vm_readv(user->pid, &local, 1, &remote, 1, 0);
+    if (done < 0)
+        return errno;
+    return (uint64_t)done == bytes ? 0 : EFAULT;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The user processes that a ghost serves, as it sees them: their blocks, and their memory, which it reads
+ * where it lies (process_vm_readv(2)) or has mapped (the arena). Ghost's only thread. */
+#ifndef HW_ENGINES_P2P_GHOST_USERS_H
+#define HW_ENGINES_P2P_GHOST_USERS_H
+
+#include "engines/p2p/shared/block.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Of a sender, in the staging memory of a user process. */
+struct hw_p2p_lane {
+    uint64_t freed;   /* messages that the user process has given back: all before this one */
+    uint64_t arrived; /* those that have arrived since */
+    uint64_t freed_end;
+    bool is_owed; /* the sender does not know yet */
+};
+
+struct hw_p2p_user {
+    int process; /* rank in hw_world.all */
+    pid_t pid;
+    struct hw_p2p_block *block;
+    struct hw_queue_consumer jobs;
+    uint64_t arena_base, arena_bytes; /* there; 0 bytes: it is not mapped here */
+    const char *arena;                /* here */
+    uint64_t consumed;                /* what block->consumed was */
+    bool owes_credit;                 /* a lane does */
+    struct hw_p2p_lane *lanes;        /* by the sender's rank in the program's world */
+};
+
+/* What a user process tells the ghosts of its node. */
+struct hw_p2p_introduction {
+    int64_t is_willing;
+    int64_t place, bytes; /* of its block, in the node's file */
+    uint64_t arena_base, arena_bytes;
+    uint64_t proof; /* an address; there is proof_value, if the process number means the same here */
+    uint64_t proof_value;
+};
+
+/* Before the first is added; false: no memory. */
+bool hw_p2p_users_make(void);
+/* BLOCK is mapped here. NULL: no memory, or the block has another layout. */
+struct hw_p2p_user *hw_p2p_users_add(int process, pid_t pid, struct hw_p2p_block *block);
+
+/* Makes them, and adds all that this ghost serves. ALL: of the processes of the node in the order of
+ * hw_world.node. False: one cannot be served. */
+bool hw_p2p_users_take(const struct hw_p2p_introduction *all);
+/* Whether the ghost can read the memory of all of them. */
+bool hw_p2p_users_are_readable(const struct hw_p2p_introduction *all);
+void hw_p2p_users_drop(const struct hw_p2p_introduction *all);
+
+int hw_p2p_user_count(void);
+struct hw_p2p_user *hw_p2p_user_at(int index);
+/* NULL: another ghost's. */
+struct hw_p2p_user *hw_p2p_user_of(int process);
+
+/* Where its memory lies here. NULL: it must be read. */
+const char *hw_p2p_user_memory(const struct hw_p2p_user *user, uint64_t address, uint64_t bytes);
+
+/* 0, or an errno. */
+int hw_p2p_user_read(const struct hw_p2p_user *user, uint64_t address, void *to, uint64_t bytes);
+
+#endif
