@@ -250,6 +250,12 @@ def python_value(value: str | int | None | tuple[str, ...]) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
+#: what the command's table leaves out
+PYTHON_DEFAULTS: dict[str, object] = {
+    "values": (), "unit": "", "min": 0, "max": 0, "auto": None, "aliases": (), "tune": ()
+}  # fmt: skip
+
+
 def python_table(options: list[Option]) -> str:
     rows = []
     for option in options:
@@ -258,7 +264,11 @@ def python_table(options: list[Option]) -> str:
                   ("max", option.max), ("auto", option.auto), ("aliases", option.aliases),
                   ("tune", option.tune),
                   ("accepted", option.accepted()), ("brief", option.brief)]  # fmt: skip
-        body = "".join(f"        {key}={python_value(value)},\n" for key, value in fields)
+        body = "".join(
+            f"        {key}={python_value(value)},\n"
+            for key, value in fields
+            if key not in PYTHON_DEFAULTS or value != PYTHON_DEFAULTS[key]
+        )
         help_lines = textwrap.wrap(option.help, 84)
         body += "        help=(\n"
         for index, line in enumerate(help_lines):
@@ -273,20 +283,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Option:
     """One option of the library; `name` is its environment variable."""
 
     name: str
     type: str  # "enum", "integer", "share", "bool" or "path"
     default: str
-    values: tuple[str, ...]
-    unit: str  # of an integer: "bytes", "us", "fraction" (in thousandths) or ""
-    min: int
-    max: int
-    auto: int | None  # the number the word "auto" stands for
-    aliases: tuple[str, ...]
-    tune: tuple[str, ...]  # values worth trying, for `headway tune`
+    values: tuple[str, ...] = ()
+    unit: str = ""  # of an integer: "bytes", "us", "fraction" (in thousandths) or ""
+    min: int = 0
+    max: int = 0
+    auto: int | None = None  # the number the word "auto" stands for
+    aliases: tuple[str, ...] = ()
+    tune: tuple[str, ...] = ()  # values worth trying, for `headway tune`
     accepted: str
     brief: str
     help: str

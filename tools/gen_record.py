@@ -505,7 +505,9 @@ def python_module(record: Record, module: str) -> str:
         names = sorted({"SCHEMA", *(n for one in record.objects for n in python_names(one))})
         lines += ["__all__ = [", *(f'    "{name}",' for name in names), "]", ""]
         lines += ["#: the schema this command was written with", f"SCHEMA = {record.version}", ""]
-    return "\n".join([*lines, "", ""]) + text.rstrip() + "\n"
+    # The formatter's blank lines: behind imports one, before a class two.
+    blank = [""] if text.startswith(("@", "class ")) or module == FIRST_MODULE else []
+    return "\n".join([*lines, *blank, ""]) + text.rstrip() + "\n"
 
 
 def committed(record: Record) -> dict[str, str]:
