@@ -126,6 +126,10 @@ struct hw_engine {
      * for ever, and calls no MPI. */
     void (*abandon)(void);
 
+    /* The program is about to post a message of which the engine will be told, inside the entry; told because
+     * the engine times calls (HW_INSIDE_TIMES). */
+    void (*posts)(void);
+
     /* An operation has been entered in the tracker (posted, or started). is_receive: it only takes what
      * others send. Any thread, inside a hook. An engine without it is told nothing down to `listen`. */
     void (*posted)(enum hw_request_kind kind, uint64_t bytes, bool is_receive);
@@ -133,6 +137,9 @@ struct hw_engine {
     /* What the operation that was just told of is: a message of its own, from or to another process. Not of
      * those that have no one such message (MPI_Isendrecv, matched receives, starts, packed ones). */
     void (*messaged)(const struct hw_engine_message *message);
+
+    /* A blocking door has taken tracked requests and is about to wait for them, inside the real call. */
+    void (*waits)(void);
 
     /* A door that held tracked requests is about to return to the program. blocked_ns is the time it took if
      * it is a blocking call, else 0; still_pending counts the requests it held that are not complete. */
@@ -233,6 +240,8 @@ static inline void hw_engines_post_rma(MPI_Count count, MPI_Datatype type, MPI_R
     HW_COUNT(tracked_rma);
     hw_engines_post(HW_REQUEST_RMA, hw_engines_bytes(count, type), false, request);
 }
+
+static inline void hw_engines_waits(void) { HW_ENGINES_TELL(waits); }
 
 static inline void hw_engines_returned(uint64_t blocked_ns, int still_pending)
 {

@@ -62,6 +62,16 @@ static inline int enter_door(struct door *door, int count, const MPI_Request *re
     return reserve_statuses(door, status_count, statuses);
 }
 
+/* The same of a door that blocks. */
+static inline int enter_waiting_door(struct door *door, int count, const MPI_Request *requests,
+                                     int status_count, MPI_Status **statuses)
+{
+    int entered = enter_door(door, count, requests, status_count, statuses);
+    if (entered == TAKEN && door->taken.followed > 0)
+        hw_engines_waits();
+    return entered;
+}
+
 /* Likewise for a call that completes nothing: Cancel and Request_get_status*. */
 static inline int enter_side_door(struct door *door, int count, const MPI_Request *requests, int status_count,
                                   MPI_Status **statuses)
@@ -121,7 +131,7 @@ static void mark_one(struct door *door, int rc, int index, const MPI_Status *sta
 int hw_wait(MPI_Request *request, MPI_Status *status)
 {
     struct door door;
-    int entered = enter_door(&door, 1, request, 1, &status);
+    int entered = enter_waiting_door(&door, 1, request, 1, &status);
     if (entered == NOTHING_TAKEN)
         return hw_real.Wait(request, status);
     if (entered == MUST_REFUSE)
@@ -134,7 +144,7 @@ int hw_wait(MPI_Request *request, MPI_Status *status)
 int hw_waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct door door;
-    int entered = enter_door(&door, count, requests, count, &statuses);
+    int entered = enter_waiting_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)
         return hw_real.Waitall(count, requests, statuses);
     if (entered == MUST_REFUSE)
@@ -147,7 +157,7 @@ int hw_waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
     struct door door;
-    int entered = enter_door(&door, count, requests, 1, &status);
+    int entered = enter_waiting_door(&door, count, requests, 1, &status);
     if (entered == NOTHING_TAKEN)
         return hw_real.Waitany(count, requests, index, status);
     if (entered == MUST_REFUSE)
@@ -161,7 +171,7 @@ int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status
 int hw_waitsome(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
     struct door door;
-    int entered = enter_door(&door, count, requests, count, &statuses);
+    int entered = enter_waiting_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)
         return hw_real.Waitsome(count, requests, outcount, indices, statuses);
     if (entered == MUST_REFUSE)

@@ -33,8 +33,9 @@ int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, 
                                              : hw_ask_isend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return messaged(hw_real_isend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest, tag,
-                    comm, false, request);
+    return messaged(
+        HW_POSTING(count, datatype, hw_real_isend(buf, count, datatype, dest, tag, comm, request)), count,
+        datatype, dest, tag, comm, false, request);
 }
 
 int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -44,8 +45,9 @@ int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                              : hw_ask_issend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return messaged(hw_real_issend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
-                    tag, comm, false, request);
+    return messaged(
+        HW_POSTING(count, datatype, hw_real_issend(buf, count, datatype, dest, tag, comm, request)), count,
+        datatype, dest, tag, comm, false, request);
 }
 
 int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -55,8 +57,9 @@ int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                              : hw_ask_irsend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return messaged(hw_real_irsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
-                    tag, comm, false, request);
+    return messaged(
+        HW_POSTING(count, datatype, hw_real_irsend(buf, count, datatype, dest, tag, comm, request)), count,
+        datatype, dest, tag, comm, false, request);
 }
 
 int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -65,8 +68,9 @@ int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
     int rc = hw_ask_ibsend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return tracked(hw_real_ibsend(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
-                   false, request);
+    return tracked(
+        HW_POSTING(count, datatype, hw_real_ibsend(buf, count, datatype, dest, tag, comm, request)), count,
+        datatype, dest, false, request);
 }
 
 int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -76,8 +80,9 @@ int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int 
                                              : hw_ask_irecv(buf, count, datatype, source, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return messaged(hw_real_irecv(buf, count, datatype, source, tag, comm, request), count, datatype, source,
-                    tag, comm, true, request);
+    return messaged(
+        HW_POSTING(count, datatype, hw_real_irecv(buf, count, datatype, source, tag, comm, request)), count,
+        datatype, source, tag, comm, true, request);
 }
 
 int hw_imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
@@ -86,8 +91,8 @@ int hw_imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *me
         !hw_track_asks(count, datatype) ? HW_DECLINES : hw_ask_imrecv(buf, count, datatype, message, request);
     if (rc != HW_DECLINES)
         return rc;
-    return tracked(hw_real_imrecv(buf, count, datatype, message, request), count, datatype, HW_ANY_SOURCE,
-                   true, request);
+    return tracked(HW_POSTING(count, datatype, hw_real_imrecv(buf, count, datatype, message, request)), count,
+                   datatype, HW_ANY_SOURCE, true, request);
 }
 
 int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,

@@ -65,6 +65,15 @@ static inline bool hw_track_is_callback(MPI_Op op)
     return hw_engine_is_on() && !hw_real_op_is_predefined(op);
 }
 
+/* The value of `call`, which posts a message. The time in it is no computation, so engines are told while
+ * they time calls. */
+#define HW_POSTING(count, type, call)                                                                        \
+    ({                                                                                                       \
+        if (hw_inside_wants(HW_INSIDE_TIMES) && hw_engines_want(count, type))                                \
+            HW_ENGINES_TELL(posts);                                                                          \
+        (call);                                                                                              \
+    })
+
 /* After a successful point-to-point post. Nothing travels to or from MPI_PROC_NULL, where programs post at
  * the edge of a grid as large as elsewhere. */
 static inline bool hw_track_p2p(MPI_Count count, MPI_Datatype type, int peer, bool is_receive,

@@ -354,7 +354,7 @@ static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window
 {
     uint64_t waited_ns = window->blocked_ns + window->elsewhere_ns;
     uint64_t least_ns = MIN_GAIN_NS + waited_ns / GAIN_PARTS;
-    if (window->duration_ns >= waited_ns + least_ns) {
+    if (hw_policy_free_ns(window) >= least_ns) {
         class->idle_run = 0;
         return false;
     }

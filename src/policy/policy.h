@@ -140,6 +140,7 @@ struct hw_policy_window {
     uint64_t opened_ns;
     uint64_t blocked_ns;   /* in completion */
     uint64_t elsewhere_ns; /* in blocking calls that complete none of the window's operations */
+    uint64_t posting_ns;   /* in posts, but for the first one */
     uint64_t overhead_ns;  /* waking the thread, and its CPU time where it takes the program's core */
     uint64_t duration_ns;  /* from the first post until nothing was outstanding */
     uint64_t moving_ns;    /* from the first to the last look of the thread between which bytes moved; 0: not
@@ -147,6 +148,13 @@ struct hw_policy_window {
     bool has_helped;       /* the next is known */
     uint64_t helped_ns;    /* what moved while the thread took part takes so long on the wire */
 };
+
+/* For how long it was not in MPI. */
+static inline uint64_t hw_policy_free_ns(const struct hw_policy_window *window)
+{
+    uint64_t inside_ns = window->blocked_ns + window->elsewhere_ns + window->posting_ns;
+    return window->duration_ns > inside_ns ? window->duration_ns - inside_ns : 0;
+}
 
 /* What the program lost in it. */
 static inline uint64_t hw_policy_cost_ns(const struct hw_policy_window *window)

@@ -52,15 +52,22 @@ bool hw_alarm_is_there(const struct hw_alarm *alarm)
            status.st_dev == alarm->witness_device && status.st_ino == alarm->witness_inode;
 }
 
-void hw_alarm_set(const struct hw_alarm *alarm, uint64_t delay_ns)
+/* In delay_ns; 0: never. */
+static void set_timer(const struct hw_alarm *alarm, uint64_t delay_ns)
 {
     if (!hw_alarm_is_there(alarm))
         return;
-    delay_ns = delay_ns ? delay_ns : 1; /* 0 would disarm it */
     const struct itimerspec when = {
         .it_value = {.tv_sec = (time_t)(delay_ns / HW_NS_PER_S), .tv_nsec = (long)(delay_ns % HW_NS_PER_S)}};
     timerfd_settime(alarm->timer_fd, 0, &when, NULL);
 }
+
+void hw_alarm_set(const struct hw_alarm *alarm, uint64_t delay_ns)
+{
+    set_timer(alarm, delay_ns ? delay_ns : 1);
+}
+
+void hw_alarm_cancel(const struct hw_alarm *alarm) { set_timer(alarm, 0); }
 
 void hw_alarm_sleep(const struct hw_alarm *alarm, uint64_t timeout_ns)
 {

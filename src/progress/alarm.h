@@ -30,6 +30,9 @@ bool hw_alarm_is_there(const struct hw_alarm *alarm);
 /* Goes off after delay_ns, 0: at once, instead of what was set before. Any thread. */
 void hw_alarm_set(const struct hw_alarm *alarm, uint64_t delay_ns);
 
+/* It does not go off, unless it did already. Any thread. */
+void hw_alarm_cancel(const struct hw_alarm *alarm);
+
 /* Sleeps until it goes off, at most timeout_ns, and never longer than a second: the program may close the
  * descriptor meanwhile. */
 void hw_alarm_sleep(const struct hw_alarm *alarm, uint64_t timeout_ns);

@@ -65,6 +65,19 @@ static void later_setting_takes_the_place_of_the_earlier(void **state)
     hw_alarm_sleep(&alarm_set, LONG_NS);
 }
 
+static void cancelled_alarm_ends_no_sleep(void **state)
+{
+    (void)state;
+    enum { SHORT_NS = 20 * 1000 * 1000 };
+    hw_alarm_set(&alarm_set, SHORT_NS / 4);
+    hw_alarm_cancel(&alarm_set);
+    uint64_t began_ns = hw_clock_now_ns();
+    hw_alarm_sleep(&alarm_set, SHORT_NS);
+    assert_true(hw_clock_now_ns() - began_ns >= SHORT_NS);
+    hw_alarm_set(&alarm_set, 0);
+    hw_alarm_sleep(&alarm_set, LONG_NS);
+}
+
 static void closed_descriptors_are_noticed(void **state)
 {
     (void)state;
@@ -84,6 +97,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(alarm_set_before_ends_the_sleep, start, stop),
         cmocka_unit_test_setup_teardown(alarm_of_another_thread_ends_the_sleep, start, stop),
         cmocka_unit_test_setup_teardown(later_setting_takes_the_place_of_the_earlier, start, stop),
+        cmocka_unit_test_setup_teardown(cancelled_alarm_ends_no_sleep, start, stop),
         cmocka_unit_test(closed_descriptors_are_noticed),
     };
     return cmocka_run_group_tests_name("alarm", tests, NULL, NULL);

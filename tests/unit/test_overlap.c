@@ -66,6 +66,23 @@ static void time_in_blocking_calls_is_not_overlapped(void **state)
     assert_true(atomic_load(&hw_counters.overlapped_ns) - before_ns <= rest_ns);
 }
 
+static void time_in_later_posts_is_not_overlapped(void **state)
+{
+    (void)state;
+    enum { POST_NS = 2000000 };
+    bool is_new;
+    uint64_t before_ns = atomic_load(&hw_counters.overlapped_ns), start_ns = hw_clock_now_ns();
+    post();
+    hw_overlap_posts();
+    uint64_t began_ns = hw_clock_now_ns(), ended_ns = began_ns;
+    while (ended_ns < began_ns + POST_NS)
+        ended_ns = hw_clock_now_ns();
+    hw_overlap_posted(HW_REQUEST_P2P, 1 << 20, false, &is_new);
+    complete();
+    uint64_t rest_ns = hw_clock_now_ns() - start_ns - (ended_ns - began_ns);
+    assert_true(atomic_load(&hw_counters.overlapped_ns) - before_ns <= rest_ns);
+}
+
 /* A receive that is always posted: after a while calls are not timed any more. */
 static void long_windows_are_not_timed_for_ever(void **state)
 {
@@ -127,6 +144,7 @@ int main(void)
         cmocka_unit_test(calls_are_timed_while_a_window_is_open),
         cmocka_unit_test(call_that_outlives_its_window_counts_for_none),
         cmocka_unit_test(time_in_blocking_calls_is_not_overlapped),
+        cmocka_unit_test(time_in_later_posts_is_not_overlapped),
         cmocka_unit_test(long_windows_are_not_timed_for_ever),
         cmocka_unit_test(gain_is_what_moved_while_the_thread_looked),
     };

@@ -288,6 +288,20 @@ static void blocking_calls_are_not_computation(void **state)
     assert_int_equal(model.class.window_count, 0);
 }
 
+/* A post that moves the data itself, on a fast link: nobody computes meanwhile. */
+static void posting_is_not_computation(void **state)
+{
+    (void)state;
+    struct model model = model_make(0, 0, 0);
+    for (int i = 0; i < 20; i++) {
+        hw_policy_begin(&model.class, &model.ledger, 0);
+        const struct hw_policy_window window = {
+            .blocked_ns = 1 * MS, .posting_ns = 8 * MS, .duration_ns = 9 * MS};
+        hw_policy_end(&model.class, &model.ledger, &window);
+    }
+    assert_int_equal(model.class.window_count, 0);
+}
+
 /* The sender itself only loses: what its receiver gains shows in how soon it sends again. */
 static void early_sends_help_the_receiver(void **state)
 {
@@ -401,6 +415,7 @@ int main(void)
         cmocka_unit_test(equal_cost_keeps_it_on),
         cmocka_unit_test(thread_is_ready_while_windows_wait_at_once),
         cmocka_unit_test(blocking_calls_are_not_computation),
+        cmocka_unit_test(posting_is_not_computation),
         cmocka_unit_test(early_sends_help_the_receiver),
         cmocka_unit_test(early_sends_that_help_nobody_are_not_worth_it),
         cmocka_unit_test(long_windows_are_not_used_to_learn),

@@ -246,6 +246,7 @@ PROCESS_COUNTERS = (
     "judged_off_low_ns",
     "judged_off_high_ns",
     "wakes",
+    "wakes_spared",
     "looks",
     "looks_inside",
     "events",
@@ -418,6 +419,8 @@ class Record:
     judged_off_high_ns: int = 0
     #: times the progress thread was woken because something was posted
     wakes: int = 0
+    #: of these, undone because the program waited at once
+    wakes_spared: int = 0
     #: times the progress thread woke up at all
     looks: int = 0
     #: of these, the program was inside MPI: nothing done
@@ -526,6 +529,7 @@ class Record:
             judged_off_low_ns=integer_or_none(raw, "judged_off_low_ns"),
             judged_off_high_ns=integer(raw, "judged_off_high_ns"),
             wakes=integer(raw, "wakes"),
+            wakes_spared=integer(raw, "wakes_spared"),
             looks=integer(raw, "looks"),
             looks_inside=integer(raw, "looks_inside"),
             events=integer(raw, "events"),

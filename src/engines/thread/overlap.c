@@ -72,7 +72,9 @@ static struct {
     uint64_t bytes;
     uint64_t thread_cpu_ns; /* of the progress thread, when it opened */
     uint64_t blocked_ns;
-    uint64_t elsewhere_ns; /* in blocking calls that are no doors */
+    uint64_t elsewhere_ns;   /* in blocking calls that are no doors */
+    uint64_t posts_since_ns; /* the post under way; 0: none that is timed */
+    uint64_t posting_ns;     /* in posts, but for the first one */
     uint64_t wake_ns;
     bool has_gone;            /* somebody was told to start the thread on it */
     bool is_probe, has_begun; /* the thread comes later; it has come */
@@ -171,7 +173,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     window.is_on = decide(now_ns);
     window.is_interfered = is_paused || is_listened;
     window.opened_ns = now_ns;
-    window.blocked_ns = window.elsewhere_ns = 0;
+    window.blocked_ns = window.elsewhere_ns = window.posting_ns = window.posts_since_ns = 0;
     window.bytes = window.sent_bytes = 0;
     window.has_wire = false;
     window.stretch_ns = window.best_ns = window.best_bytes = 0;
@@ -227,8 +229,8 @@ static void tell_gain(struct hw_policy_class *class)
 static void count_window(struct hw_policy_class *class, const struct hw_policy_window *closed)
 {
     uint64_t waited_ns = closed->blocked_ns + closed->elsewhere_ns;
-    if (closed->duration_ns > waited_ns)
-        HW_COUNT_ADD(overlapped_ns, closed->duration_ns - waited_ns);
+    uint64_t free_ns = hw_policy_free_ns(closed);
+    HW_COUNT_ADD(overlapped_ns, free_ns);
     if (!closed->was_on || window.is_interfered)
         return;
     if (class->idle_run > 0) { /* nothing to gain, and the thread has its price */
@@ -240,7 +242,7 @@ static void count_window(struct hw_policy_class *class, const struct hw_policy_w
     class->judged.on_ns += hw_policy_cost_ns(closed) + kernel_ns;
     class->judged.kernel_ns += kernel_ns;
     class->judged.waited_ns += waited_ns;
-    class->judged.free_ns += closed->duration_ns > waited_ns ? closed->duration_ns - waited_ns : 0;
+    class->judged.free_ns += free_ns;
     class->judged.gap_ns = hw_atomic_load_relaxed(&gap_ns);
     HW_COUNT(judged_windows);
     tell_gain(class);
@@ -306,6 +308,7 @@ static void close_window(uint64_t now_ns)
         .opened_ns = window.opened_ns,
         .blocked_ns = window.blocked_ns,
         .elsewhere_ns = window.elsewhere_ns,
+        .posting_ns = window.posting_ns,
         .overhead_ns = window.wake_ns,
         .duration_ns = now_ns - window.opened_ns,
         .moving_ns = window.last_moved_ns - window.first_moved_ns,
@@ -326,10 +329,26 @@ static void close_window(uint64_t now_ns)
     hw_inside_want(HW_INSIDE_TIMES, false);
 }
 
-/* Counts the post. Whether the series is complete is known from the windows before. */
-static enum hw_policy_post continue_series(uint64_t now_ns)
+void hw_overlap_posts(void)
 {
-    if (window.series_count && now_ns - hw_overlap_last_post_ns() > SERIES_GAP_NS)
+    pthread_mutex_lock(&lock);
+    window.posts_since_ns = hw_clock_now_ns();
+    pthread_mutex_unlock(&lock);
+}
+
+/* Returns when it began, as far as that is known. */
+static uint64_t end_post(uint64_t now_ns)
+{
+    uint64_t began_ns = window.posts_since_ns ? window.posts_since_ns : now_ns;
+    window.posting_ns += now_ns - began_ns;
+    window.posts_since_ns = 0;
+    return began_ns;
+}
+
+/* Counts the post. Whether the series is complete is known from the windows before. */
+static enum hw_policy_post continue_series(uint64_t began_ns, uint64_t now_ns)
+{
+    if (window.series_count && began_ns - hw_overlap_last_post_ns() > SERIES_GAP_NS)
         end_series();
     hw_atomic_store_relaxed(&last_post_ns, now_ns);
     if (window.is_series_over)
@@ -343,6 +362,7 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
 {
     pthread_mutex_lock(&lock);
     uint64_t now_ns = hw_clock_now_ns();
+    uint64_t began_ns = end_post(now_ns);
     if (window.class && now_ns - window.opened_ns > MAX_WINDOW_NS)
         close_window(now_ns);
     if (!window.class)
@@ -353,7 +373,7 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
         hw_atomic_store_relaxed(&has_rounds, true);
     window.has_only_receives &= is_receive;
     window.is_for_others &= kind == HW_REQUEST_COLLECTIVE || (kind == HW_REQUEST_P2P && !is_receive);
-    enum hw_policy_post result = continue_series(now_ns);
+    enum hw_policy_post result = continue_series(began_ns, now_ns);
     /* Who has posted receives alone often goes on to a blocking send. A poll before it would answer the
      * partner first, and the two directions would go one after the other: let the thread wait a moment and
      * see. */

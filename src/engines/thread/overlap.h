@@ -16,6 +16,9 @@
  * first post. */
 void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed);
 
+/* The program is about to post. */
+void hw_overlap_posts(void);
+
 /* Something was posted. Opens a window if none is open. *is_new: the thread has not been told of this window.
  */
 enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive,

@@ -12,16 +12,15 @@
 #include "engines/thread/awaited.h"
 #include "engines/thread/burst.h"
 #include "engines/thread/overlap.h"
+#include "engines/thread/sleep.h"
 #include "engines/thread/waiter.h"
 #include "profile/record/counters.h"
-#include "progress/alarm.h"
 #include "progress/helped.h"
 #include "progress/inside.h"
 #include "progress/listeners.h"
 #include "progress/poll.h"
 #include "progress/wire.h"
 #include "real/real.h"
-#include "shm/futex.h"
 #include "world/comm.h"
 
 #include <pthread.h>
@@ -29,6 +28,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 enum {
     STACK_BYTES = 512 * 1024, /* address space; touched pages only are memory */
@@ -60,20 +60,10 @@ static _Atomic int life; /* of the thread; written under creation_lock, or when 
 static atomic_bool is_stopping, is_retired, has_new_window;
 static atomic_bool is_polling; /* with is_paused, seq_cst: either sees the other */
 
-/* How the thread sleeps when it does not wait for the transport; seq_cst with the tracker's counters, so that
- * either the thread sees new work or the one who made it sees the thread asleep. */
-enum {
-    AWAKE,
-    ARMED,   /* sleeps on the alarm, which is set */
-    NAPPING, /* sleeps for a moment */
-    PARKED,  /* sleeps until there is work */
-    PARKED_ON_ALARM,
-};
-static _Atomic uint32_t sleep_state;
-static struct hw_alarm wake_up;
 static atomic_int exposure_count;
 static _Atomic uint64_t window_freed_ns; /* when the last exposed one was */
 static atomic_uint post_count; /* operations posted; tells the thread whether the program is still posting */
+static atomic_bool is_waited_for;          /* a blocking door has taken all that is pending */
 static atomic_bool is_series_complete;     /* the last post was the last of its series, as far as is known */
 static atomic_bool is_paused, is_listened; /* by the program; is_paused with is_polling, seq_cst */
 static atomic_bool has_sockets;            /* the waiter's trigger is events; written by the thread */
@@ -157,19 +147,13 @@ static int drain(bool *is_cut)
     return completed;
 }
 
-/* Sleeps until a hook wakes it, at most timeout_ns. */
-static void rest(uint32_t state, uint64_t timeout_ns)
+static bool is_to_go_on(enum hw_sleep depth)
 {
-    if (state == PARKED && hw_alarm_is_there(&wake_up))
-        state = PARKED_ON_ALARM;
-    hw_atomic_store_seq_cst(&sleep_state, state);
-    bool is_to_go_on = hw_atomic_load_seq_cst(&is_stopping) || (state >= PARKED && has_work());
-    if (!is_to_go_on && state == PARKED_ON_ALARM)
-        hw_alarm_sleep(&wake_up, timeout_ns);
-    else if (!is_to_go_on)
-        hw_futex_wait(&sleep_state, state, timeout_ns);
-    hw_atomic_store_seq_cst(&sleep_state, AWAKE);
+    return hw_atomic_load_seq_cst(&is_stopping) || (depth >= HW_SLEEP_PARKED && has_work());
 }
+
+/* Sleeps until a hook wakes it, at most timeout_ns. */
+static void rest(enum hw_sleep depth, uint64_t timeout_ns) { hw_sleep_rest(depth, timeout_ns, is_to_go_on); }
 
 /* Lets the program finish a series of posts. A poll in the middle of it would answer the partner's receive
  * requests before the program's own sends are announced; the partner would then fill the connection with its
@@ -209,14 +193,15 @@ static uint64_t window_series_nap_ns(void)
     return nap;
 }
 
-/* How long to nap where there is no work now; 0 to park. Perhaps a door holds everything for the moment: if
- * it completes it all, nobody must wake us. Nor does anybody when no code of the program is expected any
- * more. */
+/* How long to nap where there is no work now; 0 to park. Perhaps a door that does not block holds everything
+ * for the moment, again and again: it is not to wake us each time. Nor does anybody when no code of the
+ * program is expected any more. */
 static uint64_t idle_nap_ns(int *idle_looks)
 {
     bool is_barred = hw_atomic_load_seq_cst(&hw_request_callbacks) != 0;
     uint64_t series_nap_ns = window_series_nap_ns();
-    if (hw_atomic_load_seq_cst(&is_paused) || hw_atomic_load_seq_cst(&is_retired))
+    if (hw_atomic_load_seq_cst(&is_paused) || hw_atomic_load_seq_cst(&is_retired) ||
+        hw_atomic_load_relaxed(&is_waited_for))
         return 0;
     if (series_nap_ns > 0)
         return series_nap_ns;
@@ -289,7 +274,7 @@ static void work(void)
             uint64_t nap_ns = idle_nap_ns(&idle_looks);
             if (nap_ns == 0)
                 break;
-            rest(NAPPING, nap_ns);
+            rest(HW_SLEEP_NAPPING, nap_ns);
             continue;
         }
         idle_looks = 0;
@@ -304,7 +289,7 @@ static void work(void)
             HW_COUNT(looks_inside);
             if (hw_overlap_waits_at_once()) /* it is likely to stay there until the window is over */
                 inside_nap_ns = MAX_INSIDE_NAP_NS;
-            rest(NAPPING, inside_nap_ns);
+            rest(HW_SLEEP_NAPPING, inside_nap_ns);
             if (inside_nap_ns < MAX_INSIDE_NAP_NS)
                 inside_nap_ns *= 2;
             reason = HW_REASON_TICK;
@@ -317,7 +302,7 @@ static void work(void)
         hw_waiter_polled(&waiter, reason, drain(&is_cut));
         look_again();
         if (is_cut) { /* what is still to be read tells nobody again */
-            rest(NAPPING, inside_nap_ns);
+            rest(HW_SLEEP_NAPPING, inside_nap_ns);
             if (was_awaited && inside_nap_ns < MAX_INSIDE_NAP_NS)
                 inside_nap_ns *= 2;
             reason = HW_REASON_TICK;
@@ -352,56 +337,38 @@ static void *run(void *unused)
 {
     (void)unused;
     prepare_thread();
+    /* Who made it has more to post, and may wait at once: then there is nothing to look for yet. */
+    nanosleep(&(struct timespec){.tv_nsec = ALARM_NS}, NULL);
     while (!hw_atomic_load_seq_cst(&is_stopping)) {
-        rest(PARKED, parking_ns());
+        rest(HW_SLEEP_PARKED, parking_ns());
         work();
     }
     return NULL;
 }
 
-/* Takes the thread's sleep away if it is at least as deep as `state`. True if the caller is to end it now. */
-static bool is_to_wake(uint32_t state, uint32_t *found)
-{
-    *found = hw_atomic_load_seq_cst(&sleep_state);
-    return (*found >= state || *found == ARMED) &&
-           hw_atomic_compare_exchange_seq_cst(&sleep_state, found, AWAKE);
-}
-
-static void end_sleep(uint32_t state)
-{
-    if (state == ARMED || state == PARKED_ON_ALARM)
-        hw_alarm_set(&wake_up, 0);
-    else
-        hw_futex_wake(&sleep_state, 1);
-}
-
 /* Wakes the thread if it sleeps at least as deeply as `state`. The caller is inside a hook but no longer
  * inside the real MPI: the woken thread may get the caller's core at once, and must not take it to be. */
-static void wake(uint32_t state)
+static void wake(enum hw_sleep depth)
 {
-    uint32_t found;
-    if (!is_to_wake(state, &found))
+    enum hw_sleep found;
+    if (!hw_sleep_take(depth, &found))
         return;
     HW_COUNT(wakes);
     uint64_t before_ns = hw_clock_now_ns();
     hw_inside_leave(&hw_inside);
-    end_sleep(found);
+    hw_sleep_end(found);
     hw_inside_enter(&hw_inside);
     hw_overlap_add_wake(hw_clock_now_ns() - before_ns);
 }
 
 /* The same a moment later, when the series of posts is over, where the thread can be told so. */
-static void wake_soon(uint32_t state)
+static void wake_soon(enum hw_sleep depth)
 {
-    uint32_t parked = PARKED_ON_ALARM;
-    if (hw_atomic_load_seq_cst(&sleep_state) == ARMED)
-        return;
-    if (!hw_atomic_compare_exchange_seq_cst(&sleep_state, &parked, ARMED)) {
-        wake(state);
-        return;
-    }
-    HW_COUNT(wakes);
-    hw_alarm_set(&wake_up, ALARM_NS);
+    enum hw_sleep_arming arming = hw_sleep_arm(ALARM_NS);
+    if (arming == HW_SLEEP_CANNOT_ARM)
+        wake(depth);
+    else if (arming == HW_SLEEP_IS_ARMED)
+        HW_COUNT(wakes);
 }
 
 /* A new window of overlap begins while the thread still waits on the last one's transport: what it believes
@@ -434,6 +401,14 @@ static bool is_created(void)
     return hw_atomic_load_seq_cst(&life) == RUNNING;
 }
 
+/* A long post is no moment to come: it may move the data itself, and the program is inside MPI until it is
+ * over. hw_thread_posted follows. */
+void hw_thread_posts(void)
+{
+    hw_overlap_posts();
+    hw_sleep_disarm();
+}
+
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     bool is_new;
@@ -444,27 +419,39 @@ void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive
     hw_atomic_add_release(&post_count, 1); /* after its time */
     if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || hw_atomic_load_seq_cst(&is_paused))
         return;
-    bool is_asleep = hw_atomic_load_seq_cst(&sleep_state) != AWAKE;
+    bool is_asleep = !hw_sleep_is_awake();
     if (post == HW_POLICY_POST_COMPLETE)
         hw_atomic_store_seq_cst(&is_series_complete, true);
-    if (is_asleep && post == HW_POLICY_POST_COMPLETE)
-        wake(NAPPING);
+    if (is_asleep && post == HW_POLICY_POST_COMPLETE && !hw_overlap_waits_at_once())
+        wake(HW_SLEEP_NAPPING);
     else if (is_asleep)
-        wake_soon(NAPPING);
+        wake_soon(HW_SLEEP_NAPPING);
     else if (is_new)
         begin_anew();
+}
+
+/* Nothing is computed until the program has what it waits for, so the thread need not come. If something is
+ * still pending then, hw_thread_returned wakes it. */
+void hw_thread_waits(void)
+{
+    if (hw_atomic_load_relaxed(&hw_request_pending) != 0)
+        return;
+    hw_atomic_store_relaxed(&is_waited_for, true);
+    if (hw_sleep_disarm())
+        HW_COUNT(wakes_spared);
 }
 
 void hw_thread_returned(uint64_t blocked_ns, int still_pending)
 {
     if (hw_atomic_load_relaxed(&exceptions) != 0)
         hw_arithmetic_add_exceptions(hw_atomic_exchange_seq_cst(&exceptions, 0));
+    hw_atomic_store_relaxed(&is_waited_for, false);
     HW_COUNT(doors);
     HW_COUNT_ADD(blocked_ns, blocked_ns);
     hw_overlap_returned(blocked_ns);
     if (still_pending && hw_overlap_is_on() && !hw_atomic_load_seq_cst(&is_paused))
-        wake(PARKED); /* one that naps looks again by itself: a program that tests in a loop must not pay each
-                         time */
+        wake(HW_SLEEP_PARKED); /* one that naps looks again by itself: a program that tests in a loop must not
+                         pay each time */
 }
 
 static void wait_for_poll(void)
@@ -478,9 +465,9 @@ void hw_thread_retire(void) { hw_atomic_store_seq_cst(&is_retired, true); }
 /* The program changed its mind about what the thread may do; outside MPI, so nothing has to be hidden. */
 static void take_up(void)
 {
-    uint32_t found;
-    if (has_work() && is_to_wake(NAPPING, &found))
-        end_sleep(found);
+    enum hw_sleep found;
+    if (has_work() && hw_sleep_take(HW_SLEEP_NAPPING, &found))
+        hw_sleep_end(found);
 }
 
 void hw_thread_pause(bool wants_pause)
@@ -505,7 +492,7 @@ void hw_thread_listen(bool wants_listening)
 static void serve_exposure(void)
 {
     if (hw_awaited_is() && !hw_atomic_load_relaxed(&is_retired) && is_created())
-        wake(PARKED); /* the thread finds out whether there are sockets to watch */
+        wake(HW_SLEEP_PARKED); /* the thread finds out whether there are sockets to watch */
 }
 
 void hw_thread_exposed(int change)
@@ -530,7 +517,7 @@ enum hw_status hw_thread_start(bool has_world)
     if (has_world && hw_poll_open() != HW_OK)
         hw_log_warn("no private communicator to poll on: only operations with a request are progressed");
     hw_waiter_open(&waiter);
-    hw_alarm_open(&wake_up);
+    hw_sleep_open();
     if (sched_getaffinity(0, sizeof allowed_cores, &allowed_cores) != 0)
         memset(&allowed_cores, 0xff, sizeof allowed_cores);
     hw_atomic_store_seq_cst(&is_stopping, false);
@@ -557,9 +544,7 @@ static void ask_to_stop(void)
     stopped_cpu_ns = cpu_ns();
     hw_atomic_store_seq_cst(&life, NOT_CREATED);
     hw_atomic_store_seq_cst(&is_stopping, true);
-    hw_atomic_store_seq_cst(&sleep_state, AWAKE);
-    hw_futex_wake(&sleep_state, 1);
-    hw_alarm_set(&wake_up, 0);
+    hw_sleep_end_all();
     hw_triggers_interrupt(&waiter.triggers);
 }
 
@@ -586,7 +571,7 @@ void hw_thread_stop(void)
         pthread_join(thread, NULL);
     }
     hw_triggers_close(&waiter.triggers);
-    hw_alarm_close(&wake_up);
+    hw_sleep_close();
     hw_poll_close();
 }
 
