@@ -16,12 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* `batch`: barriers, or operations, of a sample. In each 16th barrier a library that adapts exchanges
+ * something. */
 static struct {
     struct bench_list sizes;
-    int64_t rounds, warmup;
+    int64_t rounds, warmup, batch;
     const char *what, *order, *epoch_type;
     bool is_guided;
-} options = {.rounds = 40, .warmup = 5, .what = "window", .order = "world", .epoch_type = ""};
+} options = {.rounds = 40, .warmup = 5, .batch = 64, .what = "window", .order = "world", .epoch_type = ""};
 
 static MPI_Comm members;
 static MPI_Info info, symmetric;
@@ -50,10 +52,6 @@ static struct {
     int count;
     enum what value[WHATS];
 } asked;
-
-/* Barriers, or operations, of a sample: more than between two of the barriers in which a library that adapts
- * exchanges something. */
-enum { BATCH = 64 };
 
 static void window_make(int64_t bytes, MPI_Win *win)
 {
@@ -125,7 +123,7 @@ static void synchronise(enum what what, const char *buffer, int64_t bytes, int t
 
 static void issue(enum what what, const char *buffer, int64_t bytes, int target, MPI_Win win)
 {
-    for (int i = 0; i < BATCH; i++)
+    for (int64_t i = 0; i < options.batch; i++)
         if (what == ISSUE)
             put(buffer, bytes, target, win);
         else
@@ -143,7 +141,7 @@ static void sample_run(enum what what, const char *buffer, int64_t bytes, int ra
     else if (what == SET_INFO)
         MPI_Win_set_info(win, symmetric);
     else if (what == BARRIER || what == BARRIER_ALONE)
-        for (int i = 0; i < BATCH; i++)
+        for (int64_t i = 0; i < options.batch; i++)
             MPI_Barrier(members);
     else if (rank == 0 && (what == ISSUE || what == ISSUE_ACCUMULATE))
         issue(what, buffer, bytes, last, win);
@@ -168,7 +166,7 @@ static void samples_measure(enum what what, const struct bench *bench, const cha
         if (has_epoch(what))
             MPI_Win_flush_all(win);
         if (i >= 0)
-            phases->samples[SAMPLE][i] = taken_s / (is_batch(what) ? BATCH : 1);
+            phases->samples[SAMPLE][i] = taken_s / (is_batch(what) ? (double)options.batch : 1);
     }
     if (has_epoch(what))
         MPI_Win_unlock_all(win);
@@ -243,6 +241,7 @@ int main(int argc, char **argv)
         {"sizes", BENCH_LIST, &options.sizes, "bytes of the window on each rank"},
         {"rounds", BENCH_INTEGER, &options.rounds, "timed rounds a size"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed rounds a size"},
+        {"batch", BENCH_INTEGER, &options.batch, "barriers or operations of a sample"},
         {"what", BENCH_TEXT, &options.what,
          "some of: window, lock, put, flush, lock_all, fence, pscw, set_info, barrier, barrier_alone, issue, "
          "issue_accumulate"},
@@ -255,6 +254,8 @@ int main(int argc, char **argv)
     struct bench_json json;
     bench_start(&bench, "rma_cost", argc, argv, table);
     asked_read(&bench);
+    if (options.batch < 1)
+        bench_refuse(&bench, "--batch is a whole number from 1 on, not %lld", (long long)options.batch);
     if (strcmp(options.order, "world") != 0 && strcmp(options.order, "reversed") != 0)
         bench_refuse(&bench, "--order is world or reversed, not %s", options.order);
     members_make();
