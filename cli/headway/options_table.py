@@ -264,12 +264,12 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         name="HEADWAY_PREDICT_INT",
         type="integer",
-        default="1000000",
+        default="100000",
         unit="us",
         min=1000,
         max=3600000000,
         accepted="1000..3600000000 us (us, ms, s)",
-        brief="time over which the share of time in MPI is taken: a second",
+        brief="time over which the share of time in MPI is taken: 0.1 s",
         help=(
             "For HEADWAY_ADAPT=local, global and auto. The ghosts take a sample of each process a "
             "millisecond, so that it costs the program nothing, and judge the share each time "
@@ -279,12 +279,12 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         name="HEADWAY_GSYNC_INT",
         type="integer",
-        default="2000000",
+        default="200000",
         unit="us",
         min=1000,
         max=3600000000,
         accepted="1000..3600000000 us (us, ms, s)",
-        brief="time between two exchanges of these shares between nodes: two seconds",
+        brief="time between two exchanges of these shares between nodes: 0.2 s",
         help=(
             "For HEADWAY_ADAPT=global and auto: the first ghosts of the nodes tell one another "
             "what they have found, so that Put and Get follow without any call of the program."

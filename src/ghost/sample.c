@@ -18,7 +18,7 @@
 #define LOOK_EACH_NS (50 * HW_NS_PER_US)
 
 /* One that sleeps takes the core from somebody, and its caches, for every look: fewer of them do. */
-enum { ASLEEP_LOOKS = 64 }; /* in an interval */
+enum { ASLEEP_LOOKS = 32 }; /* in an interval */
 #define ASLEEP_MAX_NS (16 * HW_NS_PER_MS)
 
 enum { ROUNDS_PER_CLOCK = 16 };

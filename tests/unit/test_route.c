@@ -32,8 +32,15 @@ struct program {
 
 struct run {
     struct hw_route route;
-    uint64_t now_ns, rounds_left, rounds_by[HW_ROUTE_WAYS], took_ns, best_ns, timed, since_timed;
+    uint64_t now_ns, rounds_left, rounds_by[HW_ROUTE_WAYS], took_ns, best_ns, timed, since_timed, timed_ns;
 };
+
+/* The part of all time that looks may take. */
+static uint64_t spare_ns(const struct run *run)
+{
+    uint64_t all_ns = run->now_ns / 50;
+    return all_ns > run->route.spent_ns ? all_ns - run->route.spent_ns : 0;
+}
 
 static void round_of(struct run *run, const struct program *program)
 {
@@ -50,18 +57,20 @@ static void round_of(struct run *run, const struct program *program)
     run->best_ns += program->computing_ns + (ghost_ns < mean_ns ? ghost_ns : mean_ns);
     run->rounds_by[way]++;
     run->since_timed++;
-    if (run->rounds_left > 0) {
+    if (run->rounds_left > 0 && run->now_ns - run->timed_ns < 5 * MS) {
         run->rounds_left--;
         return;
     }
     run->timed++;
+    run->timed_ns = run->now_ns;
     run->rounds_left =
         hw_route_learn(&run->route, &(struct hw_route_round){.way = way,
                                                              .operations = program->operations,
                                                              .cost_ns = cost_ns,
                                                              .rounds = run->since_timed,
-                                                             .now_ns = run->now_ns,
-                                                             .share_percent = program->share_percent});
+                                                             .share_percent = program->share_percent,
+                                                             .away_ns = program->computing_ns,
+                                                             .spare_ns = spare_ns(run)});
     run->since_timed = 0;
 }
 
@@ -139,6 +148,36 @@ static void a_phase_is_followed_without_a_share(void **state)
     assert_int_equal(run.route.way, HW_ROUTE_GHOST);
 }
 
+/* A phase of a few long rounds is noticed in the first of them. */
+static void a_short_phase_is_noticed(void **state)
+{
+    (void)state;
+    struct program coarse = computing;
+    coarse.computing_ns = 10 * MS;
+    coarse.share_percent = -1;
+    struct run run = {.now_ns = 1};
+    run_for(&run, &communicating, S);
+    assert_int_equal(run.route.way, HW_ROUTE_OWNER);
+    uint64_t before = run.rounds_by[HW_ROUTE_OWNER];
+    run_for(&run, &coarse, 200 * MS);
+    assert_int_equal(run.route.way, HW_ROUTE_GHOST);
+    assert_in_range(run.rounds_by[HW_ROUTE_OWNER] - before, 1, 6);
+}
+
+/* Where a look lasts for many rounds, it waits until the run can spare them all. */
+static void a_long_look_waits_for_its_price(void **state)
+{
+    (void)state;
+    struct hw_route route = {0};
+    struct hw_route_round round = {HW_ROUTE_GHOST, 1, 8 * US, 1, -1, MS, 99 * MS, 100};
+    for (int i = 0; i < 100; i++)
+        hw_route_learn(&route, &round);
+    assert_int_equal(route.phase, HW_ROUTE_USED);
+    round.spare_ns = 100 * MS;
+    hw_route_learn(&route, &round);
+    assert_int_equal(route.phase, HW_ROUTE_BEFORE);
+}
+
 static void equal_routes_are_not_changed_to_and_fro(void **state)
 {
     (void)state;
@@ -162,7 +201,7 @@ static void a_round_by_the_other_route_says_nothing(void **state)
     for (int i = 0; i < 3; i++)
         round_of(&run, &communicating);
     struct hw_route before = run.route;
-    hw_route_learn(&run.route, &(struct hw_route_round){HW_ROUTE_OWNER, 1, 1, 1, run.now_ns + 1, 95});
+    hw_route_learn(&run.route, &(struct hw_route_round){HW_ROUTE_OWNER, 1, 1, 1, 95, 1, S, 0});
     assert_int_equal(run.route.by[HW_ROUTE_OWNER].count, before.by[HW_ROUTE_OWNER].count);
     assert_int_equal(run.route.by[HW_ROUTE_GHOST].count, before.by[HW_ROUTE_GHOST].count);
 }
@@ -184,10 +223,9 @@ static void the_same_rounds_give_the_same_routes(void **state)
 {
     (void)state;
     struct hw_route one = {0}, other = {0};
-    uint64_t now_ns = 1;
     for (int i = 0; i < 5000; i++) {
-        struct hw_route_round round = {hw_route_next(&one), 1 + drawn(9),       1 + drawn(50 * US), 1,
-                                       now_ns += drawn(MS), (int)drawn(101) - 1};
+        struct hw_route_round round = {hw_route_next(&one), 1 + drawn(9), 1 + drawn(50 * US), 1,
+                                       (int)drawn(101) - 1, drawn(MS),    drawn(10 * MS),     drawn(9)};
         assert_int_equal(hw_route_learn(&one, &round), hw_route_learn(&other, &round));
         assert_int_equal(hw_route_next(&one), hw_route_next(&other));
     }
@@ -219,6 +257,8 @@ int main(void)
         cmocka_unit_test(nothing_is_tried_that_the_run_cannot_afford),
         cmocka_unit_test(a_phase_is_followed_both_ways),
         cmocka_unit_test(a_phase_is_followed_without_a_share),
+        cmocka_unit_test(a_short_phase_is_noticed),
+        cmocka_unit_test(a_long_look_waits_for_its_price),
         cmocka_unit_test(equal_routes_are_not_changed_to_and_fro),
         cmocka_unit_test(a_round_by_the_other_route_says_nothing),
         cmocka_unit_test(what_others_decided_is_taken),

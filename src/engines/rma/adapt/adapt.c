@@ -34,7 +34,7 @@ static void make(struct hw_rma_window *window)
         return;
     window->adapt = calloc(1, sizeof *window->adapt);
     if (window->adapt && hw_rma_adapt_measures(window))
-        hw_rma_measure_start(window);
+        hw_rma_measure_make(window);
 }
 
 static void end(struct hw_rma_window *window)
@@ -97,16 +97,27 @@ static int64_t vote(const struct hw_rma_window *window)
     return says == HW_RATE_NOTHING ? 0 : says == HW_RATE_OWNER ? -VOTE_NS : VOTE_NS;
 }
 
-/* What operations since the last agreement would have cost more, or less, by the other route. */
-static int64_t measured_gain(struct hw_rma_measured_accumulates *measured)
+/* What others say of accumulates whose other route is not known: Put and Get on the window, else the share of
+ * time in MPI. To the ghost by which a window did not begin only what accumulates take themselves may lead:
+ * until members meet again, and it is known, much may have changed. */
+static int64_t hinted_gain(const struct hw_rma_window *window)
 {
+    const struct hw_rma_adapt *adapt = window->adapt;
+    int64_t moves = hw_rma_measure_moves_gain_ns(adapt), votes = vote(window);
+    int64_t gain = moves ? moves : votes;
+    return gain > 0 && adapt->first_way == HW_ROUTE_OWNER ? 0 : gain;
+}
+
+/* What operations since the last agreement would have cost more, or less, by the other route. */
+static int64_t measured_gain(const struct hw_rma_window *window)
+{
+    struct hw_rma_measured_accumulates *measured = &window->adapt->measured;
     int64_t ghost = (int64_t)measured->ns[HW_ROUTE_GHOST], owner = (int64_t)measured->ns[HW_ROUTE_OWNER];
     int64_t operations = (int64_t)measured->operations, gain = 0;
+    int64_t each = ghost && owner ? owner - ghost : hinted_gain(window);
     measured->operations = 0;
-    if (ghost == 0 || owner == 0)
-        return 0;
-    if (__builtin_mul_overflow(owner - ghost, operations, &gain) || gain > PROPOSAL_MAX)
-        return owner > ghost ? PROPOSAL_MAX : -PROPOSAL_MAX;
+    if (__builtin_mul_overflow(each, operations, &gain) || gain > PROPOSAL_MAX)
+        return each > 0 ? PROPOSAL_MAX : -PROPOSAL_MAX;
     return gain < -PROPOSAL_MAX ? -PROPOSAL_MAX : gain;
 }
 
@@ -117,7 +128,8 @@ static int64_t command(struct hw_rma_adapt *adapt)
         adapt->proposals = 0;
         return 0;
     }
-    if (++adapt->proposals > LOOK_AGREEMENTS) {
+    bool is_dear = adapt->proposals == 0 && !hw_rma_measure_can_look(adapt);
+    if (is_dear || ++adapt->proposals > LOOK_AGREEMENTS) {
         hw_route_use(&adapt->accumulates, adapt->accumulates.way);
         adapt->proposals = 0;
         return 0;
@@ -132,7 +144,7 @@ static int64_t propose(struct hw_rma_window *window)
     if (hw_options.adapt != HW_OPTION_ADAPT_AUTO)
         return vote(window);
     int64_t commanded = window->rank == 0 ? command(window->adapt) : 0;
-    return commanded ? commanded : measured_gain(&window->adapt->measured);
+    return commanded ? commanded : measured_gain(window);
 }
 
 /* ---- after an agreement ---- */
@@ -162,6 +174,8 @@ static void agreed(struct hw_rma_window *window, enum hw_rma_route before)
     if (hw_options.adapt == HW_OPTION_ADAPT_LOCAL && !hw_rma_route_is_said(window))
         for (int i = 0; i < window->size; i++)
             hw_atomic_store_relaxed(&window->targets[i].route, (uint32_t)route);
+    if (hw_options.adapt == HW_OPTION_ADAPT_AUTO)
+        hw_rma_measure_agreed(window->adapt, route != before);
     if (hw_options.adapt == HW_OPTION_ADAPT_AUTO && window->adapt->accumulates.phase != HW_ROUTE_CONTROL)
         hw_route_use(&window->adapt->accumulates,
                      route == HW_RMA_ROUTE_OWNER ? HW_ROUTE_OWNER : HW_ROUTE_GHOST);
@@ -174,5 +188,6 @@ void hw_rma_adapt_open(void)
     static const struct hw_rma_adapting all = {make, end, propose, agreed};
     if (hw_options.adapt > HW_OPTION_ADAPT_GUIDED)
         hw_rma_adapting = &all;
+    hw_rma_measure_open();
     hw_rma_told_open();
 }

@@ -26,8 +26,33 @@ enum { ACCUMULATE_ROUNDS = 7 };
 /* Timed rounds after which a class has not been met lately. */
 enum { LATELY = 32 };
 
-/* Rounds until the next that is timed where there is no memory to learn anything. */
-enum { NO_MEMORY_ROUNDS = 1 << 20 };
+/* A round is timed at least so often, or a phase of a few long rounds would be over before it is noticed. */
+#define TIMED_NS (5 * HW_NS_PER_MS)
+
+/* The part of a run that looks at longer routes may take. */
+enum { SPARE_PARTS = 50 };
+
+/* Of what can be spared the part for one look that ends only where members meet. */
+enum { LONG_LOOK_PARTS = 4 };
+
+/* Timed rounds after which the cost of accumulates says what their new route takes. */
+enum { SETTLED_ROUNDS = 4 };
+
+/* Times as much or as little as when the route came into force: what is known of the other is of another
+ * time. */
+enum { STALE = 3 };
+
+static uint64_t opened_ns, spent_ns; /* of the run, by the looks of all windows */
+
+static uint64_t spare_ns(uint64_t now_ns)
+{
+    uint64_t all_ns = (now_ns - opened_ns) / SPARE_PARTS;
+    return all_ns > spent_ns ? all_ns - spent_ns : 0;
+}
+
+/* Rounds until the next that is timed where there is no memory to learn anything; of a look that may last for
+ * any time. */
+enum { NO_MEMORY_ROUNDS = 1 << 20, UNKNOWN_ROUNDS = 1 << 20 };
 
 static uint64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 {
@@ -74,10 +99,14 @@ static enum hw_route_way way_of_accumulates(const struct hw_rma_window *window)
                                                                                     : HW_ROUTE_GHOST;
 }
 
+/* A new one begins with the way that the window began with. */
 static struct hw_rma_measured_class *class_of(struct hw_rma_adapt *adapt, unsigned class)
 {
-    if (adapt->classes[class] == NULL)
+    if (adapt->classes[class] == NULL) {
         adapt->classes[class] = calloc(1, sizeof *adapt->classes[class]);
+        if (adapt->classes[class])
+            hw_route_begin(&adapt->classes[class]->route, adapt->first_way);
+    }
     return adapt->classes[class];
 }
 
@@ -93,6 +122,8 @@ static bool set_moves(struct hw_rma_window *window)
     }
     if (has_ways[HW_ROUTE_GHOST] && has_ways[HW_ROUTE_OWNER])
         return false;
+    if (!has_ways[HW_ROUTE_GHOST] && !has_ways[HW_ROUTE_OWNER])
+        has_ways[adapt->first_way] = true;
     enum hw_rma_route route = has_ways[HW_ROUTE_OWNER] ? HW_RMA_ROUTE_OWNER : HW_RMA_ROUTE_GHOST;
     for (int i = 0; i < window->size; i++)
         hw_atomic_store_relaxed(&window->targets[i].route, (uint32_t)route);
@@ -108,8 +139,10 @@ static uint64_t learn_moves(struct hw_rma_window *window, struct hw_route_round 
     struct hw_route *route = &of->route;
     enum hw_route_way before = route->way;
     uint32_t looks = route->looks;
+    uint64_t spent = route->spent_ns;
     round.way = hw_route_next(route); /* its operations took it */
     uint64_t left = hw_route_learn(route, &round);
+    spent_ns += route->spent_ns - spent;
     of->met = window->adapt->timed_count;
     if (route->looks != looks)
         HW_COUNT(route_looks);
@@ -124,17 +157,44 @@ static bool is_in_control(const struct hw_rma_adapt *adapt, unsigned class)
     return of && of->route.phase == HW_ROUTE_CONTROL;
 }
 
+/* What is known of the other route is forgotten where the costs of this one have changed since. */
+static void doubt_other(struct hw_rma_measured_accumulates *measured, enum hw_route_way way)
+{
+    uint64_t ns = measured->ns[way], then = measured->settled_ns;
+    if (measured->rounds++ < SETTLED_ROUNDS) {
+        measured->settled_ns = ns;
+    } else if (ns > STALE * then || STALE * ns < then) {
+        measured->settled_ns = ns;
+        measured->ns[way == HW_ROUTE_GHOST ? HW_ROUTE_OWNER : HW_ROUTE_GHOST] = 0;
+    }
+}
+
+/* A look lasts from one agreement to the next; as long as there was none, who knows how long. */
+static uint64_t rounds_of_look(const struct hw_rma_adapt *adapt)
+{
+    if (adapt->agreed_rounds == 0)
+        return UNKNOWN_ROUNDS;
+    return adapt->agreed_rounds > adapt->flushed_rounds ? adapt->agreed_rounds : adapt->flushed_rounds;
+}
+
 static uint64_t learn_accumulates(struct hw_rma_window *window, struct hw_route_round given)
 {
     const struct hw_route_round *round = &given;
+    struct hw_rma_adapt *adapt = window->adapt;
+    struct hw_rma_measured_accumulates *measured = &adapt->measured;
     given.way = way_of_accumulates(window);
-    struct hw_rma_measured_accumulates *measured = &window->adapt->measured;
+    given.look = rounds_of_look(adapt);
+    given.spare_ns /= LONG_LOOK_PARTS;
+    adapt->last_accumulates = given;
     uint64_t ns = round->cost_ns / round->operations + 1, *known = &measured->ns[round->way];
     *known = *known ? *known - *known / NEWEST_PARTS + ns / NEWEST_PARTS : ns;
     measured->operations += round->operations * round->rounds;
+    doubt_other(measured, round->way);
     if (window->rank > 0)
         return ACCUMULATE_ROUNDS;
-    uint64_t left = hw_route_learn(&window->adapt->accumulates, round);
+    uint64_t spent = adapt->accumulates.spent_ns;
+    uint64_t left = hw_route_learn(&adapt->accumulates, round);
+    spent_ns += adapt->accumulates.spent_ns - spent;
     return left < ACCUMULATE_ROUNDS ? left : ACCUMULATE_ROUNDS;
 }
 
@@ -154,6 +214,19 @@ static void learn(struct hw_rma_window *window, const struct hw_route_round *rou
     adapt->left = left;
 }
 
+/* How long the process was elsewhere between two rounds: the longest time around the last timed ones, since
+ * a program may do several rounds between two computations. */
+static uint64_t away_ns(struct hw_rma_adapt *adapt, uint64_t now_ns)
+{
+    uint64_t each_ns = adapt->closed_ns ? (now_ns - adapt->closed_ns) / (adapt->since + 1) : 0, longest = 0;
+    adapt->closed_ns = now_ns;
+    adapt->away_ns[adapt->timed_count % HW_RMA_MEASURED_AWAY] =
+        each_ns > adapt->round.cost_ns ? each_ns - adapt->round.cost_ns : 0;
+    for (int i = 0; i < HW_RMA_MEASURED_AWAY; i++)
+        longest = adapt->away_ns[i] > longest ? adapt->away_ns[i] : longest;
+    return longest;
+}
+
 /* The round is over; this is the first operation of the next. */
 static void close_round(struct hw_rma_window *window, uint64_t now_ns)
 {
@@ -161,8 +234,9 @@ static void close_round(struct hw_rma_window *window, uint64_t now_ns)
     struct hw_route_round round = {.operations = adapt->round.operations,
                                    .cost_ns = adapt->round.cost_ns,
                                    .rounds = adapt->since + 1,
-                                   .now_ns = now_ns,
-                                   .share_percent = share_of_targets(window)};
+                                   .share_percent = share_of_targets(window),
+                                   .away_ns = away_ns(adapt, now_ns),
+                                   .spare_ns = spare_ns(now_ns)};
     uint64_t each_ns = taken_ns(adapt) / round.rounds;
     bool is_ghost = way_of_accumulates(window) == HW_ROUTE_GHOST;
     if (adapt->round.largest > 0 && adapt->classes[adapt->round.class])
@@ -177,6 +251,47 @@ static void close_round(struct hw_rma_window *window, uint64_t now_ns)
     memset(&adapt->round, 0, sizeof adapt->round);
     bool is_watched = !set_moves(window) || adapt->is_timed;
     hw_atomic_store_relaxed(&window->is_watched, is_watched);
+}
+
+bool hw_rma_measure_can_look(const struct hw_rma_adapt *adapt)
+{
+    struct hw_route_round round = adapt->last_accumulates;
+    round.look = rounds_of_look(adapt);
+    round.spare_ns = spare_ns(hw_clock_fast_ns()) / LONG_LOOK_PARTS;
+    return hw_route_can_look(&adapt->accumulates, &round);
+}
+
+void hw_rma_measure_agreed(struct hw_rma_adapt *adapt, bool is_change)
+{
+    adapt->agreed_rounds = adapt->flushed_rounds;
+    adapt->flushed_rounds = 0;
+    if (is_change)
+        adapt->measured.rounds = 0;
+}
+
+int64_t hw_rma_measure_moves_gain_ns(const struct hw_rma_adapt *adapt)
+{
+    const struct hw_rma_measured_class *last = NULL;
+    for (int i = 0; i < HW_ROUTE_CLASSES; i++) {
+        const struct hw_rma_measured_class *one = adapt->classes[i];
+        if (one && one->route.looks > 0 && one->met + LATELY > adapt->timed_count &&
+            (last == NULL || one->met > last->met))
+            last = one;
+    }
+    if (last == NULL)
+        return 0;
+    int64_t ghost = (int64_t)hw_route_ns(&last->route, HW_ROUTE_GHOST);
+    int64_t owner = (int64_t)hw_route_ns(&last->route, HW_ROUTE_OWNER);
+    return ghost && owner ? owner - ghost : 0;
+}
+
+void hw_rma_measure_open(void) { opened_ns = hw_clock_fast_ns(); }
+
+void hw_rma_measure_make(struct hw_rma_window *window)
+{
+    window->adapt->first_way = way_of_accumulates(window);
+    hw_route_begin(&window->adapt->accumulates, window->adapt->first_way);
+    hw_rma_measure_start(window);
 }
 
 void hw_rma_measure_start(struct hw_rma_window *window)
@@ -241,6 +356,7 @@ void hw_rma_measure_flush_end(struct hw_rma_window *window)
     struct hw_rma_adapt *adapt = window->adapt;
     if (adapt->flush_began_ns) {
         adapt->round.cost_ns += hw_clock_fast_ns() - adapt->flush_began_ns;
+        adapt->flushed_rounds += !adapt->round.is_flushed;
         adapt->round.is_flushed = true;
         return;
     }
@@ -248,6 +364,7 @@ void hw_rma_measure_flush_end(struct hw_rma_window *window)
     if (adapt->is_timed || !hw_rma_adapt_measures(window))
         return;
     adapt->since++;
-    if (adapt->left > 0 && --adapt->left == 0)
+    adapt->flushed_rounds++;
+    if (adapt->left > 0 && (--adapt->left == 0 || hw_clock_fast_ns() - adapt->closed_ns > TIMED_NS))
         hw_rma_measure_start(window);
 }

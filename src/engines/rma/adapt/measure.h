@@ -32,26 +32,52 @@ struct hw_rma_measured_class {
 /* Accumulates, by route. */
 struct hw_rma_measured_accumulates {
     uint64_t ns[HW_ROUTE_WAYS]; /* an operation; 0: not known */
-    uint64_t operations;        /* timed since the last agreement */
+    uint64_t operations;        /* since the last agreement */
+    uint64_t settled_ns;        /* what it took by the route in force soon after that had come into force */
+    uint32_t rounds;            /* timed since it did */
 };
+
+enum { HW_RMA_MEASURED_AWAY = 4 };
 
 struct hw_rma_adapt {
     struct hw_rma_measured_class *classes[HW_ROUTE_CLASSES]; /* NULL: no operation yet */
     struct hw_route accumulates; /* by the first member: when a look at the other route is due */
     struct hw_rma_measured_accumulates measured;
     struct hw_rma_measured_round round;
-    bool is_timed; /* the round */
+    enum hw_route_way first_way; /* with which the window began */
+    bool is_timed;               /* the round */
     uint64_t timed_count;
-    uint64_t began_ns;       /* the operation under way */
-    uint64_t flush_began_ns; /* likewise; 0: not timed */
-    uint64_t left, since;    /* rounds until the next that is timed, and since the last */
-    uint64_t ghost_cpu_ns;   /* what the node's ghosts had taken when the last round ended */
-    uint32_t generation;     /* of the table of rates, as it was followed last */
-    uint32_t proposals;      /* of the first member, while it looks at the other route */
+    uint64_t began_ns;                      /* the operation under way */
+    uint64_t flush_began_ns;                /* likewise; 0: not timed */
+    uint64_t left, since;                   /* rounds until the next that is timed, and since the last */
+    uint64_t closed_ns;                     /* when the last timed round ended */
+    uint64_t away_ns[HW_RMA_MEASURED_AWAY]; /* between rounds, around the last that were timed */
+    uint64_t flushed_rounds, agreed_rounds; /* since the last agreement, and between the two before */
+    uint64_t ghost_cpu_ns;                  /* what the node's ghosts had taken when the last round ended */
+    struct hw_route_round last_accumulates; /* timed */
+    uint32_t generation;                    /* of the table of rates, as it was followed last */
+    uint32_t proposals;                     /* of the first member, while it looks at the other route */
 };
 
 void hw_rma_measure_begin(struct hw_rma_window *window, enum hw_route_kind kind, int target_rank,
                           MPI_Count count, MPI_Datatype datatype);
+/* In MPI_Init*. What looks may cost counts from here. */
+void hw_rma_measure_open(void);
+
+/* What a Put or Get of the class that was met last takes longer by the owner than by the ghost. 0: that is
+ * not known. */
+int64_t hw_rma_measure_moves_gain_ns(const struct hw_rma_adapt *adapt);
+
+/* Of the first member: whether a look at the other route of accumulates until the next agreement can be
+ * spared. */
+bool hw_rma_measure_can_look(const struct hw_rma_adapt *adapt);
+
+/* The members have agreed on a route of accumulates, perhaps on another one. */
+void hw_rma_measure_agreed(struct hw_rma_adapt *adapt, bool is_change);
+
+/* Of a new window: its routes are what it begins with. */
+void hw_rma_measure_make(struct hw_rma_window *window);
+
 /* From the next operation on. */
 void hw_rma_measure_start(struct hw_rma_window *window);
 

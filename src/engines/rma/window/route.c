@@ -31,6 +31,15 @@ bool hw_rma_route_changes_at_barriers(void)
            (hw_options.adapt > HW_OPTION_ADAPT_GUIDED || is_drawn());
 }
 
+/* A ghost that takes its core from user processes which otherwise have one each has to earn it first. Where
+ * they share cores anyway an owner may have to wait for its turn, which the ghost does for all of them. */
+bool hw_rma_route_begins_by_owner(void)
+{
+    int all = hw_world.own_node->process_count, users = all - hw_world.own_node->ghost_count;
+    return hw_options.adapt == HW_OPTION_ADAPT_AUTO && hw_world_is_crowded(all, false) &&
+           !hw_world_is_crowded(users, false);
+}
+
 uint64_t hw_rma_route_draw(struct hw_rma_window *window) { return hw_dice_roll(&window->routes.dice) >> 11; }
 
 /* A process to which operations go has to make progress for their origins. */
@@ -96,8 +105,9 @@ void hw_rma_route_place(struct hw_rma_window *window, const struct hw_rma_plan *
             break;
         }
     window->routes.wish = (uint32_t)plan->offers[0].wish;
-    hw_rma_route_set(window,
-                     plan->offers[0].wish == HW_RMA_WISH_OFF ? HW_RMA_ROUTE_OWNER : HW_RMA_ROUTE_GHOST);
+    bool is_owners = plan->offers[0].wish == HW_RMA_WISH_OFF ||
+                     (plan->offers[0].wish != HW_RMA_WISH_ON && plan->offers[0].begins_by_owner);
+    hw_rma_route_set(window, is_owners ? HW_RMA_ROUTE_OWNER : HW_RMA_ROUTE_GHOST);
     if (hw_rma_adapting)
         hw_rma_adapting->make(window);
 }

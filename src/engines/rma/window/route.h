@@ -50,6 +50,9 @@ struct hw_rma_plan;
 bool hw_rma_route_may_use_owner(void);
 bool hw_rma_route_changes_at_barriers(void);
 
+/* Whether windows of this process begin with the owners' route, where nobody says otherwise. */
+bool hw_rma_route_begins_by_owner(void);
+
 /* Once the shadow window is made and the members' wishes are known: where owners are, and with which routes
  * the window begins. */
 void hw_rma_route_place(struct hw_rma_window *window, const struct hw_rma_plan *plan);
