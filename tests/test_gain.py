@@ -101,6 +101,24 @@ def test_helper_spares_who_waits(mpi: Mpi, tmp_path: Path) -> None:
     assert done.total("helper_wakes_spared") > 0, done.explain()
 
 
+@is_served
+@matrix.check(lambda: True)
+def test_threads_do_without_a_helper_that_stands_still(mpi: Mpi, tmp_path: Path) -> None:
+    """Nothing is told: the thread's own timer finds the messages, and takes over."""
+    done = support.run_mpi(
+        mpi,
+        [program_of(mpi), "stopped", WINDOWS],
+        ranks=3,
+        options={**HELPER, "HEADWAY_GHOSTS": "1"},
+        records=tmp_path / "records",
+    )
+    assert_came(mpi, "stopped", done)
+    assert done.total("receives_registered") == 2 * WINDOWS
+    assert done.total("helper_wakes") == 0
+    assert done.total("completed_early") > 0
+    assert [record["trigger"] for record in done.records] == ["tick", "tick"]
+
+
 @matrix.one_of_a("family")
 def test_no_helper_without_ghosts(mpi: Mpi) -> None:
     done = support.run_mpi(

@@ -29,6 +29,12 @@ SETTINGS: dict[str, tuple[int, list[str], bool, dict[str, str]]] = {
     "tcp-tick-threads": (2, ["--threads", "2"], False, forced("tick")),
     "shm-threads": (2, ["--threads", "3"], True, forced("auto")),
     "shm-helper": (2, ["--threads", "2"], True, {**forced("helper"), "HEADWAY_GHOSTS": "1"}),
+    "shm-false-helper": (
+        2,
+        ["--threads", "2"],
+        True,
+        {**forced("helper"), "HEADWAY_GHOSTS": "1", "HEADWAY_HELPER_DRAW": "7"},
+    ),
     "tcp-default": (3, ["--level", "multiple"], False, {}),
 }
 COUNTERS = ("tracked_p2p", "tracked_collective", "tracked_persistent")

@@ -59,6 +59,24 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_HELPER_DRAW",
+        type="integer",
+        default="0",
+        values=(),
+        unit="",
+        min=0,
+        max=1000000000,
+        auto=None,
+        aliases=(),
+        tune=(),
+        accepted="0..1000000000",
+        brief="for tests: what helpers tell is falsified, from this seed",
+        help=(
+            "Of what HEADWAY_TRIGGER=helper passes on, a part is lost, doubled, or about another "
+            "message, as is drawn. 0: nothing is."
+        ),
+    ),
+    Option(
         name="HEADWAY_TICK_US",
         type="integer",
         default="auto",

@@ -3,6 +3,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "profile/record/counters.h"
 #include "progress/trigger.h"
@@ -20,6 +21,7 @@ enum { HANDSHAKE_LOOKS = 2 };
 
 static struct hw_helped_word *own;
 static _Atomic uint32_t unknown;
+static atomic_bool is_silent;
 
 /* The agent's. */
 static uint32_t matched_seen;
@@ -41,6 +43,17 @@ void hw_helped_take_unknown(void)
 }
 
 void hw_helped_forget_unknown(void) { hw_atomic_store_relaxed(&unknown, 0); }
+
+bool hw_helped_has_unknown(void) { return hw_atomic_load_relaxed(&unknown) > 0; }
+
+void hw_helped_note_silence(bool is_silent_now)
+{
+    if (is_silent_now && !hw_atomic_load_relaxed(&is_silent))
+        hw_log_info("the helper tells nothing of messages that come; the progress thread looks by a timer");
+    hw_atomic_store_relaxed(&is_silent, is_silent_now);
+}
+
+bool hw_helped_is_silent(void) { return hw_atomic_load_relaxed(&is_silent); }
 
 void hw_helped_settle(void)
 {

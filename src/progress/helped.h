@@ -33,6 +33,13 @@ void hw_helped_add_unknown(void);
 void hw_helped_take_unknown(void); /* the last one that was added is known after all */
 void hw_helped_forget_unknown(void);
 
+bool hw_helped_has_unknown(void);
+
+/* Whether messages complete of which the helper tells nothing: what it is there for is left to the tick. The
+ * agent notes it, any thread asks. */
+void hw_helped_note_silence(bool is_silent);
+bool hw_helped_is_silent(void);
+
 /* Nothing is pending: all messages that matched so far are complete. Any thread of the process. */
 void hw_helped_settle(void);
 

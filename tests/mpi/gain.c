@@ -5,6 +5,7 @@
  *   collective DIR  an alltoall of all ranks
  *   window DIR      rank 0 accumulates at the last rank, which is outside MPI until the flush has returned
  *   awaited N       N messages from rank 0 to rank 1, which waits for each at once
+ *   stopped N       windows N, while the ghosts of this node stand still
  *   windows N       N exchanges with a computation each: for the policy, which has to find out by itself
  * DIR is empty at first. */
 #include "order.h"
@@ -107,6 +108,22 @@ static void awaited(int count)
     }
 }
 
+/* They are children of the launcher's process here, as this one is. */
+static void signal_ghosts(const char *name)
+{
+    char command[128];
+    snprintf(command, sizeof command, "pkill -%s -P %d -x headway-ghost", name, (int)getppid());
+    CHECK(check_rank != 0 || system(command) == 0);
+}
+
+static void stopped(int count)
+{
+    signal_ghosts("STOP");
+    windows(count);
+    MPI_Barrier(MPI_COMM_WORLD);
+    signal_ghosts("CONT");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -121,6 +138,8 @@ int main(int argc, char **argv)
         window();
     else if (strcmp(argv[1], "awaited") == 0)
         awaited(atoi(argv[2]));
+    else if (strcmp(argv[1], "stopped") == 0)
+        stopped(atoi(argv[2]));
     else
         windows(atoi(argv[2]));
     printf("rank %d %s done\n", check_rank, argv[1]);

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a waiter whose descriptors the program has closed, as daemons close all: what has their
- * numbers now is neither written to nor closed, and the waiter goes on by its timer. */
+ * numbers now is neither written to nor closed, and the waiter goes on by its timer. Words of a helper that
+ * are lost, doubled or wrong: the waiter always returns, looks after each, and does without a helper that is
+ * mute.
+ */
 #include "engines/thread/waiter.h"
 
 #include "base/clock.h"
+#include "base/options.h"
+#include "progress/helped.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,8 +58,107 @@ static void numbers_of_others_are_left_alone(void **state)
     }
 }
 
+static struct hw_helped_word word;
+
+static int open_helper(void **state)
+{
+    static struct hw_waiter waiter;
+    *state = &waiter;
+    word = (struct hw_helped_word){0};
+    hw_helped_open(&word);
+    hw_options.trigger = HW_OPTION_TRIGGER_HELPER;
+    hw_waiter_open(&waiter);
+    waiter.gap_ns = HW_NS_PER_MS;
+    return 0;
+}
+
+static int close_helper(void **state)
+{
+    hw_triggers_close(&((struct hw_waiter *)*state)->triggers);
+    hw_helped_close();
+    hw_options.trigger = HW_OPTION_TRIGGER_AUTO;
+    return 0;
+}
+
+static void tell(int count)
+{
+    for (int i = 0; i < count; i++) {
+        hw_helped_match(&word);
+        hw_helped_wake(&word);
+    }
+}
+
+static enum hw_reason look(struct hw_waiter *waiter, int completed)
+{
+    enum hw_reason reason = hw_waiter_wait(waiter);
+    hw_waiter_polled(waiter, reason, completed);
+    return reason;
+}
+
+/* Also where two words are of one message, or of one that is not pending. */
+static void each_word_makes_the_thread_look(void **state)
+{
+    struct hw_waiter *waiter = *state;
+    hw_waiter_begin(waiter);
+    tell(3);
+    for (int i = 0; i < 8; i++) /* as long as it may be moving */
+        assert_int_equal(look(waiter, 0), HW_REASON_EVENT);
+    hw_waiter_end(waiter);
+    hw_waiter_begin(waiter);
+    assert_int_equal(look(waiter, 0), HW_REASON_TICK); /* it has settled */
+    tell(1);
+    assert_int_equal(look(waiter, 1), HW_REASON_EVENT);
+    hw_waiter_end(waiter);
+}
+
+static void run_mute_period(struct hw_waiter *waiter, int completed)
+{
+    hw_waiter_begin(waiter);
+    look(waiter, completed);
+    hw_waiter_end(waiter);
+}
+
+static void a_helper_that_is_mute_is_done_without(void **state)
+{
+    struct hw_waiter *waiter = *state;
+    for (int i = 0; i < 8; i++)
+        run_mute_period(waiter, 0); /* nothing came, so nothing was to be told */
+    assert_false(hw_helped_is_silent());
+    for (int i = 0; i < 4; i++)
+        run_mute_period(waiter, 1);
+    assert_true(hw_helped_is_silent());
+    run_mute_period(waiter, 1);
+    assert_false(hw_triggers_are_told(&waiter->triggers));
+    for (int i = 0; i < 64 && hw_helped_is_silent(); i++)
+        run_mute_period(waiter, 1);
+    assert_false(hw_helped_is_silent());
+    hw_waiter_begin(waiter);
+    assert_true(hw_triggers_are_told(&waiter->triggers));
+    tell(1);
+    look(waiter, 1);
+    hw_waiter_end(waiter);
+    for (int i = 0; i < 3; i++)
+        run_mute_period(waiter, 1);
+    assert_false(hw_helped_is_silent());
+}
+
+static void what_no_helper_can_tell_of_is_not_its_silence(void **state)
+{
+    hw_helped_add_unknown();
+    for (int i = 0; i < 8; i++)
+        run_mute_period(*state, 1);
+    assert_false(hw_helped_is_silent());
+    hw_helped_forget_unknown();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_of_others_are_left_alone)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_of_others_are_left_alone),
+        cmocka_unit_test_setup_teardown(each_word_makes_the_thread_look, open_helper, close_helper),
+        cmocka_unit_test_setup_teardown(a_helper_that_is_mute_is_done_without, open_helper, close_helper),
+        cmocka_unit_test_setup_teardown(what_no_helper_can_tell_of_is_not_its_silence, open_helper,
+                                        close_helper),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

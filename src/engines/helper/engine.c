@@ -4,6 +4,7 @@
  * HEADWAY_TRIGGER=helper. */
 #include "engines/engine.h"
 
+#include "base/log.h"
 #include "base/options.h"
 #include "engines/helper/group.h"
 #include "engines/helper/helper.h"
@@ -67,6 +68,16 @@ static bool note_receive(const struct hw_engine_message *message, uint64_t comm)
     return true;
 }
 
+static void tell_of_full_ring(void)
+{
+    static bool is_told;
+    if (!is_told)
+        hw_log_warn(
+            "the helper does not read what this process tells it, so the progress thread looks by a timer; "
+            "is the ghost stopped, or short of a core?");
+    is_told = true;
+}
+
 /* False: there is no room for it. */
 static bool note_send(const struct hw_engine_message *message, const struct hw_helper_group *group)
 {
@@ -77,8 +88,10 @@ static bool note_send(const struct hw_engine_message *message, const struct hw_h
                                               .tag = message->tag,
                                               .bytes = message->bytes,
                                               .kind = HW_REGISTRY_SEND};
-    if (!hw_registry_notice(registry, &notice))
+    if (!hw_registry_notice(registry, &notice)) {
+        tell_of_full_ring();
         return false;
+    }
     HW_COUNT(sends_announced);
     ring();
     return true;

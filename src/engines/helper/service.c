@@ -6,7 +6,9 @@
 #include "ghost/service.h"
 
 #include "base/clock.h"
+#include "base/dice.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "engines/helper/call.h"
 #include "engines/helper/helper.h"
 #include "engines/helper/match.h"
@@ -56,7 +58,7 @@ static void send(const struct hw_registry_notice *notice, int place)
     }
 }
 
-static void deliver(const struct hw_registry_notice *notice);
+static void deliver(const struct hw_registry_notice *told);
 
 static void pass_on(const struct hw_registry_notice *notice, int process)
 {
@@ -75,16 +77,31 @@ static void matched(const struct hw_registry_notice *notice)
     pass_on(&answer, notice->from);
 }
 
-static void deliver(const struct hw_registry_notice *notice)
+/* For tests (HEADWAY_HELPER_DRAW): how often it is delivered, and what. */
+static int falsify(struct hw_registry_notice *notice)
 {
-    int process = notice->kind == HW_REGISTRY_SEND ? notice->to : notice->from;
+    enum { LOST, DOUBLED, WRONG, KINDS = 8 };
+    static _Atomic uint64_t state;
+    if (hw_atomic_load_relaxed(&state) == 0)
+        hw_atomic_store_relaxed(&state, (uint64_t)hw_options.helper_draw * (uint64_t)(own_place + 1));
+    uint64_t kind = hw_dice_roll(&state) % KINDS;
+    if (kind == WRONG)
+        notice->tag += 1;
+    return kind == LOST ? 0 : kind == DOUBLED ? 2 : 1;
+}
+
+static void deliver(const struct hw_registry_notice *told)
+{
+    struct hw_registry_notice notice = *told;
+    int process = notice.kind == HW_REGISTRY_SEND ? notice.to : notice.from;
     int place = process >= 0 && process < hw_world.size ? user_place_of[process] : -1;
     if (place < 0)
         return;
-    if (notice->kind == HW_REGISTRY_MATCHED)
-        hw_helper_call_match(&users[place].call);
-    else if (hw_helper_match_send(&users[place].match, notice))
-        matched(notice);
+    for (int left = hw_options.helper_draw ? falsify(&notice) : 1; left > 0; left--)
+        if (notice.kind == HW_REGISTRY_MATCHED)
+            hw_helper_call_match(&users[place].call);
+        else if (hw_helper_match_send(&users[place].match, &notice))
+            matched(&notice);
 }
 
 static bool serve_user(struct user *user)

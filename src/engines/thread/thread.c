@@ -579,7 +579,7 @@ bool hw_thread_is_started(void) { return is_open; }
 
 void hw_thread_describe(struct hw_record_facts *facts)
 {
-    const char *otherwise = hw_helped_is_open() ? "helper" : "tick";
+    const char *otherwise = hw_helped_is_open() && !hw_helped_is_silent() ? "helper" : "tick";
     facts->trigger = hw_atomic_load_relaxed(&has_sockets) ? "events" : otherwise;
     facts->thread_cpu_ns = cpu_ns();
 }

@@ -17,6 +17,7 @@
 #define JUDGED_WAIT_NS (2 * HW_NS_PER_MS) /* shorter waits say nothing about the trigger */
 
 enum { STEADY_TICK_GAPS = 16 };
+enum { MUTE_PERIODS_TO_TICK = 4, MUTE_PERIODS_TO_RETRY = 64 };
 enum { PACING_BURST = 16, SILENT_PERIODS_TO_TICK = 8, SILENT_PERIODS_TO_RETRY = 64 };
 
 static uint64_t first_period_ns(const struct hw_waiter *waiter)
@@ -38,7 +39,7 @@ void hw_waiter_open(struct hw_waiter *waiter)
 
 void hw_waiter_begin(struct hw_waiter *waiter)
 {
-    waiter->had_event = false;
+    waiter->had_event = waiter->has_completed = false;
     waiter->is_bulk = false;
     waiter->waited_ns = 0;
     waiter->busy_since_ns = waiter->moved_ns = hw_clock_now_ns();
@@ -49,15 +50,31 @@ void hw_waiter_begin(struct hw_waiter *waiter)
         bool is_silent = waiter->silent_periods >= SILENT_PERIODS_TO_TICK;
         /* Edges of the time when nobody waited say nothing about this period: the first look sees to all. */
         hw_triggers_wait(&waiter->triggers, 0);
-        if (!is_forced && (!has_sources || is_silent))
+        if ((!is_forced && (!has_sources || is_silent)) || waiter->mute_periods >= MUTE_PERIODS_TO_TICK)
             hw_triggers_use_tick(&waiter->triggers);
     }
     waiter->period_ns = first_period_ns(waiter);
 }
 
+/* Whether the helper still speaks: one that was stopped, or whose words are lost, leaves all to the net. Now
+ * and then it is listened to again. */
+static void judge_helper(struct hw_waiter *waiter)
+{
+    bool is_heard = waiter->triggers.in_force == &hw_trigger_helper;
+    if (waiter->had_event)
+        waiter->mute_periods = 0;
+    else if (!is_heard || (waiter->has_completed && !hw_helped_has_unknown()))
+        waiter->mute_periods++;
+    if (waiter->mute_periods == MUTE_PERIODS_TO_RETRY)
+        waiter->mute_periods = MUTE_PERIODS_TO_TICK - 1;
+    hw_helped_note_silence(waiter->mute_periods >= MUTE_PERIODS_TO_TICK);
+}
+
 void hw_waiter_end(struct hw_waiter *waiter)
 {
     hw_helped_settle();
+    if (waiter->triggers.first == &hw_trigger_helper)
+        judge_helper(waiter);
     HW_COUNT_ADD(helper_wakes_futile, waiter->is_told);
     waiter->is_told = false;
     if (waiter->had_event) {
@@ -128,8 +145,10 @@ void hw_waiter_polled(struct hw_waiter *waiter, enum hw_reason reason, int compl
     /* The thread's reason is a tick after it has found the program inside MPI. */
     HW_COUNT_ADD(helper_wakes_futile, waiter->is_told && reason == HW_REASON_TICK);
     waiter->is_told = false;
-    if (completed)
+    if (completed) {
         waiter->moved_ns = hw_clock_now_ns();
+        waiter->has_completed = true;
+    }
     if (completed || reason == HW_REASON_EVENT) {
         waiter->period_ns = first_period_ns(waiter);
         return;

@@ -28,6 +28,8 @@ struct hw_waiter {
     bool has_rounds;    /* what is pending has several rounds of messages (a collective); likewise */
     bool is_told;       /* the helper ended the last wait, and the thread has not had its turn since */
     bool had_event;     /* in this busy period */
+    bool has_completed; /* likewise, by its looks */
+    int mute_periods;   /* in a row, in which something completed and the helper had told nothing */
     uint64_t waited_ns; /* for events, in this busy period */
     int silent_periods; /* busy periods in a row that waited for events and had none */
     uint64_t period_ns; /* of the tick, or of the net under the events */
