@@ -252,3 +252,17 @@ def test_ghosts_are_not_added_to_several_nodes(headway: Headway, place: Path) ->
         done = headway(*words, *own, **env)
         assert done.returncode == 0, done.stderr
         assert ("-n 5" in done.stdout) == (own[0] == "-n") and "HEADWAY_GHOSTS=1" in done.stdout
+
+
+def test_helpers_are_ghosts_that_serve_no_window(headway: Headway, place: Path) -> None:
+    words = ("run", "--dry-run", "--abi", "ompi", "--helpers")
+    done = headway(*words, 1, "-n", 4, "./app")
+    assert done.returncode == 0, done.stderr
+    for part in ("-n 5", "HEADWAY_GHOSTS=1", "HEADWAY_TRIGGER=helper", "HEADWAY_REDIRECT=off"):
+        assert part in done.stdout
+    for bad, part in (
+        ((0,), "nobody would help"),
+        (("few",), "HEADWAY_GHOSTS=few"),
+        ((1, "--ghosts", 1), "both given"),
+    ):
+        assert part in one_line(headway(*words, *bad, "-n", 4, "./app"))

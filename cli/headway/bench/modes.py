@@ -81,6 +81,16 @@ def fixed_modes(preloaded: dict[str, str]) -> list[Mode]:
     ]
 
 
+def told_modes(preloaded: dict[str, str]) -> list[Mode]:
+    """What wakes the thread: sockets, a timer alone, or a helper, as if there were no sockets."""
+    helper = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "off", "HEADWAY_TRIGGER": "helper"}
+    return [
+        Mode("headway-events", {**preloaded, "HEADWAY_TRIGGER": "events"}, transport="auto"),
+        Mode("headway-tick", {**preloaded, "HEADWAY_TRIGGER": "tick"}, transport="auto"),
+        Mode("headway-helper", {**preloaded, **helper}, ghosts=1, transport="auto"),
+    ]
+
+
 #: the words of HEADWAY_ADAPT with which the library judges by the share of time in MPI
 RATED = ("local", "global")
 #: what a program that guides the library is told
@@ -160,6 +170,8 @@ def modes_make(
             modes.append(Mode("headway-keep", preloaded))
         if "fixed" in suite.extra_modes:
             modes += fixed_modes(preloaded)
+        if "helper" in suite.extra_modes:
+            modes += told_modes(preloaded)
         if "off" in suite.extra_modes:
             modes.append(Mode("headway-off", {**preloaded, "HEADWAY_ENGINE": "off"}))
         if "profile" in suite.extra_modes:

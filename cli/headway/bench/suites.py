@@ -59,6 +59,14 @@ _SUITES = (
         (p2p("both ways", LARGE_SIZES, 2),),
     ),
     Suite(
+        "overlap-helper",
+        "Point-to-point: the thread is woken by sockets, by a timer, or by a helper",
+        tuple(with_beside(p2p("both ways", (size,), 2)) for size in (256 * KIB, MIB, 4 * MIB)),
+        sockbufs=("small",),
+        extra_modes=("helper",),
+        launches=5,
+    ),
+    Suite(
         "overlap-first",
         "Every window from the first one on, work as long as the wire",
         tuple(from_first("exchange", size, 8, 64) for size in (256 * KIB, MIB)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -106,6 +107,12 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_program_arguments(parser)
     engines = next(o.values for o in options_table.OPTIONS if o.name == "HEADWAY_ENGINE")
+    parser.add_argument(
+        "--helpers",
+        metavar="N",
+        help="start N more processes on this node (N/socket, N/numa), which only say when progress "
+        "threads should look: --ghosts N with HEADWAY_TRIGGER=helper and HEADWAY_REDIRECT=off",
+    )
     parser.add_argument("--engine", choices=engines, help="same as HEADWAY_ENGINE")
     parser.add_argument(
         "--settings",
@@ -153,8 +160,7 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
     if arguments.ranks is not None and arguments.ranks < 1:
         raise HeadwayError(f"{arguments.ranks} ranks cannot be run", "ask for 1 or more")
     kind, target = find_target(words, kind, arguments.abi)
-    if arguments.ghosts is not None:
-        settings = {**settings, "HEADWAY_GHOSTS": arguments.ghosts}
+    settings = settings | ghost_settings(arguments)
     if not getattr(arguments, "dry_run", False):  # a script may be for another machine
         settings = settings | link_settings(settings)
     env = preload.rank_environment(target.flavour, settings, arguments.library)
@@ -200,6 +206,22 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
         plain.env,
         is_adding_ghosts=more > 0,
     )
+
+
+def ghost_settings(arguments: argparse.Namespace) -> dict[str, str]:
+    """What --ghosts and --helpers stand for."""
+    helpers = getattr(arguments, "helpers", None)
+    if helpers is None:
+        return {} if arguments.ghosts is None else {"HEADWAY_GHOSTS": arguments.ghosts}
+    if arguments.ghosts is not None:
+        raise HeadwayError(
+            f"--ghosts {arguments.ghosts} and --helpers {helpers} are both given",
+            "a ghost is a helper too: --ghosts with HEADWAY_TRIGGER=helper",
+        )
+    if re.fullmatch(r"0+(/.*)?", helpers):
+        raise HeadwayError(f"--helpers {helpers}: nobody would help", "ask for 1 or more")
+    role = {"HEADWAY_TRIGGER": "helper", "HEADWAY_REDIRECT": "off"}
+    return {"HEADWAY_GHOSTS": helpers, **role}
 
 
 def transport_settings(
