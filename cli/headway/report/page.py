@@ -8,7 +8,16 @@ from dataclasses import dataclass
 
 from headway import origin, outcome, records
 from headway.record.table import Record
-from headway.report import causes, communicators, comparison, many, one_sided, packing, phases
+from headway.report import (
+    causes,
+    communicators,
+    comparison,
+    many,
+    one_sided,
+    packing,
+    phases,
+    routes,
+)
 from headway.report.export import timeline
 from headway.report.headline import Figure, told
 from headway.report.recorded import Site, profile_of, sites_of
@@ -171,12 +180,13 @@ def write(runs: Sequence[Run]) -> str:
 
 def section(run: Run) -> Section:
     lines = outcome.details(run.records)
+    lines += routes.lines(run)
     lines += (
         [*conclusion(run), *imbalance_lines(run)]
         if run.is_profiled
         else ["Recorded without call sites."]
     )
-    pieces: list[Piece | None] = [phases_named(run), late_ranks(run)]
+    pieces: list[Piece | None] = [phases_named(run), routes_changed(run), late_ranks(run)]
     if run.is_profiled:
         pieces += [
             overlap(run),
@@ -284,6 +294,14 @@ def waits(run: Run) -> Table | None:
     columns = ["waited at", "", "cause", "hidden", "seconds a rank"]
     seen = [name for name in REASON_NAMES if any(getattr(run.reasons(s), name) for s in sites)]
     return Table("Why it waited", columns, rows, 2, key(*seen))
+
+
+def routes_changed(run: Run) -> Table | None:
+    rows: list[list[Cell]] = [list(row.cells(run)) for row in routes.rows(run)[:ROWS]]
+    if not rows:
+        return None
+    title = "Routes of one-sided operations: . to ghosts, # to owners, + both"
+    return Table(title, list(routes.HEADINGS), rows, 0)
 
 
 def slow_packing(run: Run) -> Table | None:

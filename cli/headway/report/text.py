@@ -19,6 +19,7 @@ from headway.report import (
     one_sided,
     packing,
     phases,
+    routes,
     targets,
 )
 from headway.report.blocking import late_name, rest_name
@@ -66,6 +67,10 @@ def show(run: Run, console: Console, rows: int) -> None:
         say(console, line)
     if marked := phases.phases_of(run):
         put(phases_table(run, marked[:rows]), console)
+    if changed := routes.rows(run):
+        put(routes_table(run, changed[:rows]), console)
+    for line in routes.lines(run):
+        say(console, line)
     if run.is_profiled:
         show_calls(run, console, rows)
     else:
@@ -278,6 +283,16 @@ def one_sided_table(run: Run, rows: Sequence[targets.Row]) -> Table:
     for row in rows:
         cells = [one_sided.named(row), row.spot.function, *one_sided.figures(row, run)]
         table.add_row(*map(Text, cells), Text(one_sided.how_known(row)))
+    return table
+
+
+def routes_table(run: Run, changed: Sequence[routes.Row]) -> Table:
+    title = "Routes of one-sided operations: . to ghosts, # to owners, + both"
+    table = Table(title=title, title_justify="left")
+    for heading in routes.HEADINGS:
+        table.add_column(heading, overflow="fold", no_wrap=heading == "over the run")
+    for row in changed:
+        table.add_row(*map(Text, row.cells(run)))
     return table
 
 
