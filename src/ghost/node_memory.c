@@ -65,11 +65,13 @@ static bool is_limited(void)
            getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur != RLIM_INFINITY;
 }
 
+bool hw_ghost_node_memory_is_safe(void) { return !is_limited() && is_overcommitted(); }
+
 /* Where a device is open the memory that the MPI gives may be registered with it, and better. */
 static bool is_willing(void)
 {
-    return hw_options.redirect != HW_OPTION_REDIRECT_OFF && hw_real_is_window_sound() && !is_limited() &&
-           is_overcommitted() && !hw_real_has_device();
+    return hw_options.redirect != HW_OPTION_REDIRECT_OFF && hw_real_is_window_sound() &&
+           hw_ghost_node_memory_is_safe() && !hw_real_has_device();
 }
 
 /* By the first process of the node: the file, and all others have it in their sockets' queues. */

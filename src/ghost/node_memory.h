@@ -28,6 +28,10 @@ static inline struct hw_ghost_piece hw_ghost_piece_of(int64_t place, int64_t byt
     return (struct hw_ghost_piece){.place = begin, .bytes = bytes > 0 ? end - begin : 0};
 }
 
+/* Whether a process may take memory from a file that is not there yet: not where its address space or files
+ * are limited, nor where the kernel promises memory only if it has it. */
+bool hw_ghost_node_memory_is_safe(void);
+
 /* At the start, collective over hw_world.node. In user processes hw_arena_is_open says whether there is one;
  * there is not where an option or the machine is against it, alike at all processes of the node. */
 void hw_ghost_node_memory_open(void);

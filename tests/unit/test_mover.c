@@ -206,12 +206,9 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    static struct hw_p2p_introduction introductions[USERS + 1]; /* nothing of a node's file is mapped */
-    for (int i = 0; i < USERS; i++)
-        introductions[i].bytes = (int64_t)hw_p2p_block_bytes(i);
     hw_p2p_incoming_close();
     hw_p2p_outgoing_close();
-    hw_p2p_users_drop(introductions);
+    hw_p2p_users_drop();
     hw_p2p_wire_free();
     return 0;
 }

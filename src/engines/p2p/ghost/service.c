@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "engines/p2p/ghost/incoming.h"
+#include "engines/p2p/ghost/memory.h"
 #include "engines/p2p/ghost/outgoing.h"
 #include "engines/p2p/ghost/users.h"
 #include "engines/p2p/ghost/wire.h"
@@ -16,13 +17,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 struct hw_p2p_opened hw_p2p_opened;
 
 static const char *(*is_able)(void);
 static struct hw_p2p_introduction *introductions; /* of the node's processes, in the order of hw_world.node */
 static uint64_t proof;
-static bool is_ending; /* of a ghost: nothing more is told */
+static int block_fd = -1; /* of a user process, while it opens */
+static bool is_ending;    /* of a ghost: nothing more is told */
 
 /* ---- opening: collective over hw_world.all ---------------------------------------------------------------
  */
@@ -38,38 +41,49 @@ static const char *make_block(void)
         return "all processes are on one node";
     if (hw_p2p_lane_bytes(hw_world.rank) == 0)
         return "HEADWAY_STAGING is too small for so many processes";
-    hw_p2p_opened.block = hw_arena_is_open ? hw_arena_take_zeroed(bytes, HW_ARENA_ALIGNMENT) : NULL;
+    hw_p2p_opened.block = hw_p2p_memory_make(bytes, &block_fd);
     if (hw_p2p_opened.block == NULL)
-        return "the node shares no memory with its ghosts";
+        return "no memory that a process can share with its ghost";
     hw_queue_make(hw_p2p_queue_of(hw_p2p_opened.block), HW_P2P_CELLS);
     return NULL;
 }
 
-static struct hw_p2p_introduction introduce(void)
+static void introduce(struct hw_p2p_introduction *own)
 {
-    size_t bytes = hw_p2p_block_bytes(hw_world.rank);
     struct hw_arena_range range = hw_arena_range();
-    int64_t place = hw_arena_find(hw_p2p_opened.block, bytes);
     if (getrandom(&proof, sizeof proof, 0) != sizeof proof)
         proof = (uint64_t)(uintptr_t)&proof;
-    return (struct hw_p2p_introduction){.is_willing = place >= 0,
-                                        .place = place,
-                                        .bytes = (int64_t)bytes,
-                                        .arena_base = (uint64_t)(uintptr_t)range.base,
-                                        .arena_bytes = range.bytes,
-                                        .proof = (uint64_t)(uintptr_t)&proof,
-                                        .proof_value = proof};
+    own->block = hw_file_identify(block_fd);
+    own->descriptor = block_fd;
+    own->bytes = (int64_t)hw_p2p_block_bytes(hw_world.rank);
+    own->arena_base = (uint64_t)(uintptr_t)range.base;
+    own->arena_bytes = range.bytes;
+    own->proof = (uint64_t)(uintptr_t)&proof;
+    own->proof_value = proof;
 }
 
-static bool exchange_introductions(void)
+/* Where the ghost that serves this process is in hw_world.node. */
+static int place_of_ghost(void)
+{
+    int ghost = hw_world.processes[hw_world.rank].ghost;
+    return hw_world.own_node->process_count - hw_world.own_node->ghost_count +
+           hw_world.processes[ghost].local_index;
+}
+
+/* Afterwards all know of all, and the ghosts' sockets have the files of blocks. */
+static bool exchange_introductions(int *socket_fd)
 {
     struct hw_p2p_introduction own = {0};
     introductions = calloc((size_t)hw_world.own_node->process_count, sizeof *introductions);
+    *socket_fd = hw_ghost_pass_open(&own.address);
     if (hw_p2p_opened.block)
-        own = introduce();
-    return hw_world_have_all(hw_world.node, introductions != NULL) && introductions != NULL &&
-           hw_bottom.Allgather(&own, sizeof own, HW_BYTE, introductions, sizeof own, HW_BYTE,
-                               hw_world.node) == MPI_SUCCESS;
+        introduce(&own);
+    bool is_told = hw_world_have_all(hw_world.node, introductions != NULL) && introductions != NULL &&
+                   hw_bottom.Allgather(&own, sizeof own, HW_BYTE, introductions, sizeof own, HW_BYTE,
+                                       hw_world.node) == MPI_SUCCESS;
+    if (is_told && block_fd >= 0)
+        hw_ghost_pass_send(*socket_fd, &introductions[place_of_ghost()].address, block_fd);
+    return hw_world_have_all(hw_world.node, is_told);
 }
 
 /* Yama lets a process be read by its parent and by whom it names alone. It names one: asked for only where
@@ -81,12 +95,8 @@ static bool are_users_readable(bool is_served)
         return false;
     if (hw_world_have_all(hw_world.node, !is_ghost || hw_p2p_users_are_readable(introductions)))
         return true;
-    if (!is_ghost) {
-        int ghost = hw_world.processes[hw_world.rank].ghost;
-        int first = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
-        prctl(PR_SET_PTRACER,
-              (unsigned long)hw_world.node_pids[first + hw_world.processes[ghost].local_index], 0, 0, 0);
-    }
+    if (!is_ghost)
+        prctl(PR_SET_PTRACER, (unsigned long)hw_world.node_pids[place_of_ghost()], 0, 0, 0);
     hw_bottom.Barrier(hw_world.node);
     return hw_world_have_all(hw_world.node, !is_ghost || hw_p2p_users_are_readable(introductions));
 }
@@ -101,16 +111,27 @@ static void agree_on_magic(void)
                                                         hw_world.all) == MPI_SUCCESS);
 }
 
+static void close_both(int socket_fd)
+{
+    if (socket_fd >= 0)
+        close(socket_fd);
+    if (block_fd >= 0)
+        close(block_fd);
+    block_fd = -1;
+}
+
 /* All processes of the job, or nobody. */
 static void open_all(void)
 {
     bool is_ghost = hw_world_is_ghost();
     hw_p2p_opened.reason = is_ghost ? NULL : make_block();
-    bool is_told = exchange_introductions();
-    bool is_served = is_told && (is_ghost ? hw_p2p_users_take(introductions) && hw_p2p_outgoing_open() &&
-                                                hw_p2p_incoming_open()
+    int socket_fd;
+    bool is_told = exchange_introductions(&socket_fd);
+    bool is_served = is_told && (is_ghost ? hw_p2p_users_take(introductions, socket_fd) &&
+                                                hw_p2p_outgoing_open() && hw_p2p_incoming_open()
                                           : hw_p2p_opened.reason == NULL);
     bool is_read = are_users_readable(is_served);
+    close_both(socket_fd);
     if (is_served && !is_read && hw_p2p_opened.reason == NULL)
         hw_p2p_opened.reason = "a process of the node declines, or its ghost cannot read its memory";
     bool is_wired = hw_p2p_wire_open();
@@ -125,11 +146,10 @@ static void drop_all(void)
     if (hw_world_is_ghost()) {
         hw_p2p_incoming_close();
         hw_p2p_outgoing_close();
-        hw_p2p_users_drop(introductions);
+        hw_p2p_users_drop();
     }
     hw_p2p_wire_free();
-    if (hw_p2p_opened.block)
-        hw_arena_give(hw_p2p_opened.block);
+    hw_p2p_memory_drop(hw_p2p_opened.block, hw_p2p_block_bytes(hw_world.rank));
     hw_p2p_opened.block = NULL;
     hw_p2p_opened.is_open = false;
     free(introductions);

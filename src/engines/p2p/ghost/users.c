@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/ghost/users.h"
 
+#include "engines/p2p/ghost/memory.h"
 #include "ghost/node_memory.h"
 #include "world/world.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 static struct hw_p2p_user *users;
 static int user_count;
-
-static struct hw_ghost_piece piece_of(const struct hw_p2p_introduction *told)
-{
-    return hw_ghost_piece_of(told->place, told->bytes, sysconf(_SC_PAGESIZE));
-}
 
 /* What the node's ghosts have mapped from their start (node_memory.h), of one process. */
 static void find_arena(struct hw_p2p_user *user, int local_index, const struct hw_p2p_introduction *told)
@@ -44,34 +39,46 @@ struct hw_p2p_user *hw_p2p_users_add(int process, pid_t pid, struct hw_p2p_block
     return user->lanes && hw_queue_consume(&user->jobs, hw_p2p_queue_of(block)) ? user : NULL;
 }
 
-static bool take(int process, const struct hw_p2p_introduction *told)
+/* Closes the descriptor. */
+static bool take(int process, const struct hw_p2p_introduction *told, int fd)
 {
     int local_index = hw_world.processes[process].local_index;
-    struct hw_ghost_piece piece = piece_of(told);
-    char *memory = NULL;
-    if (told->is_willing && hw_world.node_pids[local_index] > 0)
-        memory = hw_ghost_node_memory_map(&piece, 1, 0);
-    if (memory == NULL)
+    pid_t pid = hw_world.node_pids[local_index];
+    struct hw_p2p_block *block = NULL;
+    if (told->block.inode == 0 || pid <= 0)
         return false;
-    madvise(memory, (size_t)piece.bytes, MADV_DONTDUMP);
-    struct hw_p2p_user *user =
-        hw_p2p_users_add(process, hw_world.node_pids[local_index], (struct hw_p2p_block *)(void *)memory);
+    if (fd < 0)
+        fd = hw_ghost_pass_open_of(pid, (int)told->descriptor, told->block);
+    if (fd >= 0)
+        block = hw_p2p_memory_map(fd, (size_t)told->bytes);
+    if (fd >= 0)
+        close(fd);
+    struct hw_p2p_user *user = block ? hw_p2p_users_add(process, pid, block) : NULL;
     if (user)
         find_arena(user, local_index, told);
     return user != NULL;
 }
 
-bool hw_p2p_users_take(const struct hw_p2p_introduction *all)
+bool hw_p2p_users_take(const struct hw_p2p_introduction *all, int socket_fd)
 {
-    if (!hw_p2p_users_make())
-        return false;
-    for (int i = 0; i < hw_world.size; i++) {
-        const struct hw_world_process *process = &hw_world.processes[i];
-        if (process->user_rank >= 0 && process->ghost == hw_world.rank &&
-            !take(i, &all[process->local_index]))
-            return false;
+    int count = hw_world.own_node->process_count;
+    struct hw_file_identity *files = calloc((size_t)count, sizeof *files);
+    int *found = calloc((size_t)count, sizeof *found);
+    bool has_all = hw_p2p_users_make() && files && found;
+    for (int i = 0; has_all && i < count; i++) {
+        files[i] = all[i].block;
+        found[i] = -1;
     }
-    return true;
+    if (has_all)
+        hw_ghost_pass_receive(socket_fd, files, count, found);
+    for (int i = 0; has_all && i < hw_world.size; i++) {
+        const struct hw_world_process *process = &hw_world.processes[i];
+        if (process->user_rank >= 0 && process->ghost == hw_world.rank)
+            has_all = take(i, &all[process->local_index], found[process->local_index]);
+    }
+    free(files);
+    free(found);
+    return has_all;
 }
 
 bool hw_p2p_users_are_readable(const struct hw_p2p_introduction *all)
@@ -85,11 +92,10 @@ bool hw_p2p_users_are_readable(const struct hw_p2p_introduction *all)
     return true;
 }
 
-void hw_p2p_users_drop(const struct hw_p2p_introduction *all)
+void hw_p2p_users_drop(void)
 {
     for (int i = 0; i < user_count; i++) {
-        struct hw_ghost_piece piece = piece_of(&all[hw_world.processes[users[i].process].local_index]);
-        hw_ghost_node_memory_unmap((char *)users[i].block, &piece, 1, 0);
+        hw_p2p_memory_drop(users[i].block, hw_p2p_block_bytes(users[i].process));
         free(users[i].lanes);
     }
     free(users);

@@ -5,6 +5,7 @@
 #define HW_ENGINES_P2P_GHOST_USERS_H
 
 #include "engines/p2p/shared/block.h"
+#include "ghost/pass.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,10 +31,11 @@ struct hw_p2p_user {
     struct hw_p2p_lane *lanes;        /* by the sender's rank in the program's world */
 };
 
-/* What a user process tells the ghosts of its node. */
+/* What the processes of a node tell one another. */
 struct hw_p2p_introduction {
-    int64_t is_willing;
-    int64_t place, bytes; /* of its block, in the node's file */
+    struct hw_ghost_peer address;  /* where files can be sent to */
+    struct hw_file_identity block; /* of a user process; 0: it declines */
+    int64_t descriptor, bytes;     /* of that file, there; its length */
     uint64_t arena_base, arena_bytes;
     uint64_t proof; /* an address; there is proof_value, if the process number means the same here */
     uint64_t proof_value;
@@ -44,12 +46,12 @@ bool hw_p2p_users_make(void);
 /* BLOCK is mapped here. NULL: no memory, or the block has another layout. */
 struct hw_p2p_user *hw_p2p_users_add(int process, pid_t pid, struct hw_p2p_block *block);
 
-/* Makes them, and adds all that this ghost serves. ALL: of the processes of the node in the order of
- * hw_world.node. False: one cannot be served. */
-bool hw_p2p_users_take(const struct hw_p2p_introduction *all);
+/* Makes them, and adds all that this ghost serves, with the blocks that have come to the socket. ALL: of the
+ * processes of the node in the order of hw_world.node. False: one cannot be served. */
+bool hw_p2p_users_take(const struct hw_p2p_introduction *all, int socket_fd);
 /* Whether the ghost can read the memory of all of them. */
 bool hw_p2p_users_are_readable(const struct hw_p2p_introduction *all);
-void hw_p2p_users_drop(const struct hw_p2p_introduction *all);
+void hw_p2p_users_drop(void);
 
 int hw_p2p_user_count(void);
 struct hw_p2p_user *hw_p2p_user_at(int index);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The block: memory that a user process and the ghosts of its node share for messages that ghosts move
- * (doc/adr/0044). The user process takes it from the arena; its ghost maps it. In it, one behind the other:
+ * (doc/adr/0044). The user process makes it; its ghost maps it. In it, one behind the other:
  * the header, the queue of sends (shm/queue.h; its word also tells of arrivals), what each receiver has given
  * back, arrivals by sender, and the staging memory, into which the ghost puts what others send to this
  * process.
