@@ -196,7 +196,7 @@ static void test_unknown_names(void **state)
     (void)state;
     assert_refused("HEADWAY_TICKUS=500", "did you mean HEADWAY_TICK_US?");
     assert_refused("HEADWAY_ENGIN=off", "did you mean HEADWAY_ENGINE?");
-    assert_refused("HEADWAY_=1", "did you mean HEADWAY_LOG?");
+    assert_refused("HEADWAY_LO=1", "did you mean HEADWAY_LOG?");
     assert_refused("HEADWAY_COMPLETELY_DIFFERENT=1", "HEADWAY_ENGINE HEADWAY_TRIGGER");
 }
 
