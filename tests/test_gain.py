@@ -6,6 +6,7 @@ A library that only forwards would pass every test of answers. These it fails: p
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import matrix
@@ -99,6 +100,33 @@ def test_helper_spares_who_waits(mpi: Mpi, tmp_path: Path) -> None:
     assert_came(mpi, "awaited", done)
     assert done.total("receives_registered") == done.total("sends_announced") == 4
     assert done.total("helper_wakes_spared") > 0, done.explain()
+
+
+def may_run_in_real_time() -> bool:
+    attempt = subprocess.run(["chrt", "--rr", "1", "true"], capture_output=True, check=False)
+    return attempt.returncode == 0
+
+
+@matrix.one_of_a("family")
+@pytest.mark.parametrize("priority", ["rt", "auto"])
+def test_priority(mpi: Mpi, priority: str, tmp_path: Path) -> None:
+    """Where the kernel allows it the thread has it, and says so; else rt is refused at once."""
+    (tmp_path / "said").mkdir()
+    done = support.run_mpi(
+        mpi,
+        [program_of(mpi), "message", tmp_path / "said"],
+        ranks=2,
+        shared_memory=False,
+        options={**support.FORCED, "HEADWAY_PRIORITY": priority},
+        records=tmp_path / "records",
+    )
+    is_allowed = may_run_in_real_time()
+    if priority == "rt" and not is_allowed:
+        assert done.status == 78 and "HEADWAY_PRIORITY=rt" in done.stderr, done.explain()
+        return
+    assert_came(mpi, "message", done)
+    expected = "rt" if is_allowed else "normal"
+    assert [record["priority"] for record in done.records] == [expected] * 2
 
 
 @is_served

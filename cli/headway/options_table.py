@@ -59,6 +59,21 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_PRIORITY",
+        type="enum",
+        default="normal",
+        values=("normal", "auto", "rt"),
+        accepted="normal | auto | rt",
+        brief="whether the progress thread has real-time priority",
+        help=(
+            "rt: SCHED_RR at the lowest priority, so that on a loaded core the thread runs when "
+            "it is woken. After a turn of more than 2 ms the next 16 are without. The job does "
+            "not start where the kernel forbids it (RLIMIT_RTPRIO, CAP_SYS_NICE). auto: where "
+            "that is allowed, unless ghosts make processes share cores. The record says which it "
+            "was."
+        ),
+    ),
+    Option(
         name="HEADWAY_HELPER_DRAW",
         type="integer",
         default="0",

@@ -95,3 +95,24 @@ void hw_agent_prompt(void)
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
     syscall(SYS_sched_setattr, 0, &scheduling, 0);
 }
+
+bool hw_agent_hurry(bool is_wanted)
+{
+    struct scheduling scheduling = {.size = sizeof scheduling, .policy = SCHED_RR, .priority = 1};
+    if (is_wanted)
+        return syscall(SYS_sched_setattr, 0, &scheduling, 0) == 0;
+    hw_agent_prompt();
+    return true;
+}
+
+/* A thread that may, and did not ask for it before: it is as it was afterwards. */
+bool hw_agent_may_hurry(void)
+{
+    struct scheduling before = {0};
+    if (syscall(SYS_sched_getattr, 0, &before, sizeof before, 0) != 0)
+        return false;
+    bool is_allowed = hw_agent_hurry(true);
+    if (is_allowed)
+        syscall(SYS_sched_setattr, 0, &before, 0);
+    return is_allowed;
+}

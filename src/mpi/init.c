@@ -5,6 +5,7 @@
  * with the program (progress/gate.h). World model and sessions may come in any order and number: engines live
  * from the first of them to the last.
  */
+#include "base/agent.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/engine.h"
@@ -69,6 +70,11 @@ static bool are_options_possible(void)
     if (hw_options.trigger == HW_OPTION_TRIGGER_HELPER && !has_ghosts) {
         hw_log_fatal(
             "HEADWAY_TRIGGER=helper: a helper is a ghost, and there are none; set HEADWAY_GHOSTS=1 too");
+        return false;
+    }
+    if (hw_options.priority == HW_OPTION_PRIORITY_RT && !hw_agent_may_hurry()) {
+        hw_log_fatal("HEADWAY_PRIORITY=rt: the kernel forbids real-time priority; raise RLIMIT_RTPRIO to 1 "
+                     "(ulimit -r), or set HEADWAY_PRIORITY=auto");
         return false;
     }
     if (hw_options.p2p == HW_OPTION_P2P_OFF)

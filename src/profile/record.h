@@ -27,6 +27,7 @@ struct hw_record_facts {
     bool is_spawned;       /* by MPI_Comm_spawn: its world is not that of the processes that were launched */
     const char *mpi;       /* version string of the real MPI, first line */
     const char *engine;    /* "thread" or "off" */
+    const char *priority;  /* of the progress thread: "normal" or "rt" */
     const char *trigger;   /* "events", "tick" or "none" */
     int ghost;             /* rank in the MPI's own world of the ghost that serves this process; -1: none */
     uint64_t ghost_cpu_ns; /* what that ghost took of its core; others that it serves tell the same */

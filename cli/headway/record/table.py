@@ -271,6 +271,8 @@ class Record:
     engine: str = ""
     #: what drove the progress thread last
     trigger: str = ""
+    #: of the progress thread: rt, it runs before all others of its core when woken
+    priority: str = ""
     #: rank among all processes, ghosts too, of the ghost that serves this one; -1: none
     ghost: int = -1
     #: CPU time of that ghost since it began to serve, a core of its own on which it spins
@@ -458,6 +460,7 @@ class Record:
             mpi=text(raw, "mpi"),
             engine=text(raw, "engine"),
             trigger=text(raw, "trigger"),
+            priority=text(raw, "priority"),
             ghost=integer(raw, "ghost", -1),
             ghost_cpu_s=number(raw, "ghost_cpu_s"),
             placement=text(raw, "placement"),

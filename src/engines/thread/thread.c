@@ -12,6 +12,7 @@
 #include "engines/thread/awaited.h"
 #include "engines/thread/burst.h"
 #include "engines/thread/overlap.h"
+#include "engines/thread/priority.h"
 #include "engines/thread/sleep.h"
 #include "engines/thread/waiter.h"
 #include "profile/record/counters.h"
@@ -92,7 +93,7 @@ static void prepare_thread(void)
 {
     hw_inside_mark_own_thread();
     prctl(PR_SET_NAME, "headway", 0, 0, 0);
-    hw_agent_prompt();
+    hw_priority_begin();
     hw_agent_open_memory();
 }
 
@@ -581,5 +582,6 @@ void hw_thread_describe(struct hw_record_facts *facts)
 {
     const char *otherwise = hw_helped_is_open() && !hw_helped_is_silent() ? "helper" : "tick";
     facts->trigger = hw_atomic_load_relaxed(&has_sockets) ? "events" : otherwise;
+    facts->priority = hw_priority_is_real_time() ? "rt" : "normal";
     facts->thread_cpu_ns = cpu_ns();
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/options.h"
+#include "engines/thread/priority.h"
 #include "profile/record/counters.h"
 #include "progress/helped.h"
 
@@ -124,10 +125,12 @@ static enum hw_event wait_for_event(struct hw_waiter *waiter)
 enum hw_reason hw_waiter_wait(struct hw_waiter *waiter)
 {
     enum hw_event event = HW_EVENT_NONE;
+    hw_priority_sleeps(hw_clock_now_ns());
     if (hw_triggers_check(&waiter->triggers))
         event = wait_for_event(waiter);
     else
         hw_triggers_nap(&waiter->triggers, waiter->period_ns);
+    hw_priority_woken(hw_clock_now_ns());
     waiter->is_told = hw_helped_take_woken();
     if (hw_triggers_were_interrupted(&waiter->triggers))
         return HW_REASON_INTERRUPT;
