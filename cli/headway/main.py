@@ -5,20 +5,27 @@ from __future__ import annotations
 
 import argparse
 import errno
+import importlib
 import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from headway import __version__, console, profile
-from headway.bench import command as bench_command
-from headway.cluster import commands as cluster_commands
-from headway.demo import command as demo
-from headway.doctor import command as doctor_command
+from headway import __version__, console
 from headway.errors import HeadwayError
-from headway.report import command as report_command
-from headway.run import command as run
-from headway.tune import command as tune_command
+
+#: what adds the parser of each command. A command loads its own: all of them, with what they draw
+#: and calculate, take several times as long as `headway run` itself.
+COMMANDS = {
+    "run": "headway.run.command",
+    "profile": "headway.profile",
+    "report": "headway.report.command",
+    "doctor": "headway.doctor.command",
+    "cluster": "headway.cluster.commands",
+    "tune": "headway.tune.command",
+    "bench": "headway.bench.command",
+    "demo": "headway.demo.command",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,23 +35,20 @@ class Parser(argparse.ArgumentParser):
         raise HeadwayError(message, f"see {self.prog} --help")
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Of this command alone, or of all of them."""
     parser = Parser(
         prog="headway",
         description="Overlap of communication and computation for unmodified MPI programs.",
-        epilog=run.options_help(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"headway {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    run.add_parser(commands)
-    profile.add_parser(commands)
-    report_command.add_parser(commands)
-    doctor_command.add_parser(commands)
-    cluster_commands.add_parser(commands)
-    tune_command.add_parser(commands)
-    bench_command.add_parser(commands)
-    demo.add_parser(commands)
+    for name, module in COMMANDS.items():
+        if command in (None, name):
+            importlib.import_module(module).add_parser(commands)
+    if command is None:
+        parser.epilog = importlib.import_module(COMMANDS["run"]).options_help()
     return parser
 
 
@@ -53,9 +57,8 @@ def end_on_signal(signum: int, _frame: object) -> None:
     raise SystemExit(128 + signum)
 
 
-def named(argv: Sequence[str] | None) -> str:
+def named(words: Sequence[str]) -> str:
     """The command of these words: those of a cluster have a name of two."""
-    words = sys.argv[1:] if argv is None else argv
     names = [word for word in words[: 2 if words[0] == "cluster" else 1] if word[0] != "-"]
     return " ".join(["headway", *names])
 
@@ -64,10 +67,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, end_on_signal)
     signal.signal(signal.SIGHUP, end_on_signal)
     try:
-        arguments, unknown = build_parser().parse_known_args(argv)
+        words = sys.argv[1:] if argv is None else argv
+        command = words[0] if words and words[0] in COMMANDS else None
+        arguments, unknown = build_parser(command).parse_known_args(argv)
         if unknown:
-            words = " ".join(unknown)
-            raise HeadwayError(f"unrecognized arguments: {words}", f"see {named(argv)} --help")
+            told = " ".join(unknown)
+            raise HeadwayError(f"unrecognized arguments: {told}", f"see {named(words)} --help")
         if arguments.command is None:
             raise HeadwayError(
                 "no command", "begin with headway run -n 2 PROGRAM; see headway --help"
