@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engines/engine.h"
 #include "hooks.h"
+#include "mpi/guarded.h"
 #include "objects/request.h"
 
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 struct door {
     struct hw_request_taken taken;
     uint64_t entered_ns;
+    MPI_Status *all; /* of a door with an array of them, as the real call gets it; NULL: none */
+    int count;       /* of its requests */
     MPI_Status *own; /* statuses where the program wants none, and attachments do; NULL: none */
     MPI_Status inline_own[8];
 };
@@ -36,6 +39,8 @@ static int reserve_statuses(struct door *door, int count, MPI_Status **statuses)
     enum { ROOM = sizeof door->inline_own / sizeof door->inline_own[0] };
     if (door->taken.is_short)
         return MUST_REFUSE;
+    door->all = NULL;
+    door->count = count;
     if (door->taken.attached == 0)
         return TAKEN;
     /* NOLINTNEXTLINE(misc-redundant-expression): they may differ */
@@ -89,6 +94,8 @@ static int leave_door(struct door *door, const MPI_Request *requests, bool is_bl
     uint64_t blocked_ns = is_blocking ? hw_clock_now_ns() - door->entered_ns : 0;
     door->taken.error = rc;
     int followed = door->taken.followed;
+    if (door->taken.guarded > 0)
+        rc = hw_guarded_amend(&door->taken, requests, door->count, door->all, rc);
     int still_pending = hw_request_return(&door->taken, requests);
     if (door->own != NULL && door->own != door->inline_own)
         free(door->own);
@@ -100,16 +107,20 @@ static int leave_door(struct door *door, const MPI_Request *requests, bool is_bl
 enum { BLOCKING = true, NONBLOCKING = false };
 
 /* What a call about all of them found: whether it is over (`is_over`), and each status. */
-static void mark_all(struct door *door, int rc, bool is_over, const MPI_Status *statuses)
+static void mark_all(struct door *door, int rc, bool is_over, MPI_Status *statuses)
 {
+    if (door->taken.guarded > 0)
+        door->all = statuses;
     if (rc == MPI_SUCCESS && is_over)
         hw_request_mark_all_complete(&door->taken, statuses);
     else if (rc == MPI_ERR_IN_STATUS && statuses != HW_STATUSES_IGNORE)
         hw_request_mark_each(&door->taken, statuses);
 }
 
-static void mark_some(struct door *door, int rc, int count, const int indices[], const MPI_Status *statuses)
+static void mark_some(struct door *door, int rc, int count, const int indices[], MPI_Status *statuses)
 {
+    if (door->taken.guarded > 0)
+        door->all = statuses;
     bool has_statuses = statuses != HW_STATUSES_IGNORE;
     if (rc != MPI_SUCCESS && !(rc == MPI_ERR_IN_STATUS && has_statuses))
         return;
@@ -136,6 +147,8 @@ int hw_wait(MPI_Request *request, MPI_Status *status)
         return hw_real.Wait(request, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, request);
+    if (door.taken.guarded > 0)
+        hw_guarded_settle(&door.taken);
     int rc = hw_real.Wait(request, status);
     mark_one(&door, rc, 0, status);
     return leave_door(&door, request, BLOCKING, rc);
@@ -149,6 +162,8 @@ int hw_waitall(int count, MPI_Request requests[], MPI_Status statuses[])
         return hw_real.Waitall(count, requests, statuses);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
+    if (door.taken.guarded > 0)
+        hw_guarded_settle(&door.taken);
     int rc = hw_real.Waitall(count, requests, statuses);
     mark_all(&door, rc, true, statuses);
     return leave_door(&door, requests, BLOCKING, rc);
@@ -162,7 +177,12 @@ int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status
         return hw_real.Waitany(count, requests, index, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
-    int rc = hw_real.Waitany(count, requests, index, status);
+    int flag, rc;
+    if (door.taken.guarded > 0)
+        rc = hw_guarded_any(&door.taken, (struct hw_guarded_any){.is_blocking = true}, count, requests, index,
+                            &flag, status);
+    else
+        rc = hw_real.Waitany(count, requests, index, status);
     if (index != NULL)
         mark_one(&door, rc, *index, status);
     return leave_door(&door, requests, BLOCKING, rc);
@@ -176,7 +196,9 @@ int hw_waitsome(int count, MPI_Request requests[], int *outcount, int indices[],
         return hw_real.Waitsome(count, requests, outcount, indices, statuses);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
-    int rc = hw_real.Waitsome(count, requests, outcount, indices, statuses);
+    int rc = door.taken.guarded > 0
+                 ? hw_guarded_some(&door.taken, true, count, requests, outcount, indices, statuses)
+                 : hw_real.Waitsome(count, requests, outcount, indices, statuses);
     mark_some(&door, rc, *outcount, indices, statuses);
     return leave_door(&door, requests, BLOCKING, rc);
 }
@@ -189,6 +211,10 @@ int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
         return hw_real.Test(request, flag, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, request);
+    if (door.taken.guarded > 0 && !hw_guarded_are_ready(&door.taken)) {
+        *flag = 0;
+        return leave_door(&door, request, NONBLOCKING, MPI_SUCCESS);
+    }
     int rc = hw_real.Test(request, flag, status);
     if (is_told(&door, rc) && *flag)
         mark_one(&door, rc, 0, status);
@@ -203,6 +229,10 @@ int hw_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses
         return hw_real.Testall(count, requests, flag, statuses);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
+    if (door.taken.guarded > 0 && !hw_guarded_are_ready(&door.taken)) {
+        *flag = 0;
+        return leave_door(&door, requests, NONBLOCKING, MPI_SUCCESS);
+    }
     int rc = hw_real.Testall(count, requests, flag, statuses);
     mark_all(&door, rc, rc == MPI_SUCCESS && *flag, statuses);
     return leave_door(&door, requests, NONBLOCKING, rc);
@@ -216,7 +246,9 @@ int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Sta
         return hw_real.Testany(count, requests, index, flag, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
-    int rc = hw_real.Testany(count, requests, index, flag, status);
+    int rc = door.taken.guarded > 0 ? hw_guarded_any(&door.taken, (struct hw_guarded_any){0}, count, requests,
+                                                     index, flag, status)
+                                    : hw_real.Testany(count, requests, index, flag, status);
     if (is_told(&door, rc) && *flag)
         mark_one(&door, rc, *index, status);
     return leave_door(&door, requests, NONBLOCKING, rc);
@@ -230,10 +262,14 @@ int hw_testsome(int count, MPI_Request requests[], int *outcount, int indices[],
         return hw_real.Testsome(count, requests, outcount, indices, statuses);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
-    int rc = hw_real.Testsome(count, requests, outcount, indices, statuses);
+    int rc = door.taken.guarded > 0
+                 ? hw_guarded_some(&door.taken, false, count, requests, outcount, indices, statuses)
+                 : hw_real.Testsome(count, requests, outcount, indices, statuses);
     mark_some(&door, rc, *outcount, indices, statuses);
     return leave_door(&door, requests, NONBLOCKING, rc);
 }
+
+/* Nothing is completed: guarded requests stay known, and each is shown as it is in the end. */
 
 int hw_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
@@ -243,8 +279,14 @@ int hw_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
         return hw_real.Request_get_status(request, flag, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, &request);
+    if (door.taken.guarded > 0 && !hw_guarded_are_ready(&door.taken)) {
+        *flag = 0;
+        return leave_door(&door, &request, NONBLOCKING, MPI_SUCCESS);
+    }
     int rc = hw_real.Request_get_status(request, flag, status);
-    if (is_told(&door, rc) && *flag)
+    if (door.taken.guarded > 0)
+        rc = hw_guarded_show(&door.taken, 0, status, rc);
+    else if (is_told(&door, rc) && *flag)
         mark_one(&door, rc, 0, status);
     return leave_door(&door, &request, NONBLOCKING, rc);
 }
@@ -257,8 +299,16 @@ int hw_request_get_status_all(int count, const MPI_Request requests[], int *flag
         return hw_real.Request_get_status_all(count, requests, flag, statuses);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
+    if (door.taken.guarded > 0 && !hw_guarded_are_ready(&door.taken)) {
+        *flag = 0;
+        return leave_door(&door, requests, NONBLOCKING, MPI_SUCCESS);
+    }
     int rc = hw_real.Request_get_status_all(count, requests, flag, statuses);
-    mark_all(&door, rc, rc == MPI_SUCCESS && *flag, statuses);
+    if (door.taken.guarded > 0 && *flag)
+        for (int i = 0; i < count; i++)
+            rc = hw_guarded_show(&door.taken, i, &statuses[i], rc);
+    else if (door.taken.guarded == 0)
+        mark_all(&door, rc, rc == MPI_SUCCESS && *flag, statuses);
     return leave_door(&door, requests, NONBLOCKING, rc);
 }
 
@@ -271,12 +321,20 @@ int hw_request_get_status_any(int count, const MPI_Request requests[], int *inde
         return hw_real.Request_get_status_any(count, requests, index, flag, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
+    if (door.taken.guarded > 0) {
+        int rc = hw_guarded_any(&door.taken, (struct hw_guarded_any){.is_kept = true}, count,
+                                (MPI_Request *)(uintptr_t)requests, index, flag, status);
+        if (*flag && *index != HW_UNDEFINED)
+            rc = hw_guarded_show(&door.taken, *index, status, rc);
+        return leave_door(&door, requests, NONBLOCKING, rc);
+    }
     int rc = hw_real.Request_get_status_any(count, requests, index, flag, status);
     if (is_told(&door, rc) && *flag)
         mark_one(&door, rc, *index, status);
     return leave_door(&door, requests, NONBLOCKING, rc);
 }
 
+/* With guarded ones: one of them at most, which is what the MPI may answer, too. */
 int hw_request_get_status_some(int count, const MPI_Request requests[], int *outcount, int indices[],
                                MPI_Status statuses[])
 {
@@ -286,6 +344,16 @@ int hw_request_get_status_some(int count, const MPI_Request requests[], int *out
         return hw_real.Request_get_status_some(count, requests, outcount, indices, statuses);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
+    if (door.taken.guarded > 0) {
+        int flag, index;
+        int rc = hw_guarded_any(&door.taken, (struct hw_guarded_any){.is_kept = true}, count,
+                                (MPI_Request *)(uintptr_t)requests, &index, &flag, &statuses[0]);
+        *outcount = flag && index != HW_UNDEFINED;
+        indices[0] = index;
+        if (*outcount)
+            rc = hw_guarded_show(&door.taken, index, &statuses[0], rc);
+        return leave_door(&door, requests, NONBLOCKING, rc);
+    }
     int rc = hw_real.Request_get_status_some(count, requests, outcount, indices, statuses);
     mark_some(&door, rc, *outcount, indices, statuses);
     return leave_door(&door, requests, NONBLOCKING, rc);
@@ -300,7 +368,7 @@ int hw_cancel(MPI_Request *request)
         return hw_real.Cancel(request);
     if (entered == MUST_REFUSE)
         return refuse(&door, request);
-    int rc = hw_real.Cancel(request);
+    int rc = hw_guarded_is_cancellable(&door.taken) ? hw_real.Cancel(request) : MPI_SUCCESS;
     return leave_door(&door, request, NONBLOCKING, rc);
 }
 

@@ -4,6 +4,8 @@
 #include "hooks.h"
 #include "mpi/track.h"
 
+#include <stdlib.h>
+
 void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     if (!hw_engines_want(count, datatype))
@@ -54,17 +56,36 @@ static void started(int count, const MPI_Request *requests)
 
 int hw_start(MPI_Request *request)
 {
-    hw_request_starting(1, request);
-    int rc = hw_real.Start(request);
+    int rc = request && hw_request_starting(*request) ? MPI_SUCCESS : hw_real.Start(request);
     if (rc == MPI_SUCCESS)
         started(1, request);
     return rc;
 }
 
+/* Those of them that the MPI is to start, where others have started by themselves. A start leaves handles as
+ * they are. */
+static int start_some(int count, MPI_Request requests[], const bool *are_started)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
+        if (!are_started[i])
+            rc = hw_real.Start(&requests[i]);
+    return rc;
+}
+
 int hw_startall(int count, MPI_Request requests[])
 {
-    hw_request_starting(count, requests);
-    int rc = hw_real.Startall(count, requests);
+    bool *are_started = NULL;
+    for (int i = 0; requests && i < count; i++) {
+        if (!hw_request_starting(requests[i]))
+            continue;
+        if (are_started == NULL && (are_started = calloc((size_t)count, sizeof *are_started)) == NULL)
+            return MPI_ERR_NO_MEM;
+        are_started[i] = true;
+    }
+    int rc =
+        are_started ? start_some(count, requests, are_started) : hw_real.Startall(count, requests);
+    free(are_started);
     if (rc == MPI_SUCCESS)
         started(count, requests);
     return rc;

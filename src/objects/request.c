@@ -229,16 +229,18 @@ void hw_request_attach(MPI_Request request, const struct hw_request_attachment *
     let_go(old); /* of a request that was completed past us */
 }
 
-void hw_request_starting(int count, const MPI_Request *requests)
+bool hw_request_starting(MPI_Request request)
 {
-    for (int i = 0; i < count && hw_atomic_load_relaxed(&hw_request_attached) > 0; i++) {
-        pthread_mutex_lock(&table_lock);
-        struct slot *slot = find(requests[i]);
-        struct owner owner = slot && slot->state == STATE_INACTIVE ? owner_of(slot) : (struct owner){0};
-        pthread_mutex_unlock(&table_lock);
-        if (owner.calls)
-            owner.calls->starting(owner.attachment);
-    }
+    if (hw_atomic_load_relaxed(&hw_request_attached) == 0)
+        return false;
+    pthread_mutex_lock(&table_lock);
+    struct slot *slot = find(request);
+    struct owner owner = slot && slot->state == STATE_INACTIVE ? owner_of(slot) : (struct owner){0};
+    pthread_mutex_unlock(&table_lock);
+    if (owner.calls == NULL)
+        return false;
+    owner.calls->starting(owner.attachment);
+    return owner.calls->guard && owner.calls->guard->starts_itself(owner.attachment);
 }
 
 bool hw_request_abandon(MPI_Request *request)
@@ -302,7 +304,13 @@ static bool remember(struct hw_request_taken *taken, int index, const struct slo
         taken->capacity = capacity;
     }
     taken->items[taken->count++] = (struct hw_request_item){
-        .index = index, .number = slot->number, .handle = slot->handle, .calls = slot->calls};
+        .index = index,
+        .number = slot->number,
+        .handle = slot->handle,
+        .calls = slot->calls,
+        .guard = slot->calls ? slot->calls->guard : NULL,
+        .guarded = slot->attachment};
+    taken->guarded += taken->items[taken->count - 1].guard != NULL;
     taken->followed += slot->is_followed;
     taken->attached += slot->calls != NULL;
     return true;
@@ -310,7 +318,7 @@ static bool remember(struct hw_request_taken *taken, int index, const struct slo
 
 static bool take(int count, const MPI_Request *requests, struct hw_request_taken *taken, bool takes_over)
 {
-    taken->count = taken->followed = taken->attached = 0;
+    taken->count = taken->followed = taken->attached = taken->guarded = 0;
     taken->error = MPI_SUCCESS;
     taken->is_short = false;
     taken->capacity = (int)(sizeof taken->inline_items / sizeof taken->inline_items[0]);

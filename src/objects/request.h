@@ -61,6 +61,33 @@ bool hw_request_post(MPI_Request request, enum hw_request_kind kind, uint64_t by
 /* Enters an inactive persistent or partitioned request. */
 void hw_request_define(MPI_Request request, enum hw_request_kind kind, uint64_t bytes);
 
+/* How far the operation is that the program sees in a guarded request. */
+enum hw_request_readiness {
+    HW_REQUEST_OPEN,   /* the MPI has not completed it */
+    HW_REQUEST_MOVING, /* it has, and the rest is under way */
+    HW_REQUEST_READY,  /* a call that completes it may be made */
+    HW_REQUEST_ITSELF, /* it is complete, and the MPI knows nothing of that */
+};
+
+/* A guard stands for requests whose completion is not the MPI's alone to tell. Doors ask it; calls of MPI are
+ * allowed in these functions. */
+struct hw_request_guard {
+    /* May make progress. */
+    enum hw_request_readiness (*look)(void *attachment, MPI_Request request);
+    /* Before a call that blocks until the request is complete: returns when the MPI alone can complete it. */
+    void (*settle)(void *attachment, MPI_Request request);
+    /* After the real call: makes of what the MPI said what the program gets, which is the error returned, and
+     * raises that if it is not the MPI's. Where the request was not looked at before, it waits. More than once
+     * for one completion (MPI_Request_get_status). */
+    int (*amend)(void *attachment, MPI_Status *status, int error);
+    /* Between two looks at one that is MOVING. */
+    void (*pause)(void *attachment);
+    /* MPI_Cancel: whether the MPI is to cancel it. */
+    bool (*is_cancellable)(void *attachment);
+    /* After `starting`: true if the start is made, without the MPI. */
+    bool (*starts_itself)(void *attachment);
+};
+
 /* An attachment is what somebody has to do about a request of his own making when the program learns what
  * became of it, in the call that tells it so. Calls of MPI are allowed in these functions. */
 struct hw_request_calls {
@@ -73,6 +100,7 @@ struct hw_request_calls {
     void (*abandoned)(void *attachment, MPI_Request request);
     /* The last one in all other cases. */
     void (*freed)(void *attachment);
+    const struct hw_request_guard *guard; /* NULL: none */
 };
 
 struct hw_request_attachment {
@@ -92,8 +120,8 @@ void hw_request_give_back(void);
  * complete from the start one handle. */
 void hw_request_attach(MPI_Request request, const struct hw_request_attachment *attachment);
 
-/* Before the real call of a start. */
-void hw_request_starting(int count, const MPI_Request *requests);
+/* Before the real call of a start. True: that is not to be made for this one. */
+bool hw_request_starting(MPI_Request request);
 
 /* Before the real MPI_Request_free: true if the active request was left to its attachment. */
 bool hw_request_abandon(MPI_Request *request);
@@ -108,6 +136,7 @@ struct hw_request_taken {
     int capacity;
     int followed; /* those not followed are known for their attachments alone */
     int attached;
+    int guarded;   /* of them, those with a guard */
     int error;     /* what the door says of those that it does not mark */
     bool is_short; /* no memory to take all that are attached: the door must not go on */
     struct hw_request_item {
@@ -117,7 +146,9 @@ struct hw_request_taken {
         MPI_Request handle;
         const struct hw_request_calls *calls; /* NULL: none */
         void *attachment;
-        const MPI_Status *status; /* NULL: not known */
+        const struct hw_request_guard *guard; /* NULL: none */
+        void *guarded;                        /* its attachment */
+        const MPI_Status *status;             /* NULL: not known */
         int error;
     } * items, inline_items[32];
 };
