@@ -9,6 +9,7 @@
 #define HW_ENGINE_TABLE(X) \
     X(rma) \
     X(pack) \
+    X(p2p) \
     X(pack_messages) \
     X(helper) \
     X(thread)

@@ -24,9 +24,9 @@ int hw_guarded_any(const struct hw_request_taken *taken, struct hw_guarded_any h
 int hw_guarded_some(const struct hw_request_taken *taken, bool is_blocking, int count, MPI_Request requests[],
                     int *outcount, int indices[], MPI_Status statuses[]);
 
-/* After the real call of a door over `count` requests: what the program gets of those that are complete. RC is
- * the real call's; returns the door's. `statuses`: of an array of statuses that tells errors, one for each of
- * `count`; else NULL. */
+/* After the real call of a door over `count` requests: what the program gets of those that are complete. RC
+ * is the real call's; returns the door's. `statuses`: of an array of statuses that tells errors, one for each
+ * of `count`; else NULL. */
 int hw_guarded_amend(struct hw_request_taken *taken, const MPI_Request *requests, int count,
                      MPI_Status *statuses, int rc);
 

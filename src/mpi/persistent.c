@@ -83,8 +83,7 @@ int hw_startall(int count, MPI_Request requests[])
             return MPI_ERR_NO_MEM;
         are_started[i] = true;
     }
-    int rc =
-        are_started ? start_some(count, requests, are_started) : hw_real.Startall(count, requests);
+    int rc = are_started ? start_some(count, requests, are_started) : hw_real.Startall(count, requests);
     free(are_started);
     if (rc == MPI_SUCCESS)
         started(count, requests);

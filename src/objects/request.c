@@ -303,13 +303,12 @@ static bool remember(struct hw_request_taken *taken, int index, const struct slo
         taken->items = items;
         taken->capacity = capacity;
     }
-    taken->items[taken->count++] = (struct hw_request_item){
-        .index = index,
-        .number = slot->number,
-        .handle = slot->handle,
-        .calls = slot->calls,
-        .guard = slot->calls ? slot->calls->guard : NULL,
-        .guarded = slot->attachment};
+    taken->items[taken->count++] = (struct hw_request_item){.index = index,
+                                                            .number = slot->number,
+                                                            .handle = slot->handle,
+                                                            .calls = slot->calls,
+                                                            .guard = slot->calls ? slot->calls->guard : NULL,
+                                                            .guarded = slot->attachment};
     taken->guarded += taken->items[taken->count - 1].guard != NULL;
     taken->followed += slot->is_followed;
     taken->attached += slot->calls != NULL;

@@ -77,8 +77,8 @@ struct hw_request_guard {
     /* Before a call that blocks until the request is complete: returns when the MPI alone can complete it. */
     void (*settle)(void *attachment, MPI_Request request);
     /* After the real call: makes of what the MPI said what the program gets, which is the error returned, and
-     * raises that if it is not the MPI's. Where the request was not looked at before, it waits. More than once
-     * for one completion (MPI_Request_get_status). */
+     * raises that if it is not the MPI's. Where the request was not looked at before, it waits. More than
+     * once for one completion (MPI_Request_get_status). */
     int (*amend)(void *attachment, MPI_Status *status, int error);
     /* Between two looks at one that is MOVING. */
     void (*pause)(void *attachment);

@@ -14,6 +14,8 @@
 enum {
     /* MPI_Request_get_status raises the error of a request that failed. */
     HW_REAL_ASKING_RAISES = 0,
+    /* MPI_Request_get_status makes a persistent request that it finds complete inactive. */
+    HW_REAL_ASKING_ENDS = 0,
     /* part/persist (5.0) fails or hangs when another thread makes progress: tests/mpi/persistent.c, 8 of 8
        runs. */
     HW_REAL_IS_PARTITIONED_SAFE = 0,
@@ -41,6 +43,7 @@ enum {
 enum {
     /* MPICH and Intel MPI do, at MPI_COMM_WORLD or MPI_COMM_SELF: tests/mpi/truncation.c. */
     HW_REAL_ASKING_RAISES = 1,
+    HW_REAL_ASKING_ENDS = 1, /* MPICH 5: its status is lost, too; MPICH 4.0 does not */
     HW_REAL_IS_PARTITIONED_SAFE = 1,
     HW_REAL_IS_IO_SAFE = 1,
     HW_REAL_IS_DUPLICATION_SAFE = 1,

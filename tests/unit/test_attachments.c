@@ -190,7 +190,7 @@ static void on_abandoned(void *attachment, MPI_Request handle)
         wrong++;
 }
 
-static const struct hw_request_calls calls = {on_completed, on_starting, on_abandoned, on_freed};
+static const struct hw_request_calls calls = {on_completed, on_starting, on_abandoned, on_freed, NULL};
 
 static MPI_Request attach(int number, bool is_persistent, bool is_followed)
 {

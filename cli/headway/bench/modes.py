@@ -91,6 +91,12 @@ def told_modes(preloaded: dict[str, str]) -> list[Mode]:
     ]
 
 
+def moved_mode(preloaded: dict[str, str]) -> Mode:
+    """Ghosts move the messages, and no thread helps."""
+    ghosts = {"HEADWAY_GHOSTS": "1", "HEADWAY_P2P": "ghost", "HEADWAY_ENGINE": "off"}
+    return Mode("headway-moved", {**preloaded, **ghosts}, ghosts=1, transport="auto")
+
+
 #: the words of HEADWAY_ADAPT with which the library judges by the share of time in MPI
 RATED = ("local", "global")
 #: what a program that guides the library is told
@@ -172,6 +178,8 @@ def modes_make(
             modes += fixed_modes(preloaded)
         if "helper" in suite.extra_modes:
             modes += told_modes(preloaded)
+        if "moved" in suite.extra_modes:
+            modes.append(moved_mode(preloaded))
         if "off" in suite.extra_modes:
             modes.append(Mode("headway-off", {**preloaded, "HEADWAY_ENGINE": "off"}))
         if "profile" in suite.extra_modes:

@@ -67,6 +67,14 @@ _SUITES = (
         launches=5,
     ),
     Suite(
+        "overlap-moved",
+        "Point-to-point: moved by the MPI, by the MPI with the thread, or by ghosts",
+        tuple(with_beside(p2p("both ways", (size,), 2)) for size in (256 * KIB, MIB, 4 * MIB)),
+        sockbufs=("small",),
+        extra_modes=("moved",),
+        launches=3,
+    ),
+    Suite(
         "overlap-first",
         "Every window from the first one on, work as long as the wire",
         tuple(from_first("exchange", size, 8, 64) for size in (256 * KIB, MIB)),

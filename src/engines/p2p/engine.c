@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Point-to-point messages moved by ghosts (papers/000; doc/adr/0044): the MPI matches a ticket, the ghosts
+ * move the data. Only with HEADWAY_P2P=ghost, and if all processes of the job can (ghost/service.h). */
+#include "engines/engine.h"
+
+#include "base/log.h"
+#include "base/options.h"
+#include "engines/p2p/ghost/service.h"
+#include "engines/p2p/shared/opened.h"
+#include "engines/p2p/user/calls.h"
+#include "engines/p2p/user/own.h"
+#include "engines/p2p/user/peers.h"
+#include "engines/p2p/user/receiving.h"
+#include "engines/p2p/user/send.h"
+#include "real/constants.h"
+#include "real/eager.h"
+
+#include <stddef.h>
+
+enum { LEAST_BYTES = 65536 };
+
+extern const struct hw_engine hw_engine_p2p;
+
+static int level;
+static bool has_begun;
+
+static const char *is_able(void)
+{
+    return level >= HW_THREAD_MULTIPLE ? "the program's threads may be in MPI at once" : NULL;
+}
+
+static void prepare(void)
+{
+    if (hw_options.p2p == HW_OPTION_P2P_GHOST && hw_options.ghosts.count > 0)
+        hw_p2p_service_add(is_able);
+}
+
+static void joined(int program_level, bool is_session)
+{
+    if (!is_session)
+        level = program_level;
+}
+
+static uint64_t min_bytes(void)
+{
+    if (hw_options.offload_min_bytes > 0)
+        return (uint64_t)hw_options.offload_min_bytes;
+    uint64_t eager = hw_real_eager_limit();
+    return eager < LEAST_BYTES ? LEAST_BYTES : eager + 1;
+}
+
+static enum hw_status begin(void)
+{
+    if (hw_options.p2p == HW_OPTION_P2P_OFF)
+        return HW_DECLINED;
+    if (!hw_p2p_opened.is_open) {
+        if (hw_p2p_opened.reason)
+            hw_record_declined(hw_p2p_opened.reason);
+        return HW_DECLINED;
+    }
+    if (!hw_p2p_own_open() || !hw_p2p_sends_open(min_bytes())) {
+        hw_log_fatal("no memory to have messages moved by ghosts; run without HEADWAY_P2P");
+        return HW_NOMEM;
+    }
+    has_begun = true;
+    return HW_OK;
+}
+
+/* Only to be stopped. */
+static enum hw_status start(bool has_world, uint64_t *least)
+{
+    (void)has_world, (void)least;
+    return has_begun ? HW_OK : HW_DECLINED;
+}
+
+static void look_after(void)
+{
+    hw_p2p_sends_look_after();
+    hw_p2p_receiving_look_after();
+}
+
+static void stop(void)
+{
+    hw_engines_end(&hw_engine_p2p);
+    look_after();
+    hw_p2p_sends_close();
+    hw_p2p_peers_close();
+    hw_p2p_own_close();
+    has_begun = false;
+}
+
+static void say(void)
+{
+    if (has_begun)
+        hw_log_note("ghosts move messages of %llu bytes and more between nodes",
+                    (unsigned long long)min_bytes());
+    else if (hw_p2p_opened.reason)
+        hw_log_note("HEADWAY_P2P=ghost: the MPI moves all messages, because %s", hw_p2p_opened.reason);
+}
+
+const struct hw_engine hw_engine_p2p = {
+    .name = "p2p",
+    .prepare = prepare,
+    .joined = joined,
+    .begin = begin,
+    .start = start,
+    .stop = stop,
+    .p2p = &hw_p2p_calls,
+    .goes = look_after,
+    .say = say,
+};

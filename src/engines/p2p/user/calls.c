@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each receive whose buffer has room for a ticket is looked at when the MPI has completed it; each looks
+ * first whether a held message is its own. What is wrong with a call is left to the MPI. */
+#include "engines/p2p/user/calls.h"
+
+#include "engines/p2p/user/held.h"
+#include "engines/p2p/user/probes.h"
+#include "engines/p2p/user/receiving.h"
+#include "engines/p2p/user/send.h"
+#include "real/constants.h"
+#include "real/type_size.h"
+
+#include <stdlib.h>
+
+#define SENDS(name)                                                                                          \
+    static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
+                    MPI_Comm comm, MPI_Request *request)                                                     \
+    {                                                                                                        \
+        return hw_p2p_send(&(struct hw_p2p_sent){buf, count, datatype, dest, tag, comm, hw_real_##name},     \
+                           request);                                                                         \
+    }
+
+SENDS(isend)
+SENDS(issend)
+SENDS(irsend)
+
+/* ---- receives ---- */
+
+/* Whether what is received may be a ticket. */
+static bool has_room(MPI_Count count, MPI_Datatype datatype, int source)
+{
+    return count > 0 && source != HW_PROC_NULL && datatype != HW_DATATYPE_NULL &&
+           (uint64_t)count * hw_real_type_size(datatype) >= HW_P2P_TICKET_BYTES;
+}
+
+/* The held message that a receive gets; NULL in nearly all cases. */
+static struct hw_p2p_held *held_for(MPI_Comm comm, int source, int tag)
+{
+    return __builtin_expect(hw_p2p_held_count > 0, 0) ? hw_p2p_held_find(comm, source, tag, true) : NULL;
+}
+
+/* What follows the MPI's part of a receive without a request. */
+static int received(struct hw_p2p_receive *receive, MPI_Status *status, int rc)
+{
+    if (rc != MPI_SUCCESS)
+        return rc;
+    hw_p2p_receive_land(receive, status);
+    return hw_p2p_receive_finish(receive, status);
+}
+
+/* Receives a held message; the status is no null pointer. */
+static int receive_held(struct hw_p2p_held *held, struct hw_p2p_receive *receive, MPI_Status *status)
+{
+    MPI_Request request;
+    int rc = hw_p2p_held_receive(held, (void *)receive->memory, receive->count, receive->type, &request,
+                                 &receive->envelope);
+    if (rc == MPI_SUCCESS)
+        rc = hw_bottom.Wait(&request, status);
+    if (rc != MPI_SUCCESS && receive->envelope.is_there)
+        hw_bottom.Comm_call_errhandler(receive->comm, rc);
+    return received(receive, status, rc);
+}
+
+static int receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   MPI_Status *status)
+{
+    struct hw_p2p_receive one;
+    MPI_Status own;
+    struct hw_p2p_held *held = held_for(comm, source, tag);
+    if (held == NULL && !has_room(count, datatype, source))
+        return HW_DECLINES;
+    status = status == HW_STATUS_IGNORE ? &own : status;
+    hw_p2p_receive_begin(&one, (uintptr_t)buf, count, datatype, comm, false);
+    if (held)
+        return receive_held(held, &one, status);
+    return received(&one, status, hw_real_recv(buf, count, datatype, source, tag, comm, status));
+}
+
+/* Of a receive with a request, after its real call. */
+static int posted(struct hw_p2p_receiving *receiving, MPI_Request *request, int rc)
+{
+    if (rc == MPI_SUCCESS)
+        hw_p2p_receiving_attach(receiving, *request);
+    else
+        hw_p2p_receiving_drop(receiving);
+    return rc;
+}
+
+static struct hw_p2p_receiving *prepare(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm)
+{
+    struct hw_p2p_receiving *receiving = hw_p2p_receiving_make();
+    if (receiving)
+        hw_p2p_receive_begin(hw_p2p_receiving_receive(receiving), (uintptr_t)buf, count, datatype, comm,
+                             true);
+    else
+        hw_bottom.Comm_call_errhandler(HW_COMM_WORLD, MPI_ERR_NO_MEM);
+    return receiving;
+}
+
+static int irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                 MPI_Request *request)
+{
+    if (request == NULL)
+        return HW_DECLINES;
+    struct hw_p2p_held *held = held_for(comm, source, tag);
+    if (held == NULL && !has_room(count, datatype, source))
+        return HW_DECLINES;
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
+    if (receiving == NULL)
+        return MPI_ERR_NO_MEM;
+    struct hw_p2p_receive *one = hw_p2p_receiving_receive(receiving);
+    int rc = held ? hw_p2p_held_receive(held, buf, count, datatype, request, &one->envelope)
+                  : hw_real_irecv(buf, count, datatype, source, tag, comm, request);
+    return posted(receiving, request, rc);
+}
+
+static int recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                     MPI_Request *request)
+{
+    if (request == NULL || source == HW_PROC_NULL || datatype == HW_DATATYPE_NULL)
+        return HW_DECLINES;
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
+    if (receiving == NULL)
+        return MPI_ERR_NO_MEM;
+    hw_p2p_receiving_persists(receiving, source, tag);
+    return posted(receiving, request, hw_real_recv_init(buf, count, datatype, source, tag, comm, request));
+}
+
+/* ---- matched receives ---- */
+
+static bool is_matched(const MPI_Message *message)
+{
+    return message && *message != HW_MESSAGE_NULL && *message != HW_MESSAGE_NO_PROC;
+}
+
+static int mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+    struct hw_p2p_receive one;
+    struct hw_p2p_matched matched;
+    MPI_Status own;
+    if (!is_matched(message))
+        return HW_DECLINES;
+    bool is_held = hw_p2p_held_matched(*message, &matched);
+    if (!is_held && !has_room(count, datatype, HW_ANY_SOURCE))
+        return HW_DECLINES;
+    status = status == HW_STATUS_IGNORE ? &own : status;
+    hw_p2p_receive_begin(&one, (uintptr_t)buf, count, datatype, HW_COMM_NULL, false);
+    int rc = hw_real_mrecv(buf, count, datatype, message, status);
+    if (is_held) {
+        one.envelope = matched.envelope;
+        hw_bottom.Wait(&matched.request, HW_STATUS_IGNORE);
+        free(matched.memory);
+        if (rc != MPI_SUCCESS)
+            hw_bottom.Comm_call_errhandler(HW_COMM_WORLD, rc);
+    }
+    return received(&one, status, rc);
+}
+
+static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                  MPI_Request *request)
+{
+    struct hw_p2p_matched matched;
+    if (!is_matched(message) || request == NULL)
+        return HW_DECLINES;
+    bool is_held = hw_p2p_held_matched(*message, &matched);
+    if (!is_held && !has_room(count, datatype, HW_ANY_SOURCE))
+        return HW_DECLINES;
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, HW_COMM_NULL);
+    if (receiving == NULL)
+        return MPI_ERR_NO_MEM;
+    if (is_held) {
+        hw_p2p_receiving_receive(receiving)->envelope = matched.envelope;
+        hw_p2p_receiving_add(receiving, matched.request, matched.memory);
+    }
+    return posted(receiving, request, hw_real_imrecv(buf, count, datatype, message, request));
+}
+
+/* ---- both ways ---- */
+
+static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                    MPI_Comm comm, MPI_Status *status)
+{
+    struct hw_p2p_receive one;
+    MPI_Status own;
+    struct hw_p2p_held *held = held_for(comm, source, recvtag);
+    if (held == NULL && !has_room(recvcount, recvtype, source))
+        return HW_DECLINES;
+    status = status == HW_STATUS_IGNORE ? &own : status;
+    hw_p2p_receive_begin(&one, (uintptr_t)recvbuf, recvcount, recvtype, comm, false);
+    if (held == NULL)
+        return received(&one, status,
+                        hw_real_sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                                         recvtype, source, recvtag, comm, status));
+    MPI_Request sent = HW_REQUEST_NULL;
+    int sent_rc = hw_real_isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &sent);
+    int rc = receive_held(held, &one, status);
+    if (sent_rc == MPI_SUCCESS)
+        sent_rc = hw_bottom.Wait(&sent, HW_STATUS_IGNORE);
+    return rc != MPI_SUCCESS ? rc : sent_rc;
+}
+
+/* With a held message the receiving half waits for nobody, so the halves may come one after the other. */
+static int sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                            int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    struct hw_p2p_receive one;
+    MPI_Status own;
+    struct hw_p2p_held *held = held_for(comm, source, recvtag);
+    if (held == NULL && !has_room(count, datatype, source))
+        return HW_DECLINES;
+    status = status == HW_STATUS_IGNORE ? &own : status;
+    hw_p2p_receive_begin(&one, (uintptr_t)buf, count, datatype, comm, false);
+    if (held == NULL)
+        return received(
+            &one, status,
+            hw_real_sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status));
+    int sent_rc = hw_real_send(buf, count, datatype, dest, sendtag, comm);
+    int rc = receive_held(held, &one, status);
+    return rc != MPI_SUCCESS ? rc : sent_rc;
+}
+
+/* With a held message: a receive of its own, whose request waits for the send as well. */
+static int isendrecv_held(struct hw_p2p_held *held, struct hw_p2p_receiving *receiving, MPI_Request sent,
+                          MPI_Request *request)
+{
+    struct hw_p2p_receive *one = hw_p2p_receiving_receive(receiving);
+    hw_p2p_receiving_add(receiving, sent, NULL);
+    return posted(
+        receiving, request,
+        hw_p2p_held_receive(held, (void *)one->memory, one->count, one->type, request, &one->envelope));
+}
+
+static int isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    if (request == NULL)
+        return HW_DECLINES;
+    struct hw_p2p_held *held = held_for(comm, source, recvtag);
+    if (held == NULL && !has_room(recvcount, recvtype, source))
+        return HW_DECLINES;
+    struct hw_p2p_receiving *receiving = prepare(recvbuf, recvcount, recvtype, comm);
+    if (receiving == NULL)
+        return MPI_ERR_NO_MEM;
+    if (held == NULL)
+        return posted(receiving, request,
+                      hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                                        recvtype, source, recvtag, comm, request));
+    MPI_Request sent = HW_REQUEST_NULL;
+    hw_real_isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &sent);
+    return isendrecv_held(held, receiving, sent, request);
+}
+
+/* The buffer is received into before the send is over, so that has a copy. */
+static int isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                             int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    if (request == NULL)
+        return HW_DECLINES;
+    struct hw_p2p_held *held = held_for(comm, source, recvtag);
+    if (held == NULL && !has_room(count, datatype, source))
+        return HW_DECLINES;
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
+    if (receiving == NULL)
+        return MPI_ERR_NO_MEM;
+    if (held == NULL)
+        return posted(
+            receiving, request,
+            hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request));
+    MPI_Request sent = HW_REQUEST_NULL;
+    int room = 0, position = 0;
+    hw_bottom.Pack_size((int)count, datatype, comm, &room);
+    void *copy = malloc((size_t)room + 1);
+    if (copy && hw_bottom.Pack(buf, (int)count, datatype, copy, room, &position, comm) == MPI_SUCCESS)
+        hw_bottom.Isend(copy, position, HW_PACKED, dest, sendtag, comm, &sent);
+    int rc = isendrecv_held(held, receiving, sent, request);
+    if (rc == MPI_SUCCESS)
+        hw_p2p_receiving_add(receiving, sent, copy);
+    return rc;
+}
+
+const struct hw_engine_p2p hw_p2p_calls = {
+    .isend = isend,
+    .issend = issend,
+    .irsend = irsend,
+    .recv = receive,
+    .irecv = irecv,
+    .recv_init = recv_init,
+    .mrecv = mrecv,
+    .imrecv = imrecv,
+    .sendrecv = sendrecv,
+    .sendrecv_replace = sendrecv_replace,
+    .isendrecv = isendrecv,
+    .isendrecv_replace = isendrecv_replace,
+    .probe = hw_p2p_probe,
+    .iprobe = hw_p2p_iprobe,
+    .mprobe = hw_p2p_mprobe,
+    .improbe = hw_p2p_improbe,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/p2p/user/dense.h"
+
+#include "real/constants.h"
+#include "real/type_size.h"
+
+#include <stdbool.h>
+
+enum { LEVELS = 8 };
+
+/* Not pairs with gaps, as MPI_DOUBLE_INT. */
+static bool is_solid(MPI_Datatype datatype, uint64_t *size)
+{
+    MPI_Aint lower = 1, extent = 0;
+    if (hw_real_type_is_basic(datatype, size))
+        return *size > 0;
+    *size = hw_real_type_size(datatype);
+    return *size > 0 && hw_bottom.Type_get_extent(datatype, &lower, &extent) == MPI_SUCCESS && lower == 0 &&
+           (uint64_t)extent == *size;
+}
+
+/* What a contiguous datatype, or a duplicate, is made of. False: it is of another kind. */
+static bool descend(MPI_Datatype datatype, int combiner, MPI_Datatype *inner)
+{
+    int integers[1];
+    MPI_Aint addresses[1];
+    return (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP) &&
+           hw_bottom.Type_get_contents(datatype, combiner == MPI_COMBINER_CONTIGUOUS, 0, 1, integers,
+                                       addresses, inner) == MPI_SUCCESS;
+}
+
+MPI_Datatype hw_p2p_element_of(MPI_Datatype datatype, uint64_t *size)
+{
+    MPI_Datatype current = datatype;
+    for (int level = 0; level < LEVELS; level++) {
+        int integers, addresses, datatypes, combiner;
+        MPI_Datatype inner = HW_DATATYPE_NULL;
+        if (hw_real_type_is_basic(current, size))
+            return *size > 0 ? current : HW_DATATYPE_NULL;
+        if (hw_bottom.Type_get_envelope(current, &integers, &addresses, &datatypes, &combiner) != MPI_SUCCESS)
+            return HW_DATATYPE_NULL;
+        if (combiner == MPI_COMBINER_NAMED)
+            return is_solid(current, size) ? current : HW_DATATYPE_NULL;
+        bool has_inner = descend(current, combiner, &inner);
+        if (current != datatype)
+            hw_bottom.Type_free(&current);
+        if (!has_inner)
+            return HW_DATATYPE_NULL;
+        current = inner;
+    }
+    return HW_DATATYPE_NULL;
+}

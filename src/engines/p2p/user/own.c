@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/p2p/user/own.h"
+
+#include "base/clock.h"
+#include "ghost/bell.h"
+#include "ghost/channel.h"
+#include "profile/record/counters.h"
+#include "real/constants.h"
+#include "world/world.h"
+
+/* A wake-up takes some 50 us: who has a core to spare looks for so long first. */
+#define SPIN_NS (50 * HW_NS_PER_US)
+#define NAP_NS HW_NS_PER_MS
+enum { LAST_TAG = 32767 };
+
+static MPI_Comm comm;
+static int last_tag;
+static bool is_crowded;
+static struct hw_ghost_bell *bell;
+
+bool hw_p2p_own_open(void)
+{
+    int ghost = hw_world.processes[hw_world.rank].ghost;
+    bell = hw_ghost_bell_of(hw_world.processes[ghost].local_index);
+    is_crowded = hw_world_is_crowded(hw_world.own_node->process_count, true);
+    if (hw_bottom.Comm_dup(HW_COMM_SELF, &comm) != MPI_SUCCESS)
+        return false;
+    return hw_bottom.Comm_set_errhandler(comm, HW_ERRORS_RETURN) == MPI_SUCCESS;
+}
+
+void hw_p2p_own_close(void) { hw_bottom.Comm_free(&comm); }
+
+struct hw_ghost_bell *hw_p2p_own_bell(void) { return bell; }
+
+MPI_Comm hw_p2p_own_comm(void) { return comm; }
+
+int hw_p2p_own_tag(void) { return last_tag = last_tag % LAST_TAG + 1; }
+
+void hw_p2p_own_wait(bool (*is_over)(const void *of), const void *of)
+{
+    if (is_over(of))
+        return;
+    struct hw_queue *queue = hw_p2p_queue_of(hw_p2p_opened.block);
+    uint64_t began_ns = hw_clock_now_ns(), now_ns = began_ns;
+    while (!is_crowded && !is_over(of) && now_ns - began_ns < SPIN_NS)
+        now_ns = hw_clock_now_ns();
+    for (;;) {
+        uint32_t seen = hw_queue_ended(queue);
+        if (is_over(of))
+            break;
+        hw_queue_sleep(queue, seen, NAP_NS);
+        hw_ghost_channel_progress();
+    }
+    HW_COUNT_ADD(p2p_waited_ns, hw_clock_now_ns() - began_ns);
+}
+
+/* What ends between two calls ends the sleep of the second at once. */
+void hw_p2p_own_pause(void)
+{
+    static uint32_t seen;
+    struct hw_queue *queue = hw_p2p_queue_of(hw_p2p_opened.block);
+    uint32_t ended = hw_queue_ended(queue);
+    if (is_crowded && ended == seen)
+        hw_queue_sleep(queue, seen, NAP_NS);
+    seen = ended;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/p2p/user/receive.h"
+
+#include "engines/p2p/user/own.h"
+#include "ghost/bell.h"
+#include "profile/record/counters.h"
+#include "real/constants.h"
+#include "real/type_size.h"
+#include "world/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What of a lane a receiver leaves to a sleeping ghost. */
+enum { LANE_SHARE = 8, LATE_ENTRIES = 8 };
+
+/* One more level, so that attributes are not copied as MPI_Type_dup would, by functions of the program. */
+static MPI_Datatype hold(MPI_Datatype datatype)
+{
+    MPI_Datatype held = HW_DATATYPE_NULL;
+    if (hw_bottom.Type_contiguous(1, datatype, &held) != MPI_SUCCESS)
+        return HW_DATATYPE_NULL;
+    hw_bottom.Type_commit(&held);
+    return held;
+}
+
+void hw_p2p_receive_begin(struct hw_p2p_receive *receive, uintptr_t memory, MPI_Count count,
+                          MPI_Datatype type, MPI_Comm comm, bool outlasts)
+{
+    memset(receive, 0, sizeof *receive);
+    receive->memory = memory;
+    receive->count = count;
+    receive->type = type;
+    receive->comm = comm;
+    receive->is_basic = hw_real_type_is_basic(type, &receive->size);
+    if (receive->is_basic)
+        return;
+    receive->size = hw_real_type_size(type);
+    receive->is_ours = outlasts;
+    if (outlasts)
+        receive->type = hold(type);
+}
+
+void hw_p2p_receive_end(struct hw_p2p_receive *receive)
+{
+    if (receive->is_ours && receive->type != HW_DATATYPE_NULL)
+        hw_bottom.Type_free(&receive->type);
+}
+
+static uint64_t room_of(const struct hw_p2p_receive *receive)
+{
+    return receive->count > 0 ? (uint64_t)receive->count * receive->size : 0;
+}
+
+/* The first bytes of what was received, as they were sent. */
+static bool read_head(const struct hw_p2p_receive *receive, struct hw_p2p_ticket *ticket)
+{
+    if (receive->is_basic) {
+        memcpy(ticket, (const void *)receive->memory, sizeof *ticket);
+        return true;
+    }
+    if (receive->size == 0 || receive->type == HW_DATATYPE_NULL)
+        return false;
+    int count = (int)((HW_P2P_TICKET_BYTES + receive->size - 1) / receive->size), room = 0, position = 0;
+    if (hw_bottom.Pack_size(count, receive->type, HW_COMM_SELF, &room) != MPI_SUCCESS)
+        return false;
+    char *packed = malloc((size_t)room + HW_P2P_TICKET_BYTES);
+    bool is_read = packed && hw_bottom.Pack((const void *)receive->memory, count, receive->type, packed, room,
+                                            &position, HW_COMM_SELF) == MPI_SUCCESS;
+    if (is_read)
+        memcpy(ticket, packed, sizeof *ticket);
+    free(packed);
+    return is_read;
+}
+
+bool hw_p2p_receive_looks_like_ticket(struct hw_p2p_receive *receive)
+{
+    return room_of(receive) >= sizeof receive->ticket && read_head(receive, &receive->ticket) &&
+           hw_p2p_is_ticket(&receive->ticket);
+}
+
+void hw_p2p_receive_spoil(struct hw_p2p_receive *receive)
+{
+    if (receive->is_basic && hw_p2p_receive_looks_like_ticket(receive))
+        memset((void *)receive->memory, 0, HW_P2P_MAGIC_BYTES);
+}
+
+static bool is_ticket(struct hw_p2p_receive *receive, const MPI_Status *status)
+{
+    int bytes = 0, is_cancelled = 0;
+    return room_of(receive) >= sizeof receive->ticket &&
+           hw_bottom.Get_count(status, HW_BYTE, &bytes) == MPI_SUCCESS && bytes == HW_P2P_TICKET_BYTES &&
+           hw_bottom.Test_cancelled(status, &is_cancelled) == MPI_SUCCESS && !is_cancelled &&
+           read_head(receive, &receive->ticket) && hw_p2p_is_ticket(&receive->ticket);
+}
+
+void hw_p2p_receive_land(struct hw_p2p_receive *receive, const MPI_Status *status)
+{
+    receive->status = *status;
+    receive->has_status = true;
+    if (receive->envelope.is_there) {
+        receive->status.MPI_SOURCE = receive->envelope.source;
+        receive->status.MPI_TAG = receive->envelope.tag;
+    }
+    receive->phase = is_ticket(receive, status) ? HW_P2P_TICKET : HW_P2P_PLAIN;
+}
+
+static struct hw_p2p_entry *entry_of(const struct hw_p2p_ticket *ticket)
+{
+    return hw_p2p_entry_of(hw_p2p_opened.block, ticket->from, ticket->number);
+}
+
+static bool has_arrived(const void *of)
+{
+    const struct hw_p2p_ticket *ticket = of;
+    struct hw_p2p_entry *entry = entry_of(ticket);
+    return hw_atomic_load_acquire(&entry->state) == HW_P2P_ENTRY_ARRIVED && entry->number == ticket->number;
+}
+
+bool hw_p2p_receive_has_arrived(const struct hw_p2p_receive *receive)
+{
+    return receive->phase != HW_P2P_TICKET || has_arrived(&receive->ticket);
+}
+
+/* What does not fill a last element of a derived datatype goes through the MPI, which knows where its basic
+ * elements lie. */
+static void receive_rest(const struct hw_p2p_receive *receive, char *data, uint64_t done, uint64_t bytes)
+{
+    MPI_Aint lower, extent;
+    int tag = hw_p2p_own_tag();
+    if (bytes == 0 || hw_bottom.Type_get_extent(receive->type, &lower, &extent) != MPI_SUCCESS)
+        return;
+    void *place = (void *)(receive->memory + (done / receive->size) * (uint64_t)extent);
+    hw_bottom.Sendrecv(data + done, (int)bytes, HW_BYTE, 0, tag, place, 1, receive->type, 0, tag,
+                       hw_p2p_own_comm(), HW_STATUS_IGNORE);
+}
+
+static void deliver(const struct hw_p2p_receive *receive, char *data, uint64_t bytes)
+{
+    if (receive->is_basic) {
+        memcpy((void *)receive->memory, data, (size_t)bytes);
+        return;
+    }
+    int count = (int)(bytes / receive->size), position = 0;
+    uint64_t whole = (uint64_t)count * receive->size;
+    if (count > 0)
+        hw_bottom.Unpack(data, (int)whole, &position, (void *)receive->memory, count, receive->type,
+                         HW_COMM_SELF);
+    receive_rest(receive, data, whole, bytes - whole);
+}
+
+static int raise(const struct hw_p2p_receive *receive, int error)
+{
+    hw_bottom.Comm_call_errhandler(receive->comm == HW_COMM_NULL ? HW_COMM_WORLD : receive->comm, error);
+    return error;
+}
+
+/* The ghost gives the room back when it comes by. It is woken if much of the lane waits for that. */
+static void give_back(struct hw_p2p_entry *entry, const struct hw_p2p_ticket *ticket)
+{
+    uint64_t number = ticket->number;
+    hw_atomic_store_release(&entry->state, HW_P2P_ENTRY_CONSUMED);
+    hw_atomic_add_seq_cst(&hw_p2p_opened.block->consumed, 1);
+    bool is_much = ticket->bytes >= hw_p2p_lane_bytes(hw_world.rank) / LANE_SHARE;
+    if (!is_much && number >= LATE_ENTRIES) {
+        struct hw_p2p_entry *old = hw_p2p_entry_of(hw_p2p_opened.block, ticket->from, number - LATE_ENTRIES);
+        is_much = hw_atomic_load_relaxed(&old->state) == HW_P2P_ENTRY_CONSUMED;
+    }
+    if (is_much)
+        hw_ghost_bell_ring(hw_p2p_own_bell());
+}
+
+static void redeem(struct hw_p2p_receive *receive)
+{
+    const struct hw_p2p_ticket *ticket = &receive->ticket;
+    struct hw_p2p_entry *entry = entry_of(ticket);
+    uint64_t room = room_of(receive), bytes = ticket->bytes < room ? ticket->bytes : room;
+    hw_p2p_own_wait(has_arrived, ticket);
+    int failed = entry->error;
+    if (!failed)
+        deliver(receive, hw_p2p_staged(hw_p2p_opened.block, hw_world.rank, ticket->from, ticket->begin),
+                bytes);
+    give_back(entry, ticket);
+    HW_COUNT(p2p_tickets);
+    hw_bottom.Status_set_elements(&receive->status, HW_BYTE, (int)bytes);
+    receive->phase = HW_P2P_DONE;
+    receive->error = failed ? MPI_ERR_OTHER : ticket->bytes > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    if (receive->error != MPI_SUCCESS)
+        raise(receive, receive->error);
+}
+
+int hw_p2p_receive_finish(struct hw_p2p_receive *receive, MPI_Status *status)
+{
+    if (receive->phase == HW_P2P_TICKET)
+        redeem(receive);
+    if (status != HW_STATUS_IGNORE && receive->has_status) {
+        int kept = status->MPI_ERROR; /* of calls that do not tell it */
+        *status = receive->status;
+        status->MPI_ERROR = kept;
+    }
+    return receive->error;
+}

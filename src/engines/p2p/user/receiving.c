@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/p2p/user/receiving.h"
+
+#include "engines/p2p/user/own.h"
+#include "ghost/channel.h"
+#include "objects/request.h"
+#include "progress/inside.h"
+#include "progress/poll.h"
+#include "real/constants.h"
+#include "real/quirks.h"
+
+#include <stdlib.h>
+
+struct hw_p2p_receiving {
+    struct hw_p2p_receive receive;
+    bool is_persistent;
+    int source, tag;      /* of a persistent one */
+    MPI_Request in_place; /* of a start that got a held message: what the MPI really does; else null */
+    bool is_in_place;
+    bool has_lost;     /* is_spent, and the MPI had no status any more */
+    bool is_told;      /* the program has had its status, and asks again: as the MPI does it */
+    bool is_spent;     /* a persistent one, which the MPI takes for inactive since it was asked */
+    MPI_Request other; /* null: none */
+    void *memory;      /* is freed with it */
+    MPI_Request handle;
+    struct hw_p2p_receiving *next; /* of those that the program has given up */
+};
+
+static struct hw_p2p_receiving *abandoned;
+
+struct hw_p2p_receiving *hw_p2p_receiving_make(void)
+{
+    struct hw_p2p_receiving *made = hw_request_reserve() ? calloc(1, sizeof *made) : NULL;
+    if (made == NULL)
+        return NULL;
+    made->in_place = made->other = made->handle = HW_REQUEST_NULL;
+    return made;
+}
+
+static void freed(void *attachment)
+{
+    struct hw_p2p_receiving *receiving = attachment;
+    hw_p2p_receive_end(&receiving->receive);
+    free(receiving->memory);
+    free(receiving);
+}
+
+void hw_p2p_receiving_drop(struct hw_p2p_receiving *receiving)
+{
+    hw_request_give_back();
+    freed(receiving);
+}
+
+struct hw_p2p_receive *hw_p2p_receiving_receive(struct hw_p2p_receiving *receiving)
+{
+    return &receiving->receive;
+}
+
+void hw_p2p_receiving_persists(struct hw_p2p_receiving *receiving, int source, int tag)
+{
+    receiving->is_persistent = true;
+    receiving->source = source;
+    receiving->tag = tag;
+}
+
+void hw_p2p_receiving_add(struct hw_p2p_receiving *receiving, MPI_Request request, void *memory)
+{
+    receiving->other = request;
+    receiving->memory = memory;
+}
+
+/* ---- what doors ask ---- */
+
+static bool is_other_over(struct hw_p2p_receiving *receiving)
+{
+    int flag = 1;
+    if (receiving->other == HW_REQUEST_NULL)
+        return true;
+    return hw_bottom.Test(&receiving->other, &flag, HW_STATUS_IGNORE) != MPI_SUCCESS || flag;
+}
+
+static void note_error(struct hw_p2p_receiving *receiving, int error)
+{
+    receiving->receive.phase = HW_P2P_PLAIN;
+    receiving->receive.error = error;
+}
+
+static void look_in_place(struct hw_p2p_receiving *receiving)
+{
+    MPI_Status status;
+    int flag = 0;
+    int rc = hw_bottom.Test(&receiving->in_place, &flag, &status);
+    if (rc != MPI_SUCCESS)
+        note_error(receiving, rc);
+    else if (flag)
+        hw_p2p_receive_land(&receiving->receive, &status);
+}
+
+/* Makes progress, and tells whether the MPI has completed it, without asking for its status. */
+static bool is_complete(MPI_Request request)
+{
+    if (hw_real_request_is_complete(request))
+        return true;
+    if (hw_poll_is_open())
+        hw_poll();
+    else
+        hw_ghost_channel_progress();
+    return hw_real_request_is_complete(request);
+}
+
+/* Asking for the status raises the error of a request that failed on some MPIs, at a handler that is not its
+ * own, and they then take a persistent one for inactive. What can be told without is told so: nothing but a
+ * ticket begins like one. True: it is to be asked for. */
+static bool must_ask(struct hw_p2p_receiving *receiving, MPI_Request request)
+{
+    struct hw_p2p_receive *receive = &receiving->receive;
+    if (hw_real_request_is_complete == NULL || !(receive->is_basic || receiving->is_persistent))
+        return true;
+    if (!is_complete(request))
+        return false;
+    if (!hw_p2p_receive_looks_like_ticket(receive)) {
+        receive->phase = HW_P2P_PLAIN; /* what it was the real call tells */
+        return false;
+    }
+    if (receiving->is_persistent)
+        receive->phase = HW_P2P_TICKET; /* likewise */
+    return !receiving->is_persistent;
+}
+
+/* Where there is no way to ask but by a call that may end it: ends it. */
+static void end_persistent(struct hw_p2p_receiving *receiving, MPI_Request request)
+{
+    MPI_Status status, after;
+    int flag = 0;
+    int rc = hw_bottom.Request_get_status(request, &flag, &status);
+    receiving->is_spent = rc != MPI_SUCCESS || flag;
+    if (!receiving->is_spent)
+        return;
+    if (rc == MPI_SUCCESS)
+        hw_p2p_receive_land(&receiving->receive, &status);
+    int ended = hw_bottom.Test(&request, &flag, &after);
+    receiving->has_lost = ended == MPI_SUCCESS && after.MPI_SOURCE == HW_ANY_SOURCE;
+    if (rc != MPI_SUCCESS)
+        note_error(receiving, rc);
+}
+
+static void look_at_mpi(struct hw_p2p_receiving *receiving, MPI_Request request)
+{
+    MPI_Status status;
+    int flag = 0;
+    if (receiving->is_persistent && HW_REAL_ASKING_ENDS && hw_real_request_is_complete == NULL) {
+        end_persistent(receiving, request);
+        return;
+    }
+    if (!must_ask(receiving, request))
+        return;
+    if (hw_bottom.Request_get_status(request, &flag, &status) != MPI_SUCCESS)
+        receiving->receive.phase = HW_P2P_PLAIN; /* the real call has the error */
+    else if (flag)
+        hw_p2p_receive_land(&receiving->receive, &status);
+}
+
+static enum hw_request_readiness look(void *attachment, MPI_Request request)
+{
+    struct hw_p2p_receiving *receiving = attachment;
+    if (receiving->receive.phase == HW_P2P_OPEN && receiving->is_in_place)
+        look_in_place(receiving);
+    else if (receiving->receive.phase == HW_P2P_OPEN)
+        look_at_mpi(receiving, request);
+    if (receiving->receive.phase == HW_P2P_OPEN || !is_other_over(receiving))
+        return HW_REQUEST_OPEN;
+    if (!hw_p2p_receive_has_arrived(&receiving->receive))
+        return HW_REQUEST_MOVING;
+    return receiving->is_in_place || receiving->is_spent ? HW_REQUEST_ITSELF : HW_REQUEST_READY;
+}
+
+/* The MPI's own wait is as good as any, and what follows it ends by itself. */
+static void settle(void *attachment, MPI_Request request) { (void)attachment, (void)request; }
+
+static void wait_in_place(struct hw_p2p_receiving *receiving)
+{
+    MPI_Status status;
+    int rc = hw_bottom.Wait(&receiving->in_place, &status);
+    if (rc == MPI_SUCCESS)
+        hw_p2p_receive_land(&receiving->receive, &status);
+    else
+        note_error(receiving, rc);
+}
+
+static int amend(void *attachment, MPI_Status *status, int error)
+{
+    struct hw_p2p_receiving *receiving = attachment;
+    struct hw_p2p_receive *receive = &receiving->receive;
+    MPI_Status own;
+    if (receiving->other != HW_REQUEST_NULL)
+        hw_bottom.Wait(&receiving->other, HW_STATUS_IGNORE);
+    if (error != MPI_SUCCESS) {
+        if (receive->envelope.is_there && receive->comm != HW_COMM_NULL)
+            hw_bottom.Comm_call_errhandler(receive->comm, error);
+        return error;
+    }
+    if (status == NULL)
+        return hw_p2p_receive_finish(receive, HW_STATUS_IGNORE);
+    if (receive->phase == HW_P2P_OPEN && receiving->is_in_place)
+        wait_in_place(receiving);
+    if (receive->phase != HW_P2P_DONE && !receive->has_status) {
+        own = *status;
+        hw_p2p_receive_land(receive, &own);
+    }
+    bool is_lost = receiving->is_told && receiving->is_persistent && HW_REAL_ASKING_ENDS &&
+                   status->MPI_SOURCE == HW_ANY_SOURCE &&
+                   (hw_real_request_is_complete != NULL || receiving->has_lost);
+    receiving->is_told = true;
+    return hw_p2p_receive_finish(receive, is_lost ? HW_STATUS_IGNORE : status);
+}
+
+static void pause_one(void *attachment)
+{
+    (void)attachment;
+    hw_p2p_own_pause();
+}
+
+static bool is_cancellable(void *attachment)
+{
+    const struct hw_p2p_receiving *receiving = attachment;
+    return !receiving->is_in_place && receiving->receive.phase < HW_P2P_TICKET;
+}
+
+/* ---- what doors tell ---- */
+
+static void completed(void *attachment, const MPI_Status *status, int error, bool is_cancelled)
+{
+    (void)attachment, (void)status, (void)error, (void)is_cancelled;
+}
+
+/* A held message that matches is the start's: the MPI must not get it, since what it has is younger. */
+static void starting(void *attachment)
+{
+    struct hw_p2p_receiving *receiving = attachment;
+    struct hw_p2p_receive *receive = &receiving->receive;
+    receive->phase = HW_P2P_OPEN;
+    receive->has_status = false;
+    receive->error = MPI_SUCCESS;
+    receive->envelope.is_there = receiving->is_in_place = false;
+    receiving->is_spent = receiving->is_told = receiving->has_lost = false;
+    hw_p2p_receive_spoil(receive);
+    struct hw_p2p_held *held = hw_p2p_held_count > 0
+                                   ? hw_p2p_held_find(receive->comm, receiving->source, receiving->tag, true)
+                                   : NULL;
+    if (held == NULL)
+        return;
+    int rc = hw_p2p_held_receive(held, (void *)receive->memory, receive->count, receive->type,
+                                 &receiving->in_place, &receive->envelope);
+    receiving->is_in_place = true;
+    if (rc != MPI_SUCCESS)
+        note_error(receiving, rc);
+}
+
+static bool starts_itself(void *attachment)
+{
+    const struct hw_p2p_receiving *receiving = attachment;
+    return receiving->is_in_place;
+}
+
+static void on_abandoned(void *attachment, MPI_Request request)
+{
+    struct hw_p2p_receiving *receiving = attachment;
+    receiving->handle = request;
+    receiving->next = abandoned;
+    abandoned = receiving;
+    hw_inside_want(HW_INSIDE_GOES, true);
+}
+
+static const struct hw_request_guard guard = {look, settle, amend, pause_one, is_cancellable, starts_itself};
+static const struct hw_request_calls calls = {completed, starting, on_abandoned, freed, &guard};
+
+void hw_p2p_receiving_attach(struct hw_p2p_receiving *receiving, MPI_Request request)
+{
+    const struct hw_p2p_receive *receive = &receiving->receive;
+    hw_request_attach(request, &(struct hw_request_attachment){
+                                   .calls = &calls,
+                                   .attachment = receiving,
+                                   .bytes = receive->count > 0 ? (uint64_t)receive->count * receive->size : 0,
+                                   .is_persistent = receiving->is_persistent});
+}
+
+/* Whatever tells the program that such a receive is through tells it after its ticket came: the data must be
+ * there before it goes on. */
+void hw_p2p_receiving_look_after(void)
+{
+    for (struct hw_p2p_receiving **link = &abandoned, *one; (one = *link) != NULL;) {
+        if (look(one, one->handle) == HW_REQUEST_OPEN) {
+            link = &one->next;
+            continue;
+        }
+        *link = one->next;
+        hw_p2p_receive_finish(&one->receive, HW_STATUS_IGNORE);
+        hw_bottom.Request_free(&one->handle);
+        freed(one);
+    }
+}

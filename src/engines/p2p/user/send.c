@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/p2p/user/send.h"
+
+#include "engines/p2p/user/dense.h"
+#include "engines/p2p/user/own.h"
+#include "engines/p2p/user/peers.h"
+#include "engines/p2p/user/readable.h"
+#include "engines/p2p/user/ticket.h"
+#include "ghost/bell.h"
+#include "profile/record.h"
+#include "progress/inside.h"
+#include "real/constants.h"
+#include "world/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one receiver, by its rank in the program's world. */
+struct lane {
+    uint64_t number; /* of the next message */
+    uint64_t head;   /* end of the last one in the lane */
+    uint64_t base;   /* where messages began anew when the lane was empty: nothing before it is in use */
+};
+
+struct send {
+    struct hw_queue_cell *cell; /* NULL: the buffer is the program's again */
+    MPI_Request ticket_request; /* null: the MPI is done with the ticket */
+    MPI_Request handle;         /* the program's, once it has given it up */
+    struct send *next;          /* of those */
+    MPI_Comm comm;
+    int error; /* the buffer could not be read */
+    bool is_told, is_cancelled;
+    struct hw_p2p_ticket ticket;
+};
+
+static struct lane *lanes;
+static uint64_t min_bytes;
+static struct hw_queue_producer producer;
+static struct send *abandoned;
+
+bool hw_p2p_sends_open(uint64_t least_bytes)
+{
+    min_bytes = least_bytes;
+    lanes = calloc((size_t)hw_world.user_count, sizeof *lanes);
+    return lanes && hw_queue_produce(&producer, hw_p2p_queue_of(hw_p2p_opened.block), false);
+}
+
+/* ---- what can be moved ---- */
+
+/* Where the message goes in its lane. False: there is no room. */
+static bool find_room(int to, uint64_t bytes, struct hw_p2p_job *job)
+{
+    int rank = hw_world.processes[to].user_rank;
+    struct lane *lane = &lanes[rank];
+    struct hw_p2p_out *out = hw_p2p_out_of(hw_p2p_opened.block, rank);
+    uint64_t room = hw_p2p_lane_bytes(to), begin = lane->head;
+    uint64_t length =
+        (bytes + HW_P2P_MESSAGE_ALIGNMENT - 1) / HW_P2P_MESSAGE_ALIGNMENT * HW_P2P_MESSAGE_ALIGNMENT;
+    if (length > room)
+        return false;
+    uint64_t freed_count = hw_atomic_load_acquire(&out->freed_count);
+    uint64_t freed_end = hw_atomic_load_acquire(&out->freed_end);
+    bool is_empty = lane->number == freed_count;
+    if (is_empty) /* in pages that have been used */
+        begin = lane->base = (begin + room - 1) / room * room;
+    else if (begin % room + length > room)
+        begin += room - begin % room;
+    *job = (struct hw_p2p_job){
+        .number = lane->number, .bytes = bytes, .begin = begin, .end = begin + length, .to = to};
+    uint64_t used_from = freed_end > lane->base ? freed_end : lane->base;
+    return is_empty || (lane->number - freed_count < HW_P2P_ENTRIES && job->end - used_from <= room);
+}
+
+/* NULL: ghosts move it. Else why not, for the record; empty: that is no news. */
+static const char *judge(const struct hw_p2p_sent *sent, struct hw_p2p_job *job, MPI_Datatype *element)
+{
+    uint64_t size, bytes = hw_engines_bytes(sent->count, sent->datatype);
+    if (bytes < min_bytes || sent->dest == HW_PROC_NULL)
+        return "";
+    *element = hw_p2p_element_of(sent->datatype, &size);
+    if (*element == HW_DATATYPE_NULL || *element == HW_PACKED || HW_P2P_TICKET_BYTES % size != 0)
+        return "p2p: of a datatype with gaps, or of several";
+    if (sent->buf == NULL || sent->tag < 0 || bytes > INT32_MAX || sent->comm == HW_COMM_NULL)
+        return "p2p: not a message that ghosts move";
+    int to = hw_p2p_peer(sent->comm, sent->dest);
+    if (to < 0)
+        return "p2p: on an intercommunicator, or to a process outside of the world";
+    if (hw_world.processes[to].node == hw_world_own_node())
+        return "p2p: within the node";
+    if (!hw_p2p_is_readable(sent->buf, bytes))
+        return "p2p: in memory that ghosts cannot read";
+    if (!find_room(to, bytes, job))
+        return "p2p: no room on the receiver's node";
+    job->address = (uint64_t)(uintptr_t)sent->buf;
+    return NULL;
+}
+
+/* ---- its end ---- */
+
+static bool is_cell_done(const void *cell) { return hw_queue_is_done(cell); }
+
+static void take_cell(struct send *send)
+{
+    send->error = send->cell->error;
+    hw_queue_release(send->cell);
+    send->cell = NULL;
+}
+
+static void tell(struct send *send, MPI_Request handle)
+{
+    if (!send->is_told)
+        hw_bottom.Grequest_complete(handle);
+    send->is_told = true;
+}
+
+static void note_cancelled(struct send *send, const MPI_Status *status)
+{
+    int flag = 0;
+    hw_bottom.Test_cancelled(status, &flag);
+    send->is_cancelled = flag != 0;
+}
+
+static bool is_over(struct send *send)
+{
+    int flag = 1;
+    MPI_Status status;
+    if (send->cell && hw_queue_is_done(send->cell))
+        take_cell(send);
+    if (send->ticket_request == HW_REQUEST_NULL)
+        return send->cell == NULL;
+    if (hw_bottom.Test(&send->ticket_request, &flag, &status) != MPI_SUCCESS)
+        flag = 1;
+    else if (flag)
+        note_cancelled(send, &status);
+    return send->cell == NULL && flag;
+}
+
+static void wait_for(struct send *send)
+{
+    if (send->cell) {
+        hw_p2p_own_wait(is_cell_done, send->cell);
+        take_cell(send);
+    }
+    MPI_Status status;
+    if (send->ticket_request != HW_REQUEST_NULL &&
+        hw_bottom.Wait(&send->ticket_request, &status) == MPI_SUCCESS)
+        note_cancelled(send, &status);
+}
+
+static enum hw_request_readiness look(void *attachment, MPI_Request request)
+{
+    struct send *send = attachment;
+    if (!is_over(send))
+        return send->cell ? HW_REQUEST_MOVING : HW_REQUEST_OPEN;
+    tell(send, request);
+    return HW_REQUEST_READY;
+}
+
+static void settle(void *attachment, MPI_Request request)
+{
+    wait_for(attachment);
+    tell(attachment, request);
+}
+
+static int amend(void *attachment, MPI_Status *status, int error)
+{
+    const struct send *send = attachment;
+    (void)status;
+    if (error != MPI_SUCCESS || send->error == 0)
+        return error;
+    hw_bottom.Comm_call_errhandler(send->comm, MPI_ERR_BUFFER);
+    return MPI_ERR_BUFFER;
+}
+
+static void pause_one(void *attachment)
+{
+    (void)attachment;
+    hw_p2p_own_pause();
+}
+
+/* The ticket, which the MPI may still have where it waits for a receive. What was handed over ends by itself,
+ * and soon; its room on the other side stays taken if nobody gets the ticket. */
+static bool is_cancellable(void *attachment)
+{
+    struct send *send = attachment;
+    if (send->ticket_request != HW_REQUEST_NULL)
+        hw_bottom.Cancel(&send->ticket_request);
+    return false;
+}
+
+static bool starts_itself(void *attachment)
+{
+    (void)attachment;
+    return false;
+}
+
+static void completed(void *attachment, const MPI_Status *status, int error, bool is_cancelled)
+{
+    (void)attachment, (void)status, (void)error, (void)is_cancelled;
+}
+
+static void starting(void *attachment) { (void)attachment; }
+
+static void freed(void *attachment)
+{
+    struct send *send = attachment;
+    memset(&send->ticket, 0, sizeof send->ticket); /* nobody finds one in memory that is used again */
+    free(send);
+}
+
+static void on_abandoned(void *attachment, MPI_Request request)
+{
+    struct send *send = attachment;
+    send->handle = request;
+    send->next = abandoned;
+    abandoned = send;
+    hw_inside_want(HW_INSIDE_GOES, true);
+}
+
+static const struct hw_request_guard guard = {look, settle, amend, pause_one, is_cancellable, starts_itself};
+static const struct hw_request_calls calls = {completed, starting, on_abandoned, freed, &guard};
+
+static void finish(struct send *send)
+{
+    tell(send, send->handle);
+    hw_bottom.Request_free(&send->handle);
+    freed(send);
+}
+
+void hw_p2p_sends_look_after(void)
+{
+    for (struct send **link = &abandoned, *send; (send = *link) != NULL;) {
+        if (is_over(send)) {
+            *link = send->next;
+            finish(send);
+        } else {
+            link = &send->next;
+        }
+    }
+}
+
+void hw_p2p_sends_close(void)
+{
+    for (struct send *send; (send = abandoned) != NULL;) {
+        abandoned = send->next;
+        wait_for(send);
+        finish(send);
+    }
+    free(lanes);
+    lanes = NULL;
+}
+
+/* ---- its begin ---- */
+
+static int query(void *extra, MPI_Status *status)
+{
+    const struct send *send = extra;
+    hw_bottom.Status_set_elements(status, HW_BYTE, 0);
+    hw_bottom.Status_set_cancelled(status, send->is_cancelled);
+    status->MPI_SOURCE = HW_UNDEFINED;
+    status->MPI_TAG = HW_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+static int forget(void *extra)
+{
+    (void)extra;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *extra, int is_complete)
+{
+    (void)extra, (void)is_complete;
+    return MPI_SUCCESS;
+}
+
+/* The ticket goes where the message would, as the first elements of it. */
+static int send_ticket(struct send *send, const struct hw_p2p_sent *sent, MPI_Datatype element)
+{
+    MPI_Count count = (MPI_Count)(HW_P2P_TICKET_BYTES / hw_real_type_size(element));
+    return sent->real(&send->ticket, count, element, sent->dest, sent->tag, sent->comm,
+                      &send->ticket_request);
+}
+
+static struct send *hand_over(const struct hw_p2p_job *job, const struct hw_p2p_sent *sent)
+{
+    struct send *send = calloc(1, sizeof *send);
+    if (send == NULL)
+        return NULL;
+    *send = (struct send){.comm = sent->comm,
+                          .ticket_request = HW_REQUEST_NULL,
+                          .ticket = {.version = HW_P2P_TICKET_VERSION,
+                                     .from = hw_world.user_rank,
+                                     .number = job->number,
+                                     .bytes = job->bytes,
+                                     .begin = job->begin}};
+    memcpy(send->ticket.magic, hw_p2p_opened.magic, sizeof send->ticket.magic);
+    send->cell = hw_queue_put(&producer, job, sizeof *job, HW_QUEUE_READY);
+    if (send->cell == NULL) {
+        freed(send);
+        return NULL;
+    }
+    struct lane *lane = &lanes[hw_world.processes[job->to].user_rank];
+    lane->number++;
+    lane->head = job->end;
+    hw_ghost_bell_ring(hw_p2p_own_bell());
+    return send;
+}
+
+int hw_p2p_send(const struct hw_p2p_sent *sent, MPI_Request *request)
+{
+    struct hw_p2p_job job;
+    MPI_Datatype element;
+    const char *reason = request == NULL ? "" : judge(sent, &job, &element);
+    if (reason == NULL && !hw_request_reserve())
+        reason = "p2p: no memory";
+    if (reason != NULL) {
+        if (*reason)
+            hw_record_declined(reason);
+        return HW_DECLINES;
+    }
+    struct send *send = hand_over(&job, sent);
+    if (send == NULL) {
+        hw_request_give_back();
+        hw_record_declined("p2p: too many sends under way");
+        return HW_DECLINES;
+    }
+    int rc = send_ticket(send, sent, element);
+    if (rc == MPI_SUCCESS)
+        rc = hw_bottom.Grequest_start(query, forget, cancel, send, request);
+    if (rc != MPI_SUCCESS) { /* nobody will ask for what was handed over, and its room stays taken */
+        hw_request_give_back();
+        wait_for(send);
+        freed(send);
+        return rc;
+    }
+    hw_request_attach(
+        *request, &(struct hw_request_attachment){.calls = &calls, .attachment = send, .bytes = job.bytes});
+    HW_COUNT(p2p_offloaded);
+    HW_COUNT_ADD(p2p_offloaded_bytes, job.bytes);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Messages that ghosts move between nodes: the program sees what plain MPI shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matrix
+import pytest
+import support
+import test_random
+import two_nodes
+from headway.mpi.mpis import Mpi
+
+MOVED = {**support.FORCED, "HEADWAY_P2P": "ghost", "HEADWAY_OFFLOAD_MIN": "128"}
+
+
+def total(records: list[dict], counter: str) -> int:
+    return sum(record.get(counter, 0) for record in records)
+
+
+@matrix.quick(lambda size: size == "256")
+@matrix.one_of_a("family")
+@pytest.mark.parametrize("size", ["256", "1000000"])
+def test_every_way_to_receive(mpi: Mpi, size: str, tmp_path: Path) -> None:
+    program = support.compile_program(mpi, "moved", [support.PROGRAMS / "moved.c"])
+    records = two_nodes.same_output(
+        mpi, [str(program), size, "2"], tmp_path, environment=MOVED, timeout=60
+    )
+    assert total(records, "p2p_offloaded") >= 12
+    assert total(records, "p2p_tickets") == total(records, "p2p_offloaded")
+    assert total(records, "p2p_held") > 0
+
+
+@matrix.quick(lambda staging: staging == "64K")
+@matrix.one_of_a("family")
+@pytest.mark.parametrize("staging", ["64K", "256M"])
+def test_random_programs(
+    mpi: Mpi, staging: str, is_full: bool, tmp_path: Path, first_seed: int
+) -> None:
+    seeds = test_random.FULL_SEEDS if is_full else test_random.DEFAULT_SEEDS // 2
+    program = support.compile_program(mpi, "random_program", test_random.SOURCES)
+    records = two_nodes.same_output(
+        mpi,
+        [str(program), str(first_seed), str(seeds), "--level", "funneled"],
+        tmp_path,
+        users=2 if is_full else 1,
+        timeout=60 + 6.0 * seeds,
+        environment={**MOVED, "HEADWAY_STAGING": staging},
+    )
+    assert total(records, "p2p_offloaded") > 0
+
+
+@matrix.one_of_a("family")
+def test_needs_ghosts(mpi: Mpi) -> None:
+    program = support.compile_program(mpi, "moved", [support.PROGRAMS / "moved.c"])
+    done = support.run_mpi(mpi, [program], ranks=1, options={"HEADWAY_P2P": "ghost"})
+    assert done.status == 78, done.explain()
+    told = [line for line in done.stderr.splitlines() if line.startswith("[headway")]
+    assert told and all("HEADWAY_P2P=ghost" in line and "HEADWAY_GHOSTS=1" in line for line in told)
