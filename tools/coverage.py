@@ -73,7 +73,7 @@ def main() -> int:
     parser.add_argument("build", type=Path)
     parser.add_argument("--files", action="store_true", help="each file, too")
     options = parser.parse_args()
-    found = collect(options.build)
+    found = collect(options.build.resolve())  # gcov runs in other folders
     if not found:
         print(f"coverage: nothing ran that was built in {options.build}", file=sys.stderr)
         return 1
