@@ -24,6 +24,14 @@ from headway.mpi.mpis import Mpi
 
 OPTIONS = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
 
+#: First ghosts exchange shares without a pause: one that is killed is killed in an exchange, or
+#: another one waits for its part of the next (src/ghost/exchange.h).
+EXCHANGING = {
+    "HEADWAY_ADAPT": "global",
+    "HEADWAY_PREDICT_INT": "1ms",
+    "HEADWAY_GSYNC_INT": "1ms",
+}
+
 #: Jobs until one ends as all should: has_told and has_ended say which do not.
 ATTEMPTS = 3
 
@@ -260,6 +268,7 @@ def test_ended_between_nodes(
     """In the middle of an epoch, on two nodes of two user processes and a ghost each."""
     victim = {"ghost": "headway-ghost", "user": "endless_rma", "abort": ""}[how]
     settings = {"LD_PRELOAD": str(support.library(mpi)), **OPTIONS}
+    settings |= EXCHANGING if how == "ghost" else {}
     with PatientCluster(2, rate="none", pin="none") as cluster:
         between = Between(cluster, mpi, how)
         key = (mpi.name, bool(victim))
