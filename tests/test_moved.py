@@ -58,3 +58,11 @@ def test_needs_ghosts(mpi: Mpi) -> None:
     assert done.status == 78, done.explain()
     told = [line for line in done.stderr.splitlines() if line.startswith("[headway")]
     assert told and all("HEADWAY_P2P=ghost" in line and "HEADWAY_GHOSTS=1" in line for line in told)
+
+
+@matrix.one_of_a("family")
+@matrix.only(lambda mpi: mpi.name != "ompi4", "its windows, and so the node's arena, stay its own")
+def test_memory_that_nobody_may_read(mpi: Mpi, tmp_path: Path) -> None:
+    program = support.compile_program(mpi, "moved_arena", [support.PROGRAMS / "moved_arena.c"])
+    records = two_nodes.same_output(mpi, [str(program)], tmp_path, environment=MOVED)
+    assert total(records, "p2p_offloaded") == 1

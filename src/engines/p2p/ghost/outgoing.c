@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Reads in one turn at most: the ghost serves windows beside, whose operations wait meanwhile. */
-enum { MESSAGES_MAX = HW_P2P_MESSAGES_MAX, CHUNKS_MAX = 16, TURN_MAX = 2 };
+enum { MESSAGES_MAX = HW_P2P_MESSAGES_MAX, CHUNKS_MAX = 16, TURN_MAX = 1 };
 
 static struct message {
     struct hw_p2p_user *user; /* NULL: there is none here */

@@ -8,6 +8,7 @@
 #include "engines/p2p/ghost/users.h"
 #include "engines/p2p/ghost/wire.h"
 #include "engines/p2p/shared/opened.h"
+#include "ghost/node_memory.h"
 #include "ghost/service.h"
 #include "real/constants.h"
 #include "shm/arena.h"
@@ -88,11 +89,9 @@ static bool exchange_introductions(int *socket_fd)
 
 /* Yama lets a process be read by its parent and by whom it names alone. It names one: asked for only where
  * it is needed, since the program may have named its debugger. */
-static bool are_users_readable(bool is_served)
+static bool are_users_readable(void)
 {
     bool is_ghost = hw_world_is_ghost();
-    if (!hw_world_have_all(hw_world.node, is_served))
-        return false;
     if (hw_world_have_all(hw_world.node, !is_ghost || hw_p2p_users_are_readable(introductions)))
         return true;
     if (!is_ghost)
@@ -130,12 +129,15 @@ static void open_all(void)
     bool is_served = is_told && (is_ghost ? hw_p2p_users_take(introductions, socket_fd) &&
                                                 hw_p2p_outgoing_open() && hw_p2p_incoming_open()
                                           : hw_p2p_opened.reason == NULL);
-    bool is_read = are_users_readable(is_served);
+    is_served = hw_world_have_all(hw_world.node, is_served);
+    hw_p2p_opened.is_arena_only = !is_served || !are_users_readable();
     close_both(socket_fd);
-    if (is_served && !is_read && hw_p2p_opened.reason == NULL)
-        hw_p2p_opened.reason = "a process of the node declines, or its ghost cannot read its memory";
+    bool is_possible = is_served && (!hw_p2p_opened.is_arena_only || hw_ghost_node_memory_has_ranges());
+    if (!is_possible && hw_p2p_opened.reason == NULL)
+        hw_p2p_opened.reason =
+            is_served ? "its ghost cannot read its memory" : "a process of the node declines";
     bool is_wired = hw_p2p_wire_open();
-    hw_p2p_opened.is_open = hw_world_have_all(hw_world.all, is_read && is_wired);
+    hw_p2p_opened.is_open = hw_world_have_all(hw_world.all, is_possible && is_wired);
     agree_on_magic();
     if (!hw_p2p_opened.is_open && hw_p2p_opened.reason == NULL)
         hw_p2p_opened.reason = "another process declines";
@@ -214,6 +216,11 @@ static void end(void)
 static enum hw_status open_user(void)
 {
     open_all();
+    if (hw_p2p_opened.is_open && hw_p2p_opened.is_arena_only &&
+        hw_world.processes[hw_world.rank].local_index == 0)
+        hw_log_warn(
+            "ghosts of this node may not read memory of the processes that they serve, so they move "
+            "messages from memory of MPI_Alloc_mem alone; allow ptrace between processes of one user");
     if (!hw_p2p_opened.is_open)
         drop_all();
     return HW_OK;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/user/readable.h"
 
+#include "engines/p2p/shared/opened.h"
+#include "shm/arena.h"
+
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -20,9 +23,21 @@ static bool is_byte_readable(uintptr_t address)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1;
 }
 
+/* Which the ghost has mapped. */
+static bool is_in_arena(uintptr_t begin, uintptr_t end)
+{
+    struct hw_arena_range range = hw_arena_range();
+    uintptr_t base = (uintptr_t)range.base;
+    return range.bytes > 0 && begin >= base && end <= base + range.bytes;
+}
+
 bool hw_p2p_is_readable(const void *memory, uint64_t bytes)
 {
     uintptr_t begin = (uintptr_t)memory, end = begin + bytes;
+    if (is_in_arena(begin, end))
+        return true;
+    if (hw_p2p_opened.is_arena_only)
+        return false;
     for (unsigned i = 0; i < RANGES; i++)
         if (ranges[i].begin <= begin && end <= ranges[i].end)
             return true;
