@@ -38,9 +38,9 @@ static bool mask(struct masked *masked, const struct hw_request_taken *taken, in
 {
     enum { ROOM = sizeof masked->inline_requests / sizeof masked->inline_requests[0] };
     masked->requests = masked->inline_requests;
-    if (count > ROOM && (masked->requests = malloc((size_t)count * sizeof *masked->requests)) == NULL)
+    if (count > ROOM && (masked->requests = malloc((size_t)count * sizeof(MPI_Request))) == NULL)
         return false;
-    memcpy(masked->requests, requests, (size_t)count * sizeof *requests);
+    memcpy(masked->requests, requests, (size_t)count * sizeof(MPI_Request));
     masked->masked_count = 0;
     masked->itself = -1;
     masked->moving = NULL;
