@@ -49,6 +49,9 @@ enum {
 #define SETTLE_NS (50 * HW_NS_PER_US)
 /* From the first post until the thread comes, where it is not known which post is the last. */
 #define ALARM_NS (60 * HW_NS_PER_US)
+/* Of a thread that was just made: who made it posts more, and may wait at once. To look for sockets in the
+ * midst of that costs more than a millisecond of the first window brings. */
+#define FIRST_NAP_NS HW_NS_PER_MS
 /* Longer than any MPI takes to make a window. */
 #define WINDOW_SERIES_NS (10 * HW_NS_PER_MS)
 
@@ -338,8 +341,7 @@ static void *run(void *unused)
 {
     (void)unused;
     prepare_thread();
-    /* Who made it has more to post, and may wait at once: then there is nothing to look for yet. */
-    nanosleep(&(struct timespec){.tv_nsec = ALARM_NS}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = FIRST_NAP_NS}, NULL);
     while (!hw_atomic_load_seq_cst(&is_stopping)) {
         rest(HW_SLEEP_PARKED, parking_ns());
         work();
