@@ -31,7 +31,7 @@
  * of 4 ms took 0.7 % of the core for nothing. Where not all sockets are watched, or a command came that
  * neither told of, the naps are all there is. */
 #define FIRST_NAP_NS HW_NS_PER_MS
-#define FIRST_IDLE_NAP_NS (16 * HW_NS_PER_MS) /* no service needs the net */
+#define FIRST_IDLE_NAP_NS (16 * HW_NS_PER_MS) /* of a helper alone */
 #define FIRST_BLIND_NAP_NS (50 * HW_NS_PER_US)
 #define MAX_BLIND_NAP_NS (4 * HW_NS_PER_MS)
 #define MAX_NAP_NS (32 * HW_NS_PER_MS)
@@ -57,6 +57,7 @@ enum { POLLS_PER_CLOCK = 16 };
 
 static bool is_resting;    /* the core is its own, but there is no traffic: sleep */
 static bool has_device;    /* which tells no socket of what it moves */
+static bool is_surprised;  /* by a command that no event told of */
 static bool was_overslept; /* the last nap ended by time alone */
 static bool has_timer;
 static timer_t timer;
@@ -71,11 +72,7 @@ static uint64_t active_ns; /* when there last was traffic, or while it spins a s
 enum { WHOLE = 256, LIKELY = WHOLE / 2, MEMORY = 8 };
 static unsigned followed_share[2] = {WHOLE, WHOLE};
 static bool has_followed; /* the last message */
-/* Of the last messages and commands, the share of those that no event told of. Now and then one comes just as
- * a nap ends; where sockets do not tell, all of them do. */
-static unsigned surprised_share;
-enum { SURPRISED = WHOLE / 4 };
-static bool was_command; /* who sent it waits, perhaps for this very core */
+static bool was_command;  /* who sent it waits, perhaps for this very core */
 static uint64_t began_cpu_ns;
 
 /* Threads of the MPI included, but not what starting took. */
@@ -129,15 +126,20 @@ void hw_ghost_wait_leave_mpi(void)
 /* Whatever there is to do is told by an event. */
 static bool sees_all(void)
 {
-    return hw_triggers_hear_all(&triggers) && !has_device && surprised_share < SURPRISED &&
-           hw_ghost_bell_descriptor() >= 0;
+    return hw_triggers_hear_all(&triggers) && !has_device && !is_surprised && hw_ghost_bell_descriptor() >= 0;
+}
+
+/* It only says when to look, so far: a command that comes late costs one window, and tells of no others. */
+static bool is_helper_alone(void)
+{
+    return hw_options.trigger == HW_OPTION_TRIGGER_HELPER && !hw_ghost_services_need_net();
 }
 
 static uint64_t first_nap_ns(void)
 {
     if (!hw_triggers_hear_all(&triggers))
         return FIRST_BLIND_NAP_NS;
-    return sees_all() && !hw_ghost_services_need_net() ? FIRST_IDLE_NAP_NS : FIRST_NAP_NS;
+    return is_helper_alone() && sees_all() ? FIRST_IDLE_NAP_NS : FIRST_NAP_NS;
 }
 
 static uint64_t max_nap_ns(void) { return sees_all() ? MAX_NAP_NS : MAX_BLIND_NAP_NS; }
@@ -225,7 +227,7 @@ static void spin(void)
 
 void hw_ghost_wait_traffic(void)
 {
-    surprised_share += (was_overslept ? WHOLE / MEMORY : 0) - surprised_share / MEMORY;
+    is_surprised = is_surprised || (was_overslept && !is_helper_alone());
     was_overslept = false;
     was_command = true;
     note_traffic(hw_clock_now_ns());

@@ -132,15 +132,20 @@ static void trampoline(int index)
 static void (*prepare)(void), (*conclude)(void);
 static uint64_t (*extra_state)(void);
 
+/* getcontext may return twice, so it has a function without anything that changes. */
+static void start(int actor)
+{
+    actors[actor] = (struct actor){.run = actors[actor].run, .observed = 1};
+    getcontext(&actors[actor].context);
+    actors[actor].context.uc_stack.ss_sp = stacks[actor];
+    actors[actor].context.uc_stack.ss_size = STACK_BYTES;
+    makecontext(&actors[actor].context, (void (*)(void))trampoline, 1, actor);
+}
+
 static void start_all(void)
 {
-    for (int i = 0; i < actor_count; i++) {
-        actors[i] = (struct actor){.run = actors[i].run, .observed = 1};
-        getcontext(&actors[i].context);
-        actors[i].context.uc_stack.ss_sp = stacks[i];
-        actors[i].context.uc_stack.ss_size = STACK_BYTES;
-        makecontext(&actors[i].context, (void (*)(void))trampoline, 1, i);
-    }
+    for (int i = 0; i < actor_count; i++)
+        start(i);
 }
 
 /* True: it was there before. */
