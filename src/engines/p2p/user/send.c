@@ -277,7 +277,9 @@ static int cancel(void *extra, int is_complete)
 /* The ticket goes where the message would, as the first elements of it. */
 static int send_ticket(struct send *send, const struct hw_p2p_sent *sent, MPI_Datatype element)
 {
-    MPI_Count count = (MPI_Count)(HW_P2P_TICKET_BYTES / hw_real_type_size(element));
+    uint64_t size = hw_real_type_size(element);
+    MPI_Count count =
+        size ? (MPI_Count)(HW_P2P_TICKET_BYTES / size) : 0; /* judge has seen that it is not 0 */
     return sent->real(&send->ticket, count, element, sent->dest, sent->tag, sent->comm,
                       &send->ticket_request);
 }
