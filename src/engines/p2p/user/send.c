@@ -56,7 +56,7 @@ static bool find_room(int to, uint64_t bytes, struct hw_p2p_job *job)
     uint64_t room = hw_p2p_lane_bytes(to), begin = lane->head;
     uint64_t length =
         (bytes + HW_P2P_MESSAGE_ALIGNMENT - 1) / HW_P2P_MESSAGE_ALIGNMENT * HW_P2P_MESSAGE_ALIGNMENT;
-    if (length > room)
+    if (room == 0 || length > room)
         return false;
     uint64_t freed_count = hw_atomic_load_acquire(&out->freed_count);
     uint64_t freed_end = hw_atomic_load_acquire(&out->freed_end);
