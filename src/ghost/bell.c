@@ -150,6 +150,12 @@ struct hw_ghost_bell *hw_ghost_bell_of(int ghost_index)
     return ropes && ropes[ghost_index].pipe.inode != 0 ? &places[ghost_index].bell : NULL;
 }
 
+struct hw_ghost_bell *hw_ghost_bell_own(void)
+{
+    int ghost = hw_world.processes[hw_world.rank].ghost;
+    return hw_ghost_bell_of(hw_world.processes[ghost].local_index);
+}
+
 struct hw_ghost_leavers *hw_ghost_leavers(void)
 {
     return places ? (struct hw_ghost_leavers *)(void *)(places + hw_world.own_node->ghost_count) : NULL;

@@ -42,6 +42,8 @@ void hw_ghost_bells_free(void);
 
 /* In a user process: the bell of a ghost of this node, by its index there; NULL: none. */
 struct hw_ghost_bell *hw_ghost_bell_of(int ghost_index);
+/* That of the ghost that serves the calling process. */
+struct hw_ghost_bell *hw_ghost_bell_own(void);
 /* The lock of a ghost of this node, in it or in a user process; NULL: it does not take one. */
 struct hw_ghost_apply_lock *hw_ghost_apply_lock_of(int ghost_index);
 

@@ -63,6 +63,13 @@ static inline const int *hw_world_ghosts_of_node(int node)
     return hw_world.ghost_ranks + hw_world.nodes[node].first_ghost;
 }
 
+/* Place in ghost_ranks of the ghost that serves `process`, a rank in `all`; of a ghost: its own. */
+static inline int hw_world_ghost_place(int process)
+{
+    const struct hw_world_process *ghost = &hw_world.processes[hw_world.processes[process].ghost];
+    return hw_world.nodes[ghost->node].first_ghost + ghost->local_index;
+}
+
 static inline int hw_world_own_node(void) { return hw_world.processes[hw_world.rank].node; }
 
 /* Of the first `process_count` processes of this node, in the order of `node`, the caller among them: whether

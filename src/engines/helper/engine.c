@@ -52,11 +52,7 @@ static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
     hw_helped_add_unknown();
 }
 
-static void ring(void)
-{
-    int ghost = hw_world.processes[hw_world.rank].ghost;
-    hw_ghost_bell_ring(hw_ghost_bell_of(hw_world.processes[ghost].local_index));
-}
+static void ring(void) { hw_ghost_bell_ring(hw_ghost_bell_own()); }
 
 static bool note_receive(const struct hw_engine_message *message, uint64_t comm)
 {

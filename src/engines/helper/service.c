@@ -25,7 +25,6 @@ enum { OUTGOING_MAX = 64, TAG = 1 };
 static bool is_open;       /* alike at all processes */
 static MPI_Comm helpers;   /* the ghosts in the order of hw_world.ghost_ranks; null in user processes */
 static int own_place;      /* among them */
-static int *place_of;      /* by rank in hw_world.all: of its helper */
 static int *user_place_of; /* by rank in hw_world.all: among `users`; -1: another helper's */
 
 static struct user {
@@ -62,10 +61,11 @@ static void deliver(const struct hw_registry_notice *told);
 
 static void pass_on(const struct hw_registry_notice *notice, int process)
 {
-    if (place_of[process] == own_place)
+    int place = hw_world_ghost_place(process);
+    if (place == own_place)
         deliver(notice);
     else
-        send(notice, place_of[process]);
+        send(notice, place);
 }
 
 /* The receiver is told before the sender, whose part begins with the receiver's answer. */
@@ -167,24 +167,17 @@ static bool poll(void)
 }
 
 /* Whose helper is where. */
-static bool find_places(void)
+static bool find_users(void)
 {
-    place_of = calloc((size_t)hw_world.size, sizeof *place_of);
     user_place_of = calloc((size_t)hw_world.size, sizeof *user_place_of);
     users = calloc((size_t)hw_world.own_node->process_count, sizeof *users);
     outgoing = calloc(OUTGOING_MAX, sizeof *outgoing);
     incoming = calloc((size_t)hw_world.ghost_count, sizeof(MPI_Request));
     received = calloc((size_t)hw_world.ghost_count, sizeof *received);
     has_ended = calloc((size_t)hw_world.ghost_count, sizeof *has_ended);
-    if (!place_of || !user_place_of || !users || !outgoing || !incoming || !received || !has_ended)
+    if (!user_place_of || !users || !outgoing || !incoming || !received || !has_ended)
         return false;
-    for (int place = 0; place < hw_world.ghost_count; place++) {
-        if (hw_world.ghost_ranks[place] == hw_world.rank)
-            own_place = place;
-        for (int i = 0; i < hw_world.size; i++)
-            if (hw_world.processes[i].ghost == hw_world.ghost_ranks[place])
-                place_of[i] = place;
-    }
+    own_place = hw_world_ghost_place(hw_world.rank);
     for (int i = 0; i < hw_world.size; i++) {
         const struct hw_world_process *process = &hw_world.processes[i];
         bool is_mine = process->user_rank >= 0 && process->ghost == hw_world.rank;
@@ -205,7 +198,7 @@ static void open_registries(void)
 {
     bool is_made = hw_registry_make();
     int color = hw_world_is_ghost() ? 0 : HW_UNDEFINED;
-    bool has_room = is_made && (!hw_world_is_ghost() || find_places());
+    bool has_room = is_made && (!hw_world_is_ghost() || find_users());
     is_open = hw_world_have_all(hw_world.all, has_room) &&
               hw_world_have_all(hw_world.all, hw_bottom.Comm_split(hw_world.all, color, own_place,
                                                                    &helpers) == MPI_SUCCESS);

@@ -195,7 +195,7 @@ static bool tell_credit(const struct hw_p2p_user *user, int sender)
                                      .to = user->process,
                                      .number = lane->freed,
                                      .end = lane->freed_end};
-    return hw_p2p_wire_tell(hw_p2p_wire_place(note.from), &note);
+    return hw_p2p_wire_tell(hw_world_ghost_place(note.from), &note);
 }
 
 static bool credit_of(struct hw_p2p_user *user)

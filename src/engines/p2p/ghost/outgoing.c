@@ -6,6 +6,7 @@
 #include "engines/p2p/ghost/wire.h"
 #include "ghost/give_up.h"
 #include "real/constants.h"
+#include "world/world.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static void begin(struct message *message, struct hw_p2p_user *user, struct hw_q
     memcpy(&message->job, cell->job, sizeof message->job);
     if (message->job.to < 0 || message->job.to >= hw_world.size)
         hw_ghost_give_up("was told to send a message to nobody");
-    message->place = hw_p2p_wire_place(message->job.to);
+    message->place = hw_world_ghost_place(message->job.to);
     message->tag = hw_p2p_wire_tag(message->place, is_used);
     message->memory = hw_p2p_user_memory(user, message->job.address, message->job.bytes);
     message->user = user;

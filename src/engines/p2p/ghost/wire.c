@@ -11,7 +11,6 @@ enum { NOTES_MAX = 64, TAG_NOTE = 1, TAG_FIRST = 16, TAG_COUNT = 1024 };
 
 static MPI_Comm ghosts;
 static int own_place;
-static int *place_of; /* by rank in hw_world.all: of the ghost that serves it */
 
 static struct hw_p2p_note *outgoing, *incoming; /* incoming: by place */
 static MPI_Request *outgoing_requests, *incoming_requests;
@@ -29,7 +28,6 @@ static void check(int rc)
 static bool take_memory(void)
 {
     size_t count = (size_t)hw_world.ghost_count;
-    place_of = calloc((size_t)hw_world.size, sizeof *place_of);
     outgoing = calloc(NOTES_MAX, sizeof *outgoing);
     outgoing_requests = calloc(NOTES_MAX, sizeof(MPI_Request));
     incoming = calloc(count, sizeof *incoming);
@@ -37,19 +35,8 @@ static bool take_memory(void)
     indices = calloc(count, sizeof *indices);
     has_ended = calloc(count, sizeof *has_ended);
     counts = calloc(count, sizeof *counts);
-    return place_of && outgoing && outgoing_requests && incoming && incoming_requests && indices &&
+    return outgoing && outgoing_requests && incoming && incoming_requests && indices &&
            has_ended && counts;
-}
-
-static void find_places(void)
-{
-    for (int place = 0; place < hw_world.ghost_count; place++) {
-        if (hw_world.ghost_ranks[place] == hw_world.rank)
-            own_place = place;
-        for (int i = 0; i < hw_world.size; i++)
-            if (hw_world.processes[i].ghost == hw_world.ghost_ranks[place])
-                place_of[i] = place;
-    }
 }
 
 bool hw_p2p_wire_open(void)
@@ -57,7 +44,7 @@ bool hw_p2p_wire_open(void)
     bool is_ghost = hw_world_is_ghost(), has_memory = !is_ghost || take_memory();
     ghosts = HW_COMM_NULL;
     if (is_ghost && has_memory) {
-        find_places();
+        own_place = hw_world_ghost_place(hw_world.rank);
         for (int i = 0; i < NOTES_MAX; i++)
             outgoing_requests[i] = HW_REQUEST_NULL;
         for (int i = 0; i < hw_world.ghost_count; i++)
@@ -73,7 +60,6 @@ void hw_p2p_wire_free(void)
     if (ghosts != HW_COMM_NULL)
         hw_bottom.Comm_free(&ghosts);
     ghosts = HW_COMM_NULL;
-    free(place_of);
     free(outgoing);
     free(outgoing_requests);
     free(incoming);
@@ -81,7 +67,7 @@ void hw_p2p_wire_free(void)
     free(indices);
     free(has_ended);
     free(counts);
-    place_of = indices = NULL;
+    indices = NULL;
     outgoing = incoming = NULL;
     outgoing_requests = incoming_requests = NULL;
     has_ended = NULL;
@@ -102,8 +88,6 @@ void hw_p2p_wire_listen(void)
     for (int i = 0; i < hw_world.ghost_count; i++)
         expect(i);
 }
-
-int hw_p2p_wire_place(int process) { return place_of[process]; }
 
 static int free_note(void)
 {

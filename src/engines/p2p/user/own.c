@@ -2,7 +2,6 @@
 #include "engines/p2p/user/own.h"
 
 #include "base/clock.h"
-#include "ghost/bell.h"
 #include "ghost/channel.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
@@ -16,12 +15,9 @@ enum { LAST_TAG = 32767 };
 static MPI_Comm comm;
 static int last_tag;
 static bool is_crowded;
-static struct hw_ghost_bell *bell;
 
 bool hw_p2p_own_open(void)
 {
-    int ghost = hw_world.processes[hw_world.rank].ghost;
-    bell = hw_ghost_bell_of(hw_world.processes[ghost].local_index);
     is_crowded = hw_world_is_crowded(hw_world.own_node->process_count, true);
     if (hw_bottom.Comm_dup(HW_COMM_SELF, &comm) != MPI_SUCCESS)
         return false;
@@ -29,8 +25,6 @@ bool hw_p2p_own_open(void)
 }
 
 void hw_p2p_own_close(void) { hw_bottom.Comm_free(&comm); }
-
-struct hw_ghost_bell *hw_p2p_own_bell(void) { return bell; }
 
 MPI_Comm hw_p2p_own_comm(void) { return comm; }
 

@@ -14,9 +14,6 @@
 bool hw_p2p_own_open(void);
 void hw_p2p_own_close(void);
 
-/* Of the ghost that serves this process; NULL: none. */
-struct hw_ghost_bell *hw_p2p_own_bell(void);
-
 /* Errors on it return. */
 MPI_Comm hw_p2p_own_comm(void);
 /* Of the next message on it. */

@@ -305,7 +305,7 @@ static struct send *hand_over(const struct hw_p2p_job *job, const struct hw_p2p_
     struct lane *lane = &lanes[hw_world.processes[job->to].user_rank];
     lane->number++;
     lane->head = job->end;
-    hw_ghost_bell_ring(hw_p2p_own_bell());
+    hw_ghost_bell_ring(hw_ghost_bell_own());
     return send;
 }
 
