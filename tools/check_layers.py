@@ -16,7 +16,7 @@ BELOW = {
     "real": {"base"},
     "profile": {"base"},
     "objects": {"real", "shm", "profile", "base"},
-    "world": {"real", "shm", "profile", "base"},
+    "world": {"objects", "real", "shm", "profile", "base"},
     "progress": {"real", "shm", "profile", "base"},
     "team": {"policy", "shm", "profile", "base"},
     "policy": {"base"},

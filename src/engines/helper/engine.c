@@ -6,12 +6,12 @@
 
 #include "base/log.h"
 #include "base/options.h"
-#include "engines/helper/group.h"
 #include "engines/helper/helper.h"
 #include "ghost/bell.h"
 #include "ghost/registry.h"
 #include "progress/helped.h"
 #include "real/constants.h"
+#include "world/members.h"
 #include "world/world.h"
 
 #include <pthread.h>
@@ -41,7 +41,7 @@ static enum hw_status start(bool has_world, uint64_t *least_bytes)
 static void stop(void)
 {
     HW_COUNT_ADD(helper_wakes_spared, hw_helped_spared());
-    hw_helper_groups_close();
+    hw_world_members_close();
     registry = NULL;
 }
 
@@ -75,12 +75,12 @@ static void tell_of_full_ring(void)
 }
 
 /* False: there is no room for it. */
-static bool note_send(const struct hw_engine_message *message, const struct hw_helper_group *group)
+static bool note_send(const struct hw_engine_message *message, const struct hw_world_members *members)
 {
-    const struct hw_registry_notice notice = {.comm = group->id,
+    const struct hw_registry_notice notice = {.comm = members->likeness,
                                               .from = hw_world.rank,
-                                              .to = group->processes[message->peer],
-                                              .source = group->rank,
+                                              .to = members->processes[message->peer],
+                                              .source = members->rank,
                                               .tag = message->tag,
                                               .bytes = message->bytes,
                                               .kind = HW_REGISTRY_SEND};
@@ -96,12 +96,12 @@ static bool note_send(const struct hw_engine_message *message, const struct hw_h
 static void messaged(const struct hw_engine_message *message)
 {
     pthread_mutex_lock(&lock);
-    const struct hw_helper_group *group = hw_helper_group_of(message->comm);
+    const struct hw_world_members *members = hw_world_members_of(message->comm);
     bool is_known = false;
-    if (group && message->is_receive)
-        is_known = note_receive(message, group->id);
-    else if (group && message->peer >= 0 && message->peer < group->size)
-        is_known = note_send(message, group);
+    if (members && message->is_receive)
+        is_known = note_receive(message, members->likeness);
+    else if (members && message->peer >= 0 && message->peer < members->size)
+        is_known = note_send(message, members);
     pthread_mutex_unlock(&lock);
     if (is_known)
         hw_helped_take_unknown();

@@ -9,11 +9,11 @@
 #include "engines/p2p/shared/opened.h"
 #include "engines/p2p/user/calls.h"
 #include "engines/p2p/user/own.h"
-#include "engines/p2p/user/peers.h"
 #include "engines/p2p/user/receiving.h"
 #include "engines/p2p/user/send.h"
 #include "real/constants.h"
 #include "real/eager.h"
+#include "world/members.h"
 
 #include <stddef.h>
 
@@ -84,7 +84,7 @@ static void stop(void)
     hw_engines_end(&hw_engine_p2p);
     look_after();
     hw_p2p_sends_close();
-    hw_p2p_peers_close();
+    hw_world_members_close();
     hw_p2p_own_close();
     has_begun = false;
 }

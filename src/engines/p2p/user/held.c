@@ -2,9 +2,9 @@
 #include "engines/p2p/user/held.h"
 
 #include "engines/p2p/user/own.h"
-#include "engines/p2p/user/peers.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
+#include "world/members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,8 @@ static struct given *given;
 
 struct hw_p2p_held *hw_p2p_held_find(MPI_Comm comm, int source, int tag, bool is_taken)
 {
-    uint64_t id = hw_p2p_held_count > 0 ? hw_p2p_comm_id(comm) : 0;
+    const struct hw_world_members *members = hw_p2p_held_count > 0 ? hw_world_members_of(comm) : NULL;
+    uint64_t id = members ? members->number : 0;
     for (struct hw_p2p_held **link = &first, *held; id != 0 && (held = *link) != NULL; link = &held->next) {
         if (held->comm != id || (source != HW_ANY_SOURCE && held->status.MPI_SOURCE != source) ||
             (tag != HW_ANY_TAG && held->status.MPI_TAG != tag))
@@ -84,7 +85,8 @@ static void look_into(struct hw_p2p_held *held)
 bool hw_p2p_held_take(MPI_Comm comm, const MPI_Status *status)
 {
     int source = status->MPI_SOURCE, tag = status->MPI_TAG;
-    uint64_t id = hw_p2p_comm_id(comm);
+    const struct hw_world_members *members = hw_world_members_of(comm);
+    uint64_t id = members ? members->number : 0;
     for (bool is_last = false; !is_last;) {
         int flag = 0;
         struct hw_p2p_held *held = calloc(1, sizeof *held);

@@ -3,13 +3,13 @@
 
 #include "engines/engine.h"
 #include "engines/p2p/user/held.h"
-#include "engines/p2p/user/peers.h"
 #include "real/constants.h"
+#include "world/members.h"
 
 /* On other communicators nobody sends tickets. */
 static bool is_concerned(int source, MPI_Comm comm)
 {
-    return source != HW_PROC_NULL && comm != HW_COMM_NULL && hw_p2p_comm_id(comm) != 0;
+    return source != HW_PROC_NULL && comm != HW_COMM_NULL && hw_world_members_of(comm) != NULL;
 }
 
 /* Of what the MPI found: the held message that it has become, where its length may not be the true one. */

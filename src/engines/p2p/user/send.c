@@ -3,13 +3,13 @@
 
 #include "engines/p2p/user/dense.h"
 #include "engines/p2p/user/own.h"
-#include "engines/p2p/user/peers.h"
 #include "engines/p2p/user/readable.h"
 #include "engines/p2p/user/ticket.h"
 #include "ghost/bell.h"
 #include "profile/record.h"
 #include "progress/inside.h"
 #include "real/constants.h"
+#include "world/members.h"
 #include "world/world.h"
 
 #include <stdlib.h>
@@ -82,9 +82,10 @@ static const char *judge(const struct hw_p2p_sent *sent, struct hw_p2p_job *job,
         return "p2p: of a datatype with gaps, or of several";
     if (sent->buf == NULL || sent->tag < 0 || bytes > INT32_MAX || sent->comm == HW_COMM_NULL)
         return "p2p: not a message that ghosts move";
-    int to = hw_p2p_peer(sent->comm, sent->dest);
-    if (to < 0)
+    const struct hw_world_members *members = hw_world_members_of(sent->comm);
+    if (members == NULL || sent->dest < 0 || sent->dest >= members->size)
         return "p2p: on an intercommunicator, or to a process outside of the world";
+    int to = members->processes[sent->dest];
     if (hw_world.processes[to].node == hw_world_own_node())
         return "p2p: within the node";
     if (!hw_p2p_is_readable(sent->buf, bytes))
