@@ -5,6 +5,7 @@
 #include "engines/engine.h"
 #include "engines/pack/learnt.h"
 #include "engines/pack/pool.h"
+#include "objects/datatype/hold.h"
 #include "objects/request.h"
 #include "progress/inside.h"
 #include "real/constants.h"
@@ -20,16 +21,6 @@ static atomic_uint abandoned_count;
 static size_t room_of(const struct hw_pack_message *message)
 {
     return sizeof *message + (message->is_packed ? (size_t)message->bytes : 0);
-}
-
-/* One more level, so that attributes are not copied as MPI_Type_dup would, by functions of the program. */
-static MPI_Datatype hold(MPI_Datatype datatype)
-{
-    MPI_Datatype held = HW_DATATYPE_NULL;
-    if (hw_bottom.Type_contiguous(1, datatype, &held) != MPI_SUCCESS)
-        return HW_DATATYPE_NULL;
-    hw_bottom.Type_commit(&held);
-    return held;
 }
 
 struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, struct hw_plan *plan,
@@ -57,7 +48,7 @@ struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, 
     if (message == NULL)
         return NULL;
     if (made.look.kind == HW_PACK_LOOK_TRY)
-        made.held = hold(given->datatype);
+        made.held = hw_datatype_hold(given->datatype);
     hw_plan_hold(plan);
     verdict->look.kind = HW_PACK_LOOK_NOT;
     memcpy(message, &made, sizeof made);

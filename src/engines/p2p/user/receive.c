@@ -3,6 +3,7 @@
 
 #include "engines/p2p/user/own.h"
 #include "ghost/bell.h"
+#include "objects/datatype/hold.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
 #include "real/type_size.h"
@@ -13,16 +14,6 @@
 
 /* What of a lane a receiver leaves to a sleeping ghost. */
 enum { LANE_SHARE = 8, LATE_ENTRIES = 8 };
-
-/* One more level, so that attributes are not copied as MPI_Type_dup would, by functions of the program. */
-static MPI_Datatype hold(MPI_Datatype datatype)
-{
-    MPI_Datatype held = HW_DATATYPE_NULL;
-    if (hw_bottom.Type_contiguous(1, datatype, &held) != MPI_SUCCESS)
-        return HW_DATATYPE_NULL;
-    hw_bottom.Type_commit(&held);
-    return held;
-}
 
 void hw_p2p_receive_begin(struct hw_p2p_receive *receive, uintptr_t memory, MPI_Count count,
                           MPI_Datatype type, MPI_Comm comm, bool outlasts)
@@ -38,7 +29,7 @@ void hw_p2p_receive_begin(struct hw_p2p_receive *receive, uintptr_t memory, MPI_
     receive->size = hw_real_type_size(type);
     receive->is_ours = outlasts;
     if (outlasts)
-        receive->type = hold(type);
+        receive->type = hw_datatype_hold(type);
 }
 
 void hw_p2p_receive_end(struct hw_p2p_receive *receive)
