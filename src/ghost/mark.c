@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ghost/mark.h"
 
+#include "base/peek.h"
 #include "ghost/bell.h"
 #include "ghost/rates.h"
 #include "progress/inside.h"
 #include "world/world.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 static struct known {
     bool is_proven;
     const char *why; /* it cannot be read */
 } * known;           /* by index on the node; as long as the ghost lives */
-
-static bool peek(pid_t pid, uintptr_t from, void *to, size_t bytes)
-{
-    /* An address in another process is a number here. */
-    struct iovec local = {to, bytes}, remote = {(void *)from, bytes}; // NOLINT(performance-no-int-to-ptr)
-    return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
-}
 
 static struct known *known_of(int index)
 {
@@ -33,12 +25,13 @@ static struct known *known_of(int index)
 static bool is_proven(struct known *one, const struct hw_ghost_mark *mark, int index)
 {
     uint64_t value = 0;
+    int error;
     if (one->is_proven || one->why)
         return one->is_proven;
     if (hw_world.node_pids[index] <= 0)
         one->why = "its number is not known";
-    else if (!peek(hw_world.node_pids[index], mark->proof, &value, sizeof value))
-        one->why = strerror(errno);
+    else if ((error = hw_peek(hw_world.node_pids[index], mark->proof, &value, sizeof value)) != 0)
+        one->why = strerror(error);
     else if (value != mark->proof_value)
         one->why = "its number means another process";
     else
@@ -59,7 +52,7 @@ enum hw_ghost_mark_says hw_ghost_mark_look(int index, const char **why)
         *why = one->why;
         return HW_GHOST_MARK_UNKNOWN;
     }
-    if (!peek(hw_world.node_pids[index], place, &depth, sizeof depth))
+    if (hw_peek(hw_world.node_pids[index], place, &depth, sizeof depth) != 0)
         return HW_GHOST_MARK_UNKNOWN;
     return depth == HW_INSIDE_YES || depth == HW_INSIDE_WAITS ? HW_GHOST_MARK_INSIDE : HW_GHOST_MARK_OUTSIDE;
 }

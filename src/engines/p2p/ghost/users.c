@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/ghost/users.h"
 
+#include "base/peek.h"
 #include "engines/p2p/ghost/memory.h"
 #include "ghost/node_memory.h"
 #include "world/world.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 static struct hw_p2p_user *users;
@@ -125,10 +124,5 @@ const char *hw_p2p_user_memory(const struct hw_p2p_user *user, uint64_t address,
 
 int hw_p2p_user_read(const struct hw_p2p_user *user, uint64_t address, void *to, uint64_t bytes)
 {
-    /* An address in another process is a number here. */
-    struct iovec local = {to, bytes}, remote = {(void *)address, bytes}; // NOLINT(performance-no-int-to-ptr)
-    ssize_t done = process_vm_readv(user->pid, &local, 1, &remote, 1, 0);
-    if (done < 0)
-        return errno;
-    return (uint64_t)done == bytes ? 0 : EFAULT;
+    return hw_peek(user->pid, (uintptr_t)address, to, (size_t)bytes);
 }

@@ -35,8 +35,7 @@ static bool take_memory(void)
     indices = calloc(count, sizeof *indices);
     has_ended = calloc(count, sizeof *has_ended);
     counts = calloc(count, sizeof *counts);
-    return outgoing && outgoing_requests && incoming && incoming_requests && indices &&
-           has_ended && counts;
+    return outgoing && outgoing_requests && incoming && incoming_requests && indices && has_ended && counts;
 }
 
 bool hw_p2p_wire_open(void)

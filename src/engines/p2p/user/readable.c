@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/user/readable.h"
 
+#include "base/peek.h"
 #include "engines/p2p/shared/opened.h"
 #include "shm/arena.h"
 
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* What was found readable; the oldest gives way. */
@@ -14,13 +14,11 @@ static struct {
 } ranges[RANGES];
 static unsigned next;
 
-/* By the call that the ghost makes. */
+/* As the ghost will read it. */
 static bool is_byte_readable(uintptr_t address)
 {
     char byte;
-    struct iovec here = {.iov_base = &byte, .iov_len = 1};
-    struct iovec there = {.iov_base = (void *)address, .iov_len = 1};
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1;
+    return hw_peek(getpid(), address, &byte, 1) == 0;
 }
 
 /* Which the ghost has mapped. */
