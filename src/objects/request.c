@@ -239,8 +239,10 @@ bool hw_request_starting(MPI_Request request)
     pthread_mutex_unlock(&table_lock);
     if (owner.calls == NULL)
         return false;
-    owner.calls->starting(owner.attachment);
-    return owner.calls->guard && owner.calls->guard->starts_itself(owner.attachment);
+    if (owner.calls->starting)
+        owner.calls->starting(owner.attachment);
+    const struct hw_request_guard *guard = owner.calls->guard;
+    return guard && guard->starts_itself && guard->starts_itself(owner.attachment);
 }
 
 bool hw_request_abandon(MPI_Request *request)

@@ -84,12 +84,13 @@ struct hw_request_guard {
     void (*pause)(void *attachment);
     /* MPI_Cancel: whether the MPI is to cancel it. */
     bool (*is_cancellable)(void *attachment);
-    /* After `starting`: true if the start is made, without the MPI. */
+    /* After `starting`: true if the start is made, without the MPI. NULL: never. */
     bool (*starts_itself)(void *attachment);
 };
 
 /* An attachment is what somebody has to do about a request of his own making when the program learns what
- * became of it, in the call that tells it so. Calls of MPI are allowed in these functions. */
+ * became of it, in the call that tells it so. Calls of MPI are allowed in these functions. NULL for
+ * `completed` and `starting`: there is nothing to do. */
 struct hw_request_calls {
     /* At a door, before it returns, once for each completion: what the MPI said there. NULL for the status
      * where it said nothing; `error` is then none but MPI_SUCCESS. */

@@ -46,9 +46,10 @@ void hw_request_tell(const struct hw_request_taken *taken)
         if (item->calls == NULL)
             continue;
         int is_cancelled = 0;
-        if (item->status)
+        if (item->calls->completed && item->status)
             hw_bottom.Test_cancelled(item->status, &is_cancelled);
-        item->calls->completed(item->attachment, item->status, item->error, is_cancelled != 0);
+        if (item->calls->completed)
+            item->calls->completed(item->attachment, item->status, item->error, is_cancelled != 0);
         if (item->is_gone)
             item->calls->freed(item->attachment);
     }

@@ -228,11 +228,6 @@ static bool is_cancellable(void *attachment)
 
 /* ---- what doors tell ---- */
 
-static void completed(void *attachment, const MPI_Status *status, int error, bool is_cancelled)
-{
-    (void)attachment, (void)status, (void)error, (void)is_cancelled;
-}
-
 /* A held message that matches is the start's: the MPI must not get it, since what it has is younger. */
 static void starting(void *attachment)
 {
@@ -271,8 +266,14 @@ static void on_abandoned(void *attachment, MPI_Request request)
     hw_inside_want(HW_INSIDE_GOES, true);
 }
 
-static const struct hw_request_guard guard = {look, settle, amend, pause_one, is_cancellable, starts_itself};
-static const struct hw_request_calls calls = {completed, starting, on_abandoned, freed, &guard};
+static const struct hw_request_guard guard = {.look = look,
+                                              .settle = settle,
+                                              .amend = amend,
+                                              .pause = pause_one,
+                                              .is_cancellable = is_cancellable,
+                                              .starts_itself = starts_itself};
+static const struct hw_request_calls calls = {
+    .starting = starting, .abandoned = on_abandoned, .freed = freed, .guard = &guard};
 
 void hw_p2p_receiving_attach(struct hw_p2p_receiving *receiving, MPI_Request request)
 {

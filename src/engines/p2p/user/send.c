@@ -189,19 +189,6 @@ static bool is_cancellable(void *attachment)
     return false;
 }
 
-static bool starts_itself(void *attachment)
-{
-    (void)attachment;
-    return false;
-}
-
-static void completed(void *attachment, const MPI_Status *status, int error, bool is_cancelled)
-{
-    (void)attachment, (void)status, (void)error, (void)is_cancelled;
-}
-
-static void starting(void *attachment) { (void)attachment; }
-
 static void freed(void *attachment)
 {
     struct send *send = attachment;
@@ -218,8 +205,9 @@ static void on_abandoned(void *attachment, MPI_Request request)
     hw_inside_want(HW_INSIDE_GOES, true);
 }
 
-static const struct hw_request_guard guard = {look, settle, amend, pause_one, is_cancellable, starts_itself};
-static const struct hw_request_calls calls = {completed, starting, on_abandoned, freed, &guard};
+static const struct hw_request_guard guard = {
+    .look = look, .settle = settle, .amend = amend, .pause = pause_one, .is_cancellable = is_cancellable};
+static const struct hw_request_calls calls = {.abandoned = on_abandoned, .freed = freed, .guard = &guard};
 
 static void finish(struct send *send)
 {
