@@ -75,15 +75,16 @@ static int start_some(int count, MPI_Request requests[], const bool *are_started
 
 int hw_startall(int count, MPI_Request requests[])
 {
-    bool *are_started = NULL;
-    for (int i = 0; requests && i < count; i++) {
-        if (!hw_request_starting(requests[i]))
-            continue;
-        if (are_started == NULL && (are_started = calloc((size_t)count, sizeof *are_started)) == NULL)
-            return MPI_ERR_NO_MEM;
-        are_started[i] = true;
+    bool is_asked = requests && count > 0 && hw_atomic_load_relaxed(&hw_request_attached) > 0;
+    bool *are_started = is_asked ? calloc((size_t)count, sizeof *are_started) : NULL;
+    if (is_asked && are_started == NULL) { /* nothing has been started */
+        hw_bottom.Comm_call_errhandler(HW_COMM_WORLD, MPI_ERR_NO_MEM);
+        return MPI_ERR_NO_MEM;
     }
-    int rc = are_started ? start_some(count, requests, are_started) : hw_real.Startall(count, requests);
+    bool has_started = false;
+    for (int i = 0; is_asked && i < count; i++)
+        has_started |= are_started[i] = hw_request_starting(requests[i]);
+    int rc = has_started ? start_some(count, requests, are_started) : hw_real.Startall(count, requests);
     free(are_started);
     if (rc == MPI_SUCCESS)
         started(count, requests);
