@@ -223,6 +223,8 @@ def test_losses_name_slow_cases_and_faster_peers() -> None:
     lines = analysis.losses(rows)
     assert any("1.100 x plain" in line for line in lines)
     assert any("peer:async is ahead" in line for line in lines)
+    rows = analysis.rows_make([launch("plain", 0.010), launch("headway-moved", 0.012)])
+    assert any("headway-moved 1.200 x plain" in line for line in analysis.losses(rows))
 
 
 def test_different_answers_are_found() -> None:

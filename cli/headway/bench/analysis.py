@@ -462,9 +462,13 @@ PEERS_AT_EVERY_SIZE = ("rma_patterns",)
 MEMORY_LIMIT = 300 * 1024
 
 
-def one_sided_losses(modes: dict[str, dict[str, Any]], limit: float) -> Iterable[str]:
-    """Ghosts slower than plain, and either engine slower than plain while the target computes."""
-    for name in ("headway", "headway-ghosts"):
+#: Modes that a user chooses, beside `headway`.
+CHOSEN_MODES = ("headway-ghosts", "headway-moved", "headway-helper")
+
+
+def chosen_losses(modes: dict[str, dict[str, Any]], limit: float) -> Iterable[str]:
+    """What a user chooses and is slower than plain, and what is while the target computes."""
+    for name in ("headway", *CHOSEN_MODES):
         derived = modes[name]["derived"] if name in modes else {}
         ratio, busy = derived.get("ratio"), derived.get("ratio_busy")
         if name != "headway" and ratio is not None and ratio > limit:
@@ -490,7 +494,7 @@ def losses(
     for point, modes in by_point.items():
         mine = modes.get("headway")
         where = f"{point[0]} {point[1]} {point[2]} {point[3]} {point[5]} B"
-        found += [f"{where}: {line}" for line in one_sided_losses(modes, limit)]
+        found += [f"{where}: {line}" for line in chosen_losses(modes, limit)]
         for name, row in modes.items():
             if name.startswith("headway") and row["failed"] + row["hung"]:
                 found.append(
