@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/python/python_code.h"
 
-#include "base/peek.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { BYTES_SIZE = 16, BYTES_DATA = 32, TEXT_LENGTH = 16, TEXT_STATE = 32, TEXT_HEAD = 40 };
@@ -85,7 +84,8 @@ const char *hw_python_look(const char *at, size_t bytes, char *buffer)
 {
     if (!buffer)
         return at;
-    return hw_peek(getpid(), (uintptr_t)at, buffer, bytes) == 0 ? buffer : NULL;
+    struct iovec here = {buffer, bytes}, there = {(void *)at, bytes};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes ? buffer : NULL;
 }
 
 /* ---- lines -------------------------------------------------------------------------------------------- */

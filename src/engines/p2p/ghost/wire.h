@@ -37,7 +37,8 @@ void hw_p2p_wire_free(void);
 /* In ghosts, once all processes have it. */
 void hw_p2p_wire_listen(void);
 
-/* A ghost is told by its place (hw_world_ghost_place). Notes of one ghost to another arrive in order. False: there is no room now; after has_room there is. */
+/* A ghost is told by its place (hw_world_ghost_place). Notes of one ghost to another arrive in order. False:
+ * there is no room now; after has_room there is. */
 bool hw_p2p_wire_has_room(void);
 bool hw_p2p_wire_tell(int place, const struct hw_p2p_note *note);
 
