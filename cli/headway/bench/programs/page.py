@@ -6,6 +6,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from headway.bench.published.claims import CHANGED
+
 #: columns of a line that is no table
 WIDTH = 118
 #: within this of plain a program is called the same
@@ -183,7 +185,7 @@ def page_make(document: dict[str, Any]) -> str:
         cpu=machine["cpu"],
         cores=machine["cores"],
         kernel=machine["kernel"],
-        commit=document["commit"],
+        commit=str(document["commit"]).replace(CHANGED, ", with uncommitted changes"),
     )
     ordered = sorted(rows, key=lambda row: row["ratio"]["median"] if row["pairs"] else 9.0)
     lines = [
