@@ -36,7 +36,7 @@ static bool has_room(MPI_Count count, MPI_Datatype datatype, int source)
 /* The held message that a receive gets; NULL in nearly all cases. */
 static struct hw_p2p_held *held_for(MPI_Comm comm, int source, int tag)
 {
-    return __builtin_expect(hw_p2p_held_count > 0, 0) ? hw_p2p_held_find(comm, source, tag, true) : NULL;
+    return __builtin_expect(hw_p2p_held_count > 0, 0) ? hw_p2p_held_find(comm, source, tag) : NULL;
 }
 
 /* What follows the MPI's part of a receive without a request. */
@@ -220,12 +220,17 @@ static int sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, i
     return rc != MPI_SUCCESS ? rc : sent_rc;
 }
 
-/* With a held message: a receive of its own, whose request waits for the send as well. */
-static int isendrecv_held(struct hw_p2p_held *held, struct hw_p2p_receiving *receiving, MPI_Request sent,
-                          MPI_Request *request)
+/* With a held message: a receive of its own, whose request waits for the send as well. `sent_rc`: what the
+ * send's post returned; `copy`: what it sends from, if not the program's memory. */
+static int isendrecv_held(struct hw_p2p_held *held, struct hw_p2p_receiving *receiving, int sent_rc,
+                          MPI_Request sent, void *copy, MPI_Request *request)
 {
     struct hw_p2p_receive *one = hw_p2p_receiving_receive(receiving);
-    hw_p2p_receiving_add(receiving, sent, NULL);
+    if (sent_rc != MPI_SUCCESS) {
+        free(copy);
+        return posted(receiving, request, sent_rc);
+    }
+    hw_p2p_receiving_add(receiving, sent, copy);
     return posted(
         receiving, request,
         hw_p2p_held_receive(held, (void *)one->memory, one->count, one->type, request, &one->envelope));
@@ -248,8 +253,24 @@ static int isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                       hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                                         recvtype, source, recvtag, comm, request));
     MPI_Request sent = HW_REQUEST_NULL;
-    hw_real_isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &sent);
-    return isendrecv_held(held, receiving, sent, request);
+    int sent_rc = hw_real_isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &sent);
+    return isendrecv_held(held, receiving, sent_rc, sent, NULL, request);
+}
+
+/* *copy is what it sends from, NULL if there is no memory for it. */
+static int isend_copy(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, void **copy, MPI_Request *request)
+{
+    int room = 0, position = 0, rc = hw_bottom.Pack_size((int)count, datatype, comm, &room);
+    if (rc == MPI_SUCCESS && (*copy = malloc((size_t)room + 1)) == NULL) {
+        hw_bottom.Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
+        return MPI_ERR_NO_MEM;
+    }
+    if (rc == MPI_SUCCESS)
+        rc = hw_bottom.Pack(buf, (int)count, datatype, *copy, room, &position, comm);
+    if (rc == MPI_SUCCESS)
+        rc = hw_bottom.Isend(*copy, position, HW_PACKED, dest, tag, comm, request);
+    return rc;
 }
 
 /* The buffer is received into before the send is over, so that has a copy. */
@@ -269,15 +290,9 @@ static int isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, 
             receiving, request,
             hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request));
     MPI_Request sent = HW_REQUEST_NULL;
-    int room = 0, position = 0;
-    hw_bottom.Pack_size((int)count, datatype, comm, &room);
-    void *copy = malloc((size_t)room + 1);
-    if (copy && hw_bottom.Pack(buf, (int)count, datatype, copy, room, &position, comm) == MPI_SUCCESS)
-        hw_bottom.Isend(copy, position, HW_PACKED, dest, sendtag, comm, &sent);
-    int rc = isendrecv_held(held, receiving, sent, request);
-    if (rc == MPI_SUCCESS)
-        hw_p2p_receiving_add(receiving, sent, copy);
-    return rc;
+    void *copy = NULL;
+    int sent_rc = isend_copy(buf, count, datatype, dest, sendtag, comm, &copy, &sent);
+    return isendrecv_held(held, receiving, sent_rc, sent, copy, request);
 }
 
 const struct hw_engine_p2p hw_p2p_calls = {

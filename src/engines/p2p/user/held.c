@@ -29,20 +29,14 @@ unsigned hw_p2p_held_count;
 static struct hw_p2p_held *first;
 static struct given *given;
 
-struct hw_p2p_held *hw_p2p_held_find(MPI_Comm comm, int source, int tag, bool is_taken)
+struct hw_p2p_held *hw_p2p_held_find(MPI_Comm comm, int source, int tag)
 {
     const struct hw_world_members *members = hw_p2p_held_count > 0 ? hw_world_members_of(comm) : NULL;
     uint64_t id = members ? members->number : 0;
-    for (struct hw_p2p_held **link = &first, *held; id != 0 && (held = *link) != NULL; link = &held->next) {
-        if (held->comm != id || (source != HW_ANY_SOURCE && held->status.MPI_SOURCE != source) ||
-            (tag != HW_ANY_TAG && held->status.MPI_TAG != tag))
-            continue;
-        if (is_taken) {
-            *link = held->next;
-            hw_p2p_held_count--;
-        }
-        return held;
-    }
+    for (struct hw_p2p_held *held = first; id != 0 && held != NULL; held = held->next)
+        if (held->comm == id && (source == HW_ANY_SOURCE || held->status.MPI_SOURCE == source) &&
+            (tag == HW_ANY_TAG || held->status.MPI_TAG == tag))
+            return held;
     return NULL;
 }
 
@@ -106,8 +100,18 @@ bool hw_p2p_held_take(MPI_Comm comm, const MPI_Status *status)
     return true;
 }
 
+static void let_go(struct hw_p2p_held *held)
+{
+    struct hw_p2p_held **link = &first;
+    while (*link != held)
+        link = &(*link)->next;
+    *link = held->next;
+    hw_p2p_held_count--;
+}
+
 static void end(struct hw_p2p_held *held)
 {
+    let_go(held);
     memset(&held->bytes, 0, sizeof held->bytes);
     free(held);
 }
@@ -156,6 +160,7 @@ int hw_p2p_held_match(struct hw_p2p_held *held, MPI_Message *message)
         free(one);
         return rc;
     }
+    let_go(held); /* its memory stays until the message was received */
     one->message = *message;
     one->next = given;
     given = one;

@@ -12,8 +12,8 @@ struct hw_p2p_held;
 
 extern HW_HIDDEN unsigned hw_p2p_held_count;
 
-/* The first that matches; `taken`: it is no longer among them. NULL: none. */
-struct hw_p2p_held *hw_p2p_held_find(MPI_Comm comm, int source, int tag, bool is_taken);
+/* The first that matches; it is held until it is received or matched. NULL: none. */
+struct hw_p2p_held *hw_p2p_held_find(MPI_Comm comm, int source, int tag);
 
 /* What a probe says of it. */
 void hw_p2p_held_tell(const struct hw_p2p_held *held, MPI_Status *status);

@@ -17,14 +17,14 @@ static struct hw_p2p_held *held_of(MPI_Comm comm, const MPI_Status *found)
 {
     if (!hw_p2p_held_is_due(found) || !hw_p2p_held_take(comm, found))
         return NULL;
-    return hw_p2p_held_find(comm, found->MPI_SOURCE, found->MPI_TAG, false);
+    return hw_p2p_held_find(comm, found->MPI_SOURCE, found->MPI_TAG);
 }
 
 /* Finds one as MPI_Iprobe does. *held: NULL, it is the MPI's. */
 static int find(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status, struct hw_p2p_held **held)
 {
     *flag = 1;
-    *held = hw_p2p_held_find(comm, source, tag, false);
+    *held = hw_p2p_held_find(comm, source, tag);
     int rc = *held ? MPI_SUCCESS : hw_real.Iprobe(source, tag, comm, flag, status);
     if (rc != MPI_SUCCESS || !*flag)
         return rc;
@@ -50,7 +50,7 @@ int hw_p2p_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     if (!is_concerned(source, comm))
         return HW_DECLINES;
     status = status == HW_STATUS_IGNORE ? &own : status;
-    struct hw_p2p_held *held = hw_p2p_held_find(comm, source, tag, false);
+    struct hw_p2p_held *held = hw_p2p_held_find(comm, source, tag);
     int rc = held ? MPI_SUCCESS : hw_real.Probe(source, tag, comm, status);
     if (rc == MPI_SUCCESS && held == NULL)
         held = held_of(comm, status);
@@ -63,7 +63,7 @@ int hw_p2p_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 static int match(MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     int flag = 0, source = status->MPI_SOURCE, tag = status->MPI_TAG, rc = MPI_SUCCESS;
-    struct hw_p2p_held *held = hw_p2p_held_find(comm, source, tag, true);
+    struct hw_p2p_held *held = hw_p2p_held_find(comm, source, tag);
     if (held)
         return hw_p2p_held_match(held, message);
     while (rc == MPI_SUCCESS && !flag)

@@ -239,9 +239,8 @@ static void starting(void *attachment)
     receive->envelope.is_there = receiving->is_in_place = false;
     receiving->is_spent = receiving->is_told = receiving->has_lost = false;
     hw_p2p_receive_spoil(receive);
-    struct hw_p2p_held *held = hw_p2p_held_count > 0
-                                   ? hw_p2p_held_find(receive->comm, receiving->source, receiving->tag, true)
-                                   : NULL;
+    struct hw_p2p_held *held =
+        hw_p2p_held_count > 0 ? hw_p2p_held_find(receive->comm, receiving->source, receiving->tag) : NULL;
     if (held == NULL)
         return;
     int rc = hw_p2p_held_receive(held, (void *)receive->memory, receive->count, receive->type,
