@@ -50,7 +50,7 @@ static void end_sends(void)
     sent_count = 0;
 }
 
-enum { WAYS = 12, SMALL = 48 };
+enum { WAYS = 18, SMALL = 48, ECHO_TAG = 99, ECHO_SEED = 77 };
 
 static void receive_other_way(int way, unsigned char *buffer, MPI_Status *status)
 {
@@ -98,6 +98,76 @@ static void receive_other_way(int way, unsigned char *buffer, MPI_Status *status
     }
 }
 
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+static void sendrecv_with_request(unsigned char *out, unsigned char *buffer, int way, MPI_Status *status)
+{
+    MPI_Request request;
+    MPI_Isendrecv(out, bytes, MPI_BYTE, 1, ECHO_TAG, buffer, bytes, MPI_BYTE, 0, way, MPI_COMM_WORLD,
+                  &request);
+    MPI_Wait(&request, status);
+}
+
+static void sendrecv_replace_with_request(unsigned char *buffer, int way, MPI_Status *status)
+{
+    MPI_Request request;
+    MPI_Isendrecv_replace(buffer, bytes, MPI_BYTE, 1, ECHO_TAG, 0, way, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, status);
+}
+#else
+static void sendrecv_with_request(unsigned char *out, unsigned char *buffer, int way, MPI_Status *status)
+{
+    MPI_Sendrecv(out, bytes, MPI_BYTE, 1, ECHO_TAG, buffer, bytes, MPI_BYTE, 0, way, MPI_COMM_WORLD, status);
+}
+
+static void sendrecv_replace_with_request(unsigned char *buffer, int way, MPI_Status *status)
+{
+    MPI_Sendrecv_replace(buffer, bytes, MPI_BYTE, 1, ECHO_TAG, 0, way, MPI_COMM_WORLD, status);
+}
+#endif
+
+/* Sends to itself what is in the buffer while a message comes, which a probe has seen before or not. */
+static void receive_both_ways(int way, unsigned char *buffer, MPI_Status *status)
+{
+    unsigned char *echo = malloc((size_t)bytes), *wanted = malloc((size_t)bytes),
+                  *out = malloc((size_t)bytes);
+    MPI_Request own;
+    fill(wanted, bytes, ECHO_SEED);
+    memcpy(out, wanted, (size_t)bytes);
+    memcpy(buffer, wanted, (size_t)bytes);
+    MPI_Irecv(echo, bytes, MPI_BYTE, 1, ECHO_TAG, MPI_COMM_WORLD, &own);
+    if (way < 16)
+        MPI_Probe(0, way, MPI_COMM_WORLD, status);
+    if (way == 14 || way == 16)
+        sendrecv_with_request(out, buffer, way, status);
+    else if (way == 15 || way == 17)
+        sendrecv_replace_with_request(buffer, way, status);
+    else if (way == 12)
+        MPI_Sendrecv(out, bytes, MPI_BYTE, 1, ECHO_TAG, buffer, bytes, MPI_BYTE, 0, way, MPI_COMM_WORLD,
+                     status);
+    else
+        MPI_Sendrecv_replace(buffer, bytes, MPI_BYTE, 1, ECHO_TAG, 0, way, MPI_COMM_WORLD, status);
+    MPI_Wait(&own, MPI_STATUS_IGNORE);
+    if (memcmp(echo, wanted, (size_t)bytes) != 0)
+        failures++, printf("way %d: what was sent beside differs\n", way);
+    free(echo);
+    free(wanted);
+    free(out);
+}
+
+/* MPICH says nothing in the status of MPI_Isendrecv and MPI_Isendrecv_replace. */
+static void amend_status(int way, MPI_Status *status)
+{
+#ifndef OMPI_MAJOR_VERSION
+    if (way >= 14) {
+        status->MPI_SOURCE = 0;
+        status->MPI_TAG = way;
+        MPI_Status_set_elements(status, MPI_BYTE, bytes);
+    }
+#else
+    (void)way, (void)status;
+#endif
+}
+
 static void receive_way(int way, unsigned char *buffer, MPI_Status *status)
 {
     MPI_Request request;
@@ -137,7 +207,12 @@ static void receive_way(int way, unsigned char *buffer, MPI_Status *status)
         MPI_Mrecv(buffer, bytes, MPI_BYTE, &message, status);
         break;
     default:
-        receive_other_way(way, buffer, status);
+        if (way < 12) {
+            receive_other_way(way, buffer, status);
+        } else {
+            receive_both_ways(way, buffer, status);
+            amend_status(way, status);
+        }
     }
 }
 
