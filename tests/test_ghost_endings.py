@@ -211,10 +211,10 @@ class PatientCluster(Cluster):
 
     tag = ""
 
-    def sweep(self) -> int:
+    def sweep_run(self, tag: str) -> tuple[int, bool]:
         left = sweep(self.tag)
-        super().sweep()
-        return left
+        _, has_others = super().sweep_run(tag)
+        return left, has_others
 
 
 @dataclass

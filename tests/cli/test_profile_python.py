@@ -229,7 +229,7 @@ def test_lines_are_those_of_the_interpreter(minor: int, tmp_path: Path) -> None:
 
 
 MPI4PY = """
-import threading
+import threading, time
 from mpi4py import MPI
 from mpi4py.util import pkl5
 comm, data = MPI.COMM_WORLD, bytearray(8)
@@ -256,6 +256,7 @@ thread = threading.Thread(target=in_thread)
 thread.start()
 thread.join()
 wrapped = pkl5.Intracomm(comm)
+time.sleep(0.3 * comm.rank)  # a wait that the table has a row for
 wrapped.send(list(range(9)), dest=comm.rank ^ 1) if comm.rank else wrapped.recv()  # site: pkl5
 """
 

@@ -226,6 +226,10 @@ class Cluster(MpiRunner):
         """End every process in the cluster except the cluster's own."""
         return procs.kill_members(self.init, {1, *self._node_pids}) if self.init else 0
 
+    def sweep_run(self, tag: str) -> tuple[int, bool]:
+        """End what is left of one run: how many that were, and whether others run here."""
+        return procs.kill_run(self.init, {1, *self._node_pids}, tag)
+
     def is_in_use(self) -> bool:
         """Does something run in it?"""
         return bool(procs.programs(self.init, {1, *self._node_pids}))
@@ -248,7 +252,7 @@ class Cluster(MpiRunner):
 
         def sweep() -> int:
             nonlocal is_shared
-            count, has_others = procs.kill_run(self.init, {1, *self._node_pids}, tag)
+            count, has_others = self.sweep_run(tag)
             is_shared = is_shared or has_others
             return count
 
