@@ -51,6 +51,20 @@ def test_random_programs(
     assert total(records, "p2p_offloaded") > 0
 
 
+@matrix.only(lambda mpi: mpi.name != "mpich5", "MPICH 5 over ofi tcp hangs with several threads")
+@matrix.quick(lambda mpi, seed: mpi.name == "mpich4" and seed == 1)
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_threads(mpi: Mpi, seed: int, is_full: bool, tmp_path: Path) -> None:
+    program = support.compile_program(
+        mpi, "moved_threads", [support.PROGRAMS / "moved_threads.c"], ["-pthread"]
+    )
+    argv = [str(program), str(seed), "60" if is_full else "20", "3"]
+    records = two_nodes.same_output(mpi, argv, tmp_path, environment=MOVED, timeout=60)
+    assert total(records, "p2p_offloaded") > 20
+    assert total(records, "p2p_tickets") == total(records, "p2p_offloaded")
+    assert total(records, "p2p_held") > 0
+
+
 @matrix.one_of_a("family")
 def test_needs_ghosts(mpi: Mpi) -> None:
     program = support.compile_program(mpi, "moved", [support.PROGRAMS / "moved.c"])

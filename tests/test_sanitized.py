@@ -14,6 +14,7 @@ from pathlib import Path
 import matrix
 import pytest
 import support
+import two_nodes
 from headway.mpi.mpis import Mpi
 from test_ghosts import program_of
 from test_programs import Program, build
@@ -61,6 +62,14 @@ SANITIZERS = {
 FOUND = re.compile(r"runtime error:|(ERROR|WARNING): (Address|Thread|UndefinedBehavior)Sanitizer")
 
 
+#: The same of messages that ghosts move between two nodes.
+MOVED = {"HEADWAY_P2P": "ghost", "HEADWAY_OFFLOAD_MIN": "128"}
+MOVED_JOBS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "ways": (("moved", "1000", "1"), ("p2p_offloaded", "p2p_tickets", "p2p_held")),
+    "threads": (("moved_threads", "1", "12", "3"), ("p2p_offloaded", "p2p_tickets", "p2p_held")),
+}
+
+
 @cache
 def runtime(name: str) -> Path:
     words = ["gcc", f"-print-file-name={name}"]
@@ -96,3 +105,26 @@ def test_job(mpi: Mpi, kind: str, job: str, tmp_path: Path, plain_run: support.P
     assert done.status == 0 and done.lines == plain.lines, done.explain()
     for counter in counters:
         assert done.total(counter) > 0, f"{counter} is 0"
+
+
+@matrix.only(matrix.on(MPI), "no different for another MPI")
+@matrix.quick(lambda kind, job: (kind, job) in (("asan", "ways"), ("tsan", "threads")))
+@pytest.mark.parametrize("job", MOVED_JOBS)
+@pytest.mark.parametrize("kind", SANITIZERS)
+def test_moved_job(mpi: Mpi, kind: str, job: str, tmp_path: Path) -> None:
+    name, settings = SANITIZERS[kind]
+    library = support.ROOT / "build" / kind / "lib" / f"libheadway-{mpi.flavour}.so"
+    if not library.exists():
+        pytest.skip(f"build/{kind} has no library; ./dev test makes it")
+    words, counters = MOVED_JOBS[job]
+    records = two_nodes.same_output(
+        mpi,
+        [str(build(mpi, Program(words[0]))), *words[1:]],
+        tmp_path,
+        environment={**MOVED, **settings},
+        preload=f"{runtime(name)}:{library}",
+        faults=FOUND,
+        timeout=120.0,
+    )
+    for counter in counters:
+        assert sum(record.get(counter, 0) for record in records) > 0, f"{counter} is 0"

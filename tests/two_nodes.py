@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import support
@@ -20,16 +21,19 @@ def same_output(
     timeout: float = 60.0,
     environment: dict[str, str] | None = None,
     cores: int = 0,
+    preload: str | None = None,
+    faults: re.Pattern[str] | None = None,
 ) -> list[dict]:
     """Both end well and print the same lines. `users`: processes a node; `ghosts` may be 0.
     `cores`: of a node, which its processes share; 0: they may run on all of the machine's.
+    `preload`: in place of the library. `faults`: what the run with ghosts must not say.
 
     Gives the records of the run with ghosts.
     """
     records.mkdir(exist_ok=True)
     settings = {
         **(environment or {}),
-        "LD_PRELOAD": str(support.library(mpi)),
+        "LD_PRELOAD": preload or str(support.library(mpi)),
         "HEADWAY_RECORD": str(records),
     }
     if ghosts:
@@ -48,6 +52,7 @@ def same_output(
         plain = cluster.run(mpi, argv, ranks_per_node=users, env=plain_env, **common)
         headway = cluster.run(mpi, argv, ranks_per_node=users + ghosts, env=settings, **common)
     assert plain.is_ok, plain.stderr[-2000:]
+    assert not (faults and faults.search(headway.stderr)), headway.stderr[-8000:]
     assert headway.is_ok, headway.stderr[-2000:]
     assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
     return support.read_records(records)

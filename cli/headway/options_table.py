@@ -196,9 +196,8 @@ OPTIONS: tuple[Option, ...] = (
             "off: the MPI, helped by the progress thread. ghost: the ghosts, with HEADWAY_GHOSTS: "
             "MPI_Isend and MPI_Issend of contiguous data to another node hand the message over in "
             "the time of a small one, and it moves while the program computes, into memory of the "
-            "receiver's node. All processes of the job need Headway, and threads of the program "
-            "must take turns in MPI (below MPI_THREAD_MULTIPLE); else the MPI moves everything, "
-            "as it does what ghosts cannot take."
+            "receiver's node. All processes of the job need Headway; else the MPI moves "
+            "everything, as it does what ghosts cannot take."
         ),
     ),
     Option(

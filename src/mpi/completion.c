@@ -269,12 +269,23 @@ int hw_testsome(int count, MPI_Request requests[], int *outcount, int indices[],
     return leave_door(&door, requests, NONBLOCKING, rc);
 }
 
-/* Nothing is completed: guarded requests stay known, and each is shown as it is in the end. */
+/* Nothing is completed: guarded requests stay known, and each is shown as it is in the end. While the door of
+ * another thread has one, nothing is told: the MPI alone does not know. */
+
+static bool is_elsewhere(const struct door *door) { return door->taken.elsewhere != NULL; }
+
+static int tell_nothing(int *flag)
+{
+    *flag = 0;
+    return MPI_SUCCESS;
+}
 
 int hw_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     struct door door;
     int entered = enter_side_door(&door, 1, &request, 1, &status);
+    if (entered == NOTHING_TAKEN && is_elsewhere(&door))
+        return tell_nothing(flag);
     if (entered == NOTHING_TAKEN)
         return hw_real.Request_get_status(request, flag, status);
     if (entered == MUST_REFUSE)
@@ -296,10 +307,11 @@ int hw_request_get_status_all(int count, const MPI_Request requests[], int *flag
     struct door door;
     int entered = enter_side_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)
-        return hw_real.Request_get_status_all(count, requests, flag, statuses);
+        return is_elsewhere(&door) ? tell_nothing(flag)
+                                   : hw_real.Request_get_status_all(count, requests, flag, statuses);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
-    if (door.taken.guarded > 0 && !hw_guarded_are_ready(&door.taken)) {
+    if (is_elsewhere(&door) || (door.taken.guarded > 0 && !hw_guarded_are_ready(&door.taken))) {
         *flag = 0;
         return leave_door(&door, requests, NONBLOCKING, MPI_SUCCESS);
     }
@@ -318,9 +330,14 @@ int hw_request_get_status_any(int count, const MPI_Request requests[], int *inde
     struct door door;
     int entered = enter_side_door(&door, count, requests, 1, &status);
     if (entered == NOTHING_TAKEN)
-        return hw_real.Request_get_status_any(count, requests, index, flag, status);
+        return is_elsewhere(&door) ? tell_nothing(flag)
+                                   : hw_real.Request_get_status_any(count, requests, index, flag, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
+    if (is_elsewhere(&door)) {
+        *flag = 0;
+        return leave_door(&door, requests, NONBLOCKING, MPI_SUCCESS);
+    }
     if (door.taken.guarded > 0) {
         int rc = hw_guarded_any(&door.taken, (struct hw_guarded_any){.is_kept = true}, count,
                                 (MPI_Request *)(uintptr_t)requests, index, flag, status);
@@ -341,9 +358,15 @@ int hw_request_get_status_some(int count, const MPI_Request requests[], int *out
     struct door door;
     int entered = enter_side_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)
-        return hw_real.Request_get_status_some(count, requests, outcount, indices, statuses);
+        return is_elsewhere(&door)
+                   ? tell_nothing(outcount)
+                   : hw_real.Request_get_status_some(count, requests, outcount, indices, statuses);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
+    if (is_elsewhere(&door)) {
+        *outcount = 0;
+        return leave_door(&door, requests, NONBLOCKING, MPI_SUCCESS);
+    }
     if (door.taken.guarded > 0) {
         int flag, index;
         int rc = hw_guarded_any(&door.taken, (struct hw_guarded_any){.is_kept = true}, count,
@@ -364,6 +387,9 @@ int hw_cancel(MPI_Request *request)
     struct door door;
     MPI_Status *none = HW_STATUS_IGNORE;
     int entered = enter_side_door(&door, 1, request, 1, &none);
+    if (entered == NOTHING_TAKEN && is_elsewhere(&door) &&
+        !door.taken.elsewhere->is_cancellable(door.taken.elsewhere_guarded))
+        return MPI_SUCCESS;
     if (entered == NOTHING_TAKEN)
         return hw_real.Cancel(request);
     if (entered == MUST_REFUSE)

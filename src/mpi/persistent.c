@@ -4,8 +4,6 @@
 #include "hooks.h"
 #include "mpi/track.h"
 
-#include <stdlib.h>
-
 void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     if (!hw_engines_want(count, datatype))
@@ -56,36 +54,36 @@ static void started(int count, const MPI_Request *requests)
 
 int hw_start(MPI_Request *request)
 {
-    int rc = request && hw_request_starting(*request) ? MPI_SUCCESS : hw_real.Start(request);
+    int rc = hw_request_starting(request);
+    if (rc == HW_REQUEST_PLAINLY)
+        rc = hw_real.Start(request);
     if (rc == MPI_SUCCESS)
         started(1, request);
     return rc;
 }
 
-/* Those of them that the MPI is to start, where others have started by themselves. A start leaves handles as
- * they are. */
-static int start_some(int count, MPI_Request requests[], const bool *are_started)
+/* In the order of the array, which that of messages follows. A start leaves handles as they are. */
+static int start_in_order(int count, MPI_Request requests[])
 {
-    int rc = MPI_SUCCESS;
-    for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
-        if (!are_started[i])
-            rc = hw_real.Start(&requests[i]);
-    return rc;
+    int rc = MPI_SUCCESS, first = 0; /* from here on they are still to be started */
+    for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
+        if (hw_request_has_start(requests[i]) && first < i) {
+            rc = hw_real.Startall(i - first, &requests[first]);
+            first = i;
+        }
+        int started_rc = rc == MPI_SUCCESS ? hw_request_starting(&requests[i]) : HW_REQUEST_PLAINLY;
+        if (started_rc != HW_REQUEST_PLAINLY) {
+            rc = started_rc;
+            first = i + 1;
+        }
+    }
+    return rc == MPI_SUCCESS && first < count ? hw_real.Startall(count - first, &requests[first]) : rc;
 }
 
 int hw_startall(int count, MPI_Request requests[])
 {
     bool is_asked = requests && count > 0 && hw_atomic_load_relaxed(&hw_request_attached) > 0;
-    bool *are_started = is_asked ? calloc((size_t)count, sizeof *are_started) : NULL;
-    if (is_asked && are_started == NULL) { /* nothing has been started */
-        hw_bottom.Comm_call_errhandler(HW_COMM_WORLD, MPI_ERR_NO_MEM);
-        return MPI_ERR_NO_MEM;
-    }
-    bool has_started = false;
-    for (int i = 0; is_asked && i < count; i++)
-        has_started |= are_started[i] = hw_request_starting(requests[i]);
-    int rc = has_started ? start_some(count, requests, are_started) : hw_real.Startall(count, requests);
-    free(are_started);
+    int rc = is_asked ? start_in_order(count, requests) : hw_real.Startall(count, requests);
     if (rc == MPI_SUCCESS)
         started(count, requests);
     return rc;

@@ -30,6 +30,25 @@ static bool make_keyval(struct hw_comm_state *state)
     return has_keyval;
 }
 
+/* Threads that use one communicator for the first time at once get the same. */
+static void *make_once(struct hw_comm_state *state, MPI_Comm comm, void *(*make)(MPI_Comm comm))
+{
+    void *found = NULL;
+    int flag = 0;
+    pthread_mutex_lock(&state->mutex);
+    bool is_asked = hw_bottom.Comm_get_attr(comm, state->keyval, &found, &flag) == MPI_SUCCESS;
+    if (!is_asked)
+        found = NULL;
+    else if (!flag)
+        found = make(comm);
+    if (is_asked && !flag && found && hw_bottom.Comm_set_attr(comm, state->keyval, found) != MPI_SUCCESS) {
+        free(found);
+        found = NULL;
+    }
+    pthread_mutex_unlock(&state->mutex);
+    return found;
+}
+
 void *hw_comm_state_of(struct hw_comm_state *state, MPI_Comm comm, void *(*make)(MPI_Comm comm))
 {
     void *found = NULL;
@@ -38,11 +57,7 @@ void *hw_comm_state_of(struct hw_comm_state *state, MPI_Comm comm, void *(*make)
         return NULL;
     if (flag)
         return found;
-    void *made = make(comm);
-    if (made && hw_bottom.Comm_set_attr(comm, state->keyval, made) == MPI_SUCCESS)
-        return made;
-    free(made);
-    return NULL;
+    return make_once(state, comm, make);
 }
 
 void hw_comm_state_close(struct hw_comm_state *state)

@@ -229,20 +229,33 @@ void hw_request_attach(MPI_Request request, const struct hw_request_attachment *
     let_go(old); /* of a request that was completed past us */
 }
 
-bool hw_request_starting(MPI_Request request)
+/* Of one that is to be started. */
+static struct owner owner_of_inactive(MPI_Request request)
 {
-    if (hw_atomic_load_relaxed(&hw_request_attached) == 0)
-        return false;
     pthread_mutex_lock(&table_lock);
-    struct slot *slot = find(request);
+    struct slot *slot = request == HW_REQUEST_NULL ? NULL : find(request);
     struct owner owner = slot && slot->state == STATE_INACTIVE ? owner_of(slot) : (struct owner){0};
     pthread_mutex_unlock(&table_lock);
+    return owner;
+}
+
+bool hw_request_has_start(MPI_Request request)
+{
+    struct owner owner = owner_of_inactive(request);
+    return owner.calls && owner.calls->guard && owner.calls->guard->start;
+}
+
+int hw_request_starting(MPI_Request *request)
+{
+    if (request == NULL || hw_atomic_load_relaxed(&hw_request_attached) == 0)
+        return HW_REQUEST_PLAINLY;
+    struct owner owner = owner_of_inactive(*request);
     if (owner.calls == NULL)
-        return false;
+        return HW_REQUEST_PLAINLY;
     if (owner.calls->starting)
         owner.calls->starting(owner.attachment);
     const struct hw_request_guard *guard = owner.calls->guard;
-    return guard && guard->starts_itself && guard->starts_itself(owner.attachment);
+    return guard && guard->start ? guard->start(owner.attachment, request) : HW_REQUEST_PLAINLY;
 }
 
 bool hw_request_abandon(MPI_Request *request)
@@ -317,11 +330,20 @@ static bool remember(struct hw_request_taken *taken, int index, const struct slo
     return true;
 }
 
+static void note_elsewhere(struct hw_request_taken *taken, const struct slot *slot)
+{
+    if (slot->calls == NULL || slot->calls->guard == NULL)
+        return;
+    taken->elsewhere = slot->calls->guard;
+    taken->elsewhere_guarded = slot->attachment;
+}
+
 static bool take(int count, const MPI_Request *requests, struct hw_request_taken *taken, bool takes_over)
 {
     taken->count = taken->followed = taken->attached = taken->guarded = 0;
     taken->error = MPI_SUCCESS;
     taken->is_short = false;
+    taken->elsewhere = NULL;
     taken->capacity = (int)(sizeof taken->inline_items / sizeof taken->inline_items[0]);
     taken->items = taken->inline_items;
     if (requests == NULL) /* the MPI says what it thinks of that */
@@ -329,8 +351,12 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
     pthread_mutex_lock(&table_lock);
     for (int i = 0; i < count; i++) {
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
-        if (!slot || slot->state < STATE_ACTIVE || (slot->state == STATE_TAKEN && !takes_over))
+        if (!slot || slot->state < STATE_ACTIVE)
             continue;
+        if (slot->state == STATE_TAKEN && !takes_over) {
+            note_elsewhere(taken, slot);
+            continue;
+        }
         if (slot->state == STATE_TAKEN)
             slot->number = ++last_number; /* what the other door gives back is void */
         if (remember(taken, i, slot))

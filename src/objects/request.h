@@ -24,6 +24,7 @@
 #include "real/constants.h"
 #include "real/real.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -82,11 +83,16 @@ struct hw_request_guard {
     int (*amend)(void *attachment, MPI_Status *status, int error);
     /* Between two looks at one that is MOVING. */
     void (*pause)(void *attachment);
-    /* MPI_Cancel: whether the MPI is to cancel it. */
+    /* MPI_Cancel: whether the MPI is to cancel it. Also while another door has it: it may be freed as soon as
+     * it is cancelled. */
     bool (*is_cancellable)(void *attachment);
-    /* After `starting`: true if the start is made, without the MPI. NULL: never. */
-    bool (*starts_itself)(void *attachment);
+    /* After `starting`: makes the start, and returns an MPI error code, raised; or HW_REQUEST_PLAINLY, and
+     * the real call starts it. NULL: always so. */
+    int (*start)(void *attachment, MPI_Request *request);
 };
+
+/* No MPI has such an error code. */
+enum { HW_REQUEST_PLAINLY = INT_MIN };
 
 /* An attachment is what somebody has to do about a request of his own making when the program learns what
  * became of it, in the call that tells it so. Calls of MPI are allowed in these functions. NULL for
@@ -121,8 +127,11 @@ void hw_request_give_back(void);
  * complete from the start one handle. */
 void hw_request_attach(MPI_Request request, const struct hw_request_attachment *attachment);
 
-/* Before the real call of a start. True: that is not to be made for this one. */
-bool hw_request_starting(MPI_Request request);
+/* Whether somebody else than the MPI may start it, which hw_request_starting does at once. */
+bool hw_request_has_start(MPI_Request request);
+
+/* Before the real call of a start. HW_REQUEST_PLAINLY: that is to be made. Else what the start returned. */
+int hw_request_starting(MPI_Request *request);
 
 /* Before the real MPI_Request_free: true if the active request was left to its attachment. */
 bool hw_request_abandon(MPI_Request *request);
@@ -140,6 +149,9 @@ struct hw_request_taken {
     int guarded;   /* of them, those with a guard */
     int error;     /* what the door says of those that it does not mark */
     bool is_short; /* no memory to take all that are attached: the door must not go on */
+    /* Of hw_request_borrow: a guarded one that another door has; NULL: none. */
+    const struct hw_request_guard *elsewhere;
+    void *elsewhere_guarded;
     struct hw_request_item {
         int index;
         uint32_t number;
@@ -158,7 +170,8 @@ struct hw_request_taken {
  * which cancels or asks. Returns true if it took any; only then must hw_request_return follow. */
 bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_taken *taken);
 
-/* The same for a door that completes nothing: leaves alone what another door has, whose it is. */
+/* The same for a door that completes nothing: leaves alone what another door has, whose it is. Of a guarded
+ * one that only that door can tell what it is. */
 bool hw_request_borrow(int count, const MPI_Request *requests, struct hw_request_taken *taken);
 
 /* The door found the request at `index` complete (needed where the handle does not change: persistent

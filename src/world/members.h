@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who the members of a communicator are, found without a message and kept until the communicator is freed
- * (objects/comm_state.h). Threads of a user process, inside a hook; those that use one communicator at once
- * need a lock of their own. */
+ * (objects/comm_state.h). Threads of a user process, inside a hook. */
 #ifndef HW_WORLD_MEMBERS_H
 #define HW_WORLD_MEMBERS_H
 

@@ -11,6 +11,7 @@
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/receiving.h"
 #include "engines/p2p/user/send.h"
+#include "engines/p2p/user/turns.h"
 #include "real/constants.h"
 #include "real/eager.h"
 #include "world/members.h"
@@ -21,24 +22,19 @@ enum { LEAST_BYTES = 65536 };
 
 extern const struct hw_engine hw_engine_p2p;
 
-static int level;
 static bool has_begun;
-
-static const char *is_able(void)
-{
-    return level >= HW_THREAD_MULTIPLE ? "the program's threads may be in MPI at once" : NULL;
-}
 
 static void prepare(void)
 {
     if (hw_options.p2p == HW_OPTION_P2P_GHOST && hw_options.ghosts.count > 0)
-        hw_p2p_service_add(is_able);
+        hw_p2p_service_add();
 }
 
-static void joined(int program_level, bool is_session)
+static void joined(int level, bool is_session)
 {
-    if (!is_session)
-        level = program_level;
+    (void)is_session;
+    if (level >= HW_THREAD_MULTIPLE)
+        hw_p2p_turns_take();
 }
 
 static uint64_t min_bytes(void)

@@ -22,7 +22,6 @@
 
 struct hw_p2p_opened hw_p2p_opened;
 
-static const char *(*is_able)(void);
 static struct hw_p2p_introduction *introductions; /* of the node's processes, in the order of hw_world.node */
 static uint64_t proof;
 static int block_fd = -1; /* of a user process, while it opens */
@@ -34,10 +33,7 @@ static bool is_ending;    /* of a ghost: nothing more is told */
 /* In a user process: takes its block. NULL, or why not. */
 static const char *make_block(void)
 {
-    const char *reason = is_able();
     size_t bytes = hw_p2p_block_bytes(hw_world.rank);
-    if (reason)
-        return reason;
     if (hw_world.node_count < 2)
         return "all processes are on one node";
     if (hw_p2p_lane_bytes(hw_world.rank) == 0)
@@ -241,9 +237,8 @@ static const struct hw_ghost_service service = {
     .close = close_user,
 };
 
-void hw_p2p_service_add(const char *(*is_able_)(void))
+void hw_p2p_service_add(void)
 {
-    is_able = is_able_;
     if (hw_ghost_service_add(&service) != HW_OK)
         hw_log_error("there are too many services of ghosts");
 }

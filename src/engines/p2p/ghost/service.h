@@ -4,8 +4,7 @@
 #ifndef HW_ENGINES_P2P_GHOST_SERVICE_H
 #define HW_ENGINES_P2P_GHOST_SERVICE_H
 
-/* In every process, before the real MPI_Init*. IS_ABLE is asked in user processes, when the service opens:
- * why this one cannot have messages moved, static text, or NULL if it can. */
-void hw_p2p_service_add(const char *(*is_able)(void));
+/* In every process, before the real MPI_Init*. */
+void hw_p2p_service_add(void);
 
 #endif

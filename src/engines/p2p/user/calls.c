@@ -7,6 +7,7 @@
 #include "engines/p2p/user/probes.h"
 #include "engines/p2p/user/receiving.h"
 #include "engines/p2p/user/send.h"
+#include "engines/p2p/user/turns.h"
 #include "real/constants.h"
 #include "real/type_size.h"
 
@@ -36,7 +37,7 @@ static bool has_room(MPI_Count count, MPI_Datatype datatype, int source)
 /* The held message that a receive gets; NULL in nearly all cases. */
 static struct hw_p2p_held *held_for(MPI_Comm comm, int source, int tag)
 {
-    return __builtin_expect(hw_p2p_held_count > 0, 0) ? hw_p2p_held_find(comm, source, tag) : NULL;
+    return __builtin_expect(hw_p2p_held_are_any(), 0) ? hw_p2p_held_find(comm, source, tag) : NULL;
 }
 
 /* What follows the MPI's part of a receive without a request. */
@@ -48,17 +49,52 @@ static int received(struct hw_p2p_receive *receive, MPI_Status *status, int rc)
     return hw_p2p_receive_finish(receive, status);
 }
 
-/* Receives a held message; the status is no null pointer. */
+/* What the MPI says of a message that came from this process itself the program's handler has not heard. */
+static int raised(const struct hw_p2p_receive *receive, int rc)
+{
+    if (rc != MPI_SUCCESS && receive->envelope.is_there)
+        hw_bottom.Comm_call_errhandler(receive->comm, rc);
+    return rc;
+}
+
+/* The rest of a receive that was posted; the status is no null pointer. */
+static int receive_posted(struct hw_p2p_receive *receive, MPI_Request *request, MPI_Status *status)
+{
+    return received(receive, status, raised(receive, hw_bottom.Wait(request, status)));
+}
+
+/* Receives a held message. */
 static int receive_held(struct hw_p2p_held *held, struct hw_p2p_receive *receive, MPI_Status *status)
 {
     MPI_Request request;
     int rc = hw_p2p_held_receive(held, (void *)receive->memory, receive->count, receive->type, &request,
                                  &receive->envelope);
-    if (rc == MPI_SUCCESS)
-        rc = hw_bottom.Wait(&request, status);
-    if (rc != MPI_SUCCESS && receive->envelope.is_there)
-        hw_bottom.Comm_call_errhandler(receive->comm, rc);
-    return received(receive, status, rc);
+    return rc == MPI_SUCCESS ? receive_posted(receive, &request, status) : raised(receive, rc);
+}
+
+/* Whether a receive is one that a held message could be for. */
+static bool may_receive(MPI_Datatype datatype, int source, MPI_Comm comm)
+{
+    return source != HW_PROC_NULL && datatype != HW_DATATYPE_NULL && comm != HW_COMM_NULL;
+}
+
+static int post_by_turns(struct hw_p2p_receive *receive, int source, int tag, MPI_Request *request)
+{
+    void *buf = (void *)receive->memory;
+    bool has_turn = hw_p2p_turn_begin();
+    struct hw_p2p_held *held = held_for(receive->comm, source, tag);
+    int rc = held ? hw_p2p_held_receive(held, buf, receive->count, receive->type, request, &receive->envelope)
+                  : hw_real_irecv(buf, receive->count, receive->type, source, tag, receive->comm, request);
+    hw_p2p_turn_end(has_turn);
+    return raised(receive, rc);
+}
+
+/* At MPI_THREAD_MULTIPLE: in one turn the receive gets a held message or is posted, and then it waits. */
+static int receive_by_turns(struct hw_p2p_receive *receive, int source, int tag, MPI_Status *status)
+{
+    MPI_Request request;
+    int rc = post_by_turns(receive, source, tag, &request);
+    return rc == MPI_SUCCESS ? receive_posted(receive, &request, status) : rc;
 }
 
 static int receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -66,6 +102,10 @@ static int receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source
 {
     struct hw_p2p_receive one;
     MPI_Status own;
+    if (hw_p2p_takes_turns() && may_receive(datatype, source, comm)) {
+        hw_p2p_receive_begin(&one, (uintptr_t)buf, count, datatype, comm, false);
+        return receive_by_turns(&one, source, tag, status == HW_STATUS_IGNORE ? &own : status);
+    }
     struct hw_p2p_held *held = held_for(comm, source, tag);
     if (held == NULL && !has_room(count, datatype, source))
         return HW_DECLINES;
@@ -97,8 +137,8 @@ static struct hw_p2p_receiving *prepare(void *buf, MPI_Count count, MPI_Datatype
     return receiving;
 }
 
-static int irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                 MPI_Request *request)
+static int irecv_in_turn(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                         MPI_Comm comm, MPI_Request *request)
 {
     if (request == NULL)
         return HW_DECLINES;
@@ -112,6 +152,18 @@ static int irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     int rc = held ? hw_p2p_held_receive(held, buf, count, datatype, request, &one->envelope)
                   : hw_real_irecv(buf, count, datatype, source, tag, comm, request);
     return posted(receiving, request, rc);
+}
+
+/* In a turn the real call is part of it. */
+static int irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                 MPI_Request *request)
+{
+    bool has_turn = hw_p2p_turn_begin();
+    int rc = irecv_in_turn(buf, count, datatype, source, tag, comm, request);
+    if (rc == HW_DECLINES && has_turn)
+        rc = hw_real_irecv(buf, count, datatype, source, tag, comm, request);
+    hw_p2p_turn_end(has_turn);
+    return rc;
 }
 
 static int recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -177,12 +229,36 @@ static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 
 /* ---- both ways ---- */
 
+/* Of a send beside a receive that was posted: the end of both. `sent_rc`: what its post returned. */
+static int end_both(struct hw_p2p_receive *receive, MPI_Request *request, MPI_Status *status, int sent_rc,
+                    MPI_Request *sent)
+{
+    if (sent_rc != MPI_SUCCESS) {
+        hw_bottom.Cancel(request);
+        hw_bottom.Wait(request, HW_STATUS_IGNORE);
+        return sent_rc;
+    }
+    int rc = receive_posted(receive, request, status);
+    sent_rc = hw_bottom.Wait(sent, HW_STATUS_IGNORE);
+    return rc != MPI_SUCCESS ? rc : sent_rc;
+}
+
 static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                     MPI_Comm comm, MPI_Status *status)
 {
     struct hw_p2p_receive one;
     MPI_Status own;
+    MPI_Request sent = HW_REQUEST_NULL;
+    if (hw_p2p_takes_turns() && may_receive(recvtype, source, comm)) {
+        MPI_Request request;
+        hw_p2p_receive_begin(&one, (uintptr_t)recvbuf, recvcount, recvtype, comm, false);
+        int posted_rc = post_by_turns(&one, source, recvtag, &request);
+        if (posted_rc != MPI_SUCCESS)
+            return posted_rc;
+        posted_rc = hw_real_isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &sent);
+        return end_both(&one, &request, status == HW_STATUS_IGNORE ? &own : status, posted_rc, &sent);
+    }
     struct hw_p2p_held *held = held_for(comm, source, recvtag);
     if (held == NULL && !has_room(recvcount, recvtype, source))
         return HW_DECLINES;
@@ -192,12 +268,50 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         return received(&one, status,
                         hw_real_sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                                          recvtype, source, recvtag, comm, status));
-    MPI_Request sent = HW_REQUEST_NULL;
     int sent_rc = hw_real_isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &sent);
     int rc = receive_held(held, &one, status);
     if (sent_rc == MPI_SUCCESS)
         sent_rc = hw_bottom.Wait(&sent, HW_STATUS_IGNORE);
     return rc != MPI_SUCCESS ? rc : sent_rc;
+}
+
+/* *copy is what it sends from, NULL if there is no memory for it. */
+static int isend_copy(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, void **copy, MPI_Request *request)
+{
+    int room = 0, position = 0, rc = hw_bottom.Pack_size((int)count, datatype, comm, &room);
+    if (rc == MPI_SUCCESS && (*copy = malloc((size_t)room + 1)) == NULL) {
+        hw_bottom.Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
+        return MPI_ERR_NO_MEM;
+    }
+    if (rc == MPI_SUCCESS)
+        rc = hw_bottom.Pack(buf, (int)count, datatype, *copy, room, &position, comm);
+    if (rc == MPI_SUCCESS)
+        rc = hw_bottom.Isend(*copy, position, HW_PACKED, dest, tag, comm, request);
+    return rc;
+}
+
+/* Of more than so many bytes there is no copy. */
+static bool is_copied(MPI_Count count, MPI_Datatype datatype)
+{
+    return count >= 0 && hw_engines_bytes(count, datatype) <= INT32_MAX / 2;
+}
+
+static int replace_by_turns(struct hw_p2p_receive *one, int dest, int sendtag, int source, int recvtag,
+                            MPI_Status *status)
+{
+    MPI_Request request, sent = HW_REQUEST_NULL;
+    void *copy = NULL;
+    int rc = isend_copy((void *)one->memory, one->count, one->type, dest, sendtag, one->comm, &copy, &sent);
+    if (rc == MPI_SUCCESS) {
+        rc = post_by_turns(one, source, recvtag, &request);
+        if (rc == MPI_SUCCESS)
+            rc = end_both(one, &request, status, MPI_SUCCESS, &sent);
+        else
+            hw_bottom.Wait(&sent, HW_STATUS_IGNORE);
+    }
+    free(copy);
+    return rc;
 }
 
 /* With a held message the receiving half waits for nobody, so the halves may come one after the other. */
@@ -206,11 +320,15 @@ static int sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, i
 {
     struct hw_p2p_receive one;
     MPI_Status own;
-    struct hw_p2p_held *held = held_for(comm, source, recvtag);
-    if (held == NULL && !has_room(count, datatype, source))
+    bool has_turns =
+        hw_p2p_takes_turns() && may_receive(datatype, source, comm) && is_copied(count, datatype);
+    struct hw_p2p_held *held = has_turns ? NULL : held_for(comm, source, recvtag);
+    if (!has_turns && held == NULL && !has_room(count, datatype, source))
         return HW_DECLINES;
     status = status == HW_STATUS_IGNORE ? &own : status;
     hw_p2p_receive_begin(&one, (uintptr_t)buf, count, datatype, comm, false);
+    if (has_turns)
+        return replace_by_turns(&one, dest, sendtag, source, recvtag, status);
     if (held == NULL)
         return received(
             &one, status,
@@ -236,9 +354,9 @@ static int isendrecv_held(struct hw_p2p_held *held, struct hw_p2p_receiving *rec
         hw_p2p_held_receive(held, (void *)one->memory, one->count, one->type, request, &one->envelope));
 }
 
-static int isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                     MPI_Comm comm, MPI_Request *request)
+static int isendrecv_in_turn(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                             int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     if (request == NULL)
         return HW_DECLINES;
@@ -257,25 +375,23 @@ static int isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     return isendrecv_held(held, receiving, sent_rc, sent, NULL, request);
 }
 
-/* *copy is what it sends from, NULL if there is no memory for it. */
-static int isend_copy(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm, void **copy, MPI_Request *request)
+static int isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                     MPI_Comm comm, MPI_Request *request)
 {
-    int room = 0, position = 0, rc = hw_bottom.Pack_size((int)count, datatype, comm, &room);
-    if (rc == MPI_SUCCESS && (*copy = malloc((size_t)room + 1)) == NULL) {
-        hw_bottom.Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
-        return MPI_ERR_NO_MEM;
-    }
-    if (rc == MPI_SUCCESS)
-        rc = hw_bottom.Pack(buf, (int)count, datatype, *copy, room, &position, comm);
-    if (rc == MPI_SUCCESS)
-        rc = hw_bottom.Isend(*copy, position, HW_PACKED, dest, tag, comm, request);
+    bool has_turn = hw_p2p_turn_begin();
+    int rc = isendrecv_in_turn(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                               source, recvtag, comm, request);
+    if (rc == HW_DECLINES && has_turn)
+        rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                               source, recvtag, comm, request);
+    hw_p2p_turn_end(has_turn);
     return rc;
 }
 
 /* The buffer is received into before the send is over, so that has a copy. */
-static int isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
-                             int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+static int isendrecv_replace_in_turn(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     if (request == NULL)
         return HW_DECLINES;
@@ -293,6 +409,17 @@ static int isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, 
     void *copy = NULL;
     int sent_rc = isend_copy(buf, count, datatype, dest, sendtag, comm, &copy, &sent);
     return isendrecv_held(held, receiving, sent_rc, sent, copy, request);
+}
+
+static int isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                             int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    bool has_turn = hw_p2p_turn_begin();
+    int rc = isendrecv_replace_in_turn(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (rc == HW_DECLINES && has_turn)
+        rc = hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    hw_p2p_turn_end(has_turn);
+    return rc;
 }
 
 const struct hw_engine_p2p hw_p2p_calls = {

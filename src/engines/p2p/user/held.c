@@ -2,6 +2,7 @@
 #include "engines/p2p/user/held.h"
 
 #include "engines/p2p/user/own.h"
+#include "engines/p2p/user/turns.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
 #include "world/members.h"
@@ -25,13 +26,13 @@ struct given {
     struct hw_p2p_matched matched;
 };
 
-unsigned hw_p2p_held_count;
+atomic_uint hw_p2p_held_count;
 static struct hw_p2p_held *first;
 static struct given *given;
 
 struct hw_p2p_held *hw_p2p_held_find(MPI_Comm comm, int source, int tag)
 {
-    const struct hw_world_members *members = hw_p2p_held_count > 0 ? hw_world_members_of(comm) : NULL;
+    const struct hw_world_members *members = hw_p2p_held_are_any() ? hw_world_members_of(comm) : NULL;
     uint64_t id = members ? members->number : 0;
     for (struct hw_p2p_held *held = first; id != 0 && held != NULL; held = held->next)
         if (held->comm == id && (source == HW_ANY_SOURCE || held->status.MPI_SOURCE == source) &&
@@ -61,7 +62,7 @@ static void append(struct hw_p2p_held *held)
     while (*link)
         link = &(*link)->next;
     *link = held;
-    hw_p2p_held_count++;
+    hw_atomic_add_relaxed(&hw_p2p_held_count, 1);
     HW_COUNT(p2p_held);
 }
 
@@ -106,7 +107,7 @@ static void let_go(struct hw_p2p_held *held)
     while (*link != held)
         link = &(*link)->next;
     *link = held->next;
-    hw_p2p_held_count--;
+    hw_atomic_sub_relaxed(&hw_p2p_held_count, 1);
 }
 
 static void end(struct hw_p2p_held *held)
@@ -167,7 +168,7 @@ int hw_p2p_held_match(struct hw_p2p_held *held, MPI_Message *message)
     return MPI_SUCCESS;
 }
 
-bool hw_p2p_held_matched(MPI_Message message, struct hw_p2p_matched *matched)
+static bool find_given(MPI_Message message, struct hw_p2p_matched *matched)
 {
     for (struct given **link = &given, *one; (one = *link) != NULL; link = &one->next) {
         if (one->message != message)
@@ -178,4 +179,12 @@ bool hw_p2p_held_matched(MPI_Message message, struct hw_p2p_matched *matched)
         return true;
     }
     return false;
+}
+
+bool hw_p2p_held_matched(MPI_Message message, struct hw_p2p_matched *matched)
+{
+    bool has_turn = hw_p2p_turn_begin();
+    bool is_given = find_given(message, matched);
+    hw_p2p_turn_end(has_turn);
+    return is_given;
 }

@@ -13,7 +13,7 @@
 enum { LAST_TAG = 32767 };
 
 static MPI_Comm comm;
-static int last_tag;
+static atomic_uint last_tag;
 static bool is_crowded;
 
 bool hw_p2p_own_open(void)
@@ -28,7 +28,7 @@ void hw_p2p_own_close(void) { hw_bottom.Comm_free(&comm); }
 
 MPI_Comm hw_p2p_own_comm(void) { return comm; }
 
-int hw_p2p_own_tag(void) { return last_tag = last_tag % LAST_TAG + 1; }
+int hw_p2p_own_tag(void) { return (int)(hw_atomic_add_relaxed(&last_tag, 1) % LAST_TAG) + 1; }
 
 void hw_p2p_own_wait(bool (*is_over)(const void *of), const void *of)
 {
@@ -51,7 +51,7 @@ void hw_p2p_own_wait(bool (*is_over)(const void *of), const void *of)
 /* What ends between two calls ends the sleep of the second at once. */
 void hw_p2p_own_pause(void)
 {
-    static uint32_t seen;
+    static _Thread_local uint32_t seen;
     struct hw_queue *queue = hw_p2p_queue_of(hw_p2p_opened.block);
     uint32_t ended = hw_queue_ended(queue);
     if (is_crowded && ended == seen)

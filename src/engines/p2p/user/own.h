@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the user side has for itself: a communicator of this process alone, by which what was taken from the
- * MPI is put back into the program's receives, and the wait for ghosts. Threads of the program, one at a time
- * (the service opens below MPI_THREAD_MULTIPLE only). */
+ * MPI is put back into the program's receives, and the wait for ghosts. Threads of the program. */
 #ifndef HW_ENGINES_P2P_USER_OWN_H
 #define HW_ENGINES_P2P_USER_OWN_H
 

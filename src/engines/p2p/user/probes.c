@@ -3,8 +3,11 @@
 
 #include "engines/engine.h"
 #include "engines/p2p/user/held.h"
+#include "engines/p2p/user/turns.h"
 #include "real/constants.h"
 #include "world/members.h"
+
+#include <sched.h>
 
 /* On other communicators nobody sends tickets. */
 static bool is_concerned(int source, MPI_Comm comm)
@@ -20,46 +23,22 @@ static struct hw_p2p_held *held_of(MPI_Comm comm, const MPI_Status *found)
     return hw_p2p_held_find(comm, found->MPI_SOURCE, found->MPI_TAG);
 }
 
-/* Finds one as MPI_Iprobe does. *held: NULL, it is the MPI's. */
-static int find(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status, struct hw_p2p_held **held)
+/* Finds one as MPI_Iprobe does, in a turn. */
+static int find(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     *flag = 1;
-    *held = hw_p2p_held_find(comm, source, tag);
-    int rc = *held ? MPI_SUCCESS : hw_real.Iprobe(source, tag, comm, flag, status);
+    struct hw_p2p_held *held = hw_p2p_held_find(comm, source, tag);
+    int rc = held ? MPI_SUCCESS : hw_real.Iprobe(source, tag, comm, flag, status);
     if (rc != MPI_SUCCESS || !*flag)
         return rc;
-    if (*held == NULL)
-        *held = held_of(comm, status);
-    if (*held)
-        hw_p2p_held_tell(*held, status);
-    return rc;
-}
-
-int hw_p2p_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-    struct hw_p2p_held *held;
-    MPI_Status own;
-    if (!is_concerned(source, comm) || flag == NULL)
-        return HW_DECLINES;
-    return find(source, tag, comm, flag, status == HW_STATUS_IGNORE ? &own : status, &held);
-}
-
-int hw_p2p_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    MPI_Status own;
-    if (!is_concerned(source, comm))
-        return HW_DECLINES;
-    status = status == HW_STATUS_IGNORE ? &own : status;
-    struct hw_p2p_held *held = hw_p2p_held_find(comm, source, tag);
-    int rc = held ? MPI_SUCCESS : hw_real.Probe(source, tag, comm, status);
-    if (rc == MPI_SUCCESS && held == NULL)
+    if (held == NULL)
         held = held_of(comm, status);
     if (held)
         hw_p2p_held_tell(held, status);
     return rc;
 }
 
-/* The message that `find` found, whose envelope is known. */
+/* The message that was found in the same turn, whose envelope is known. */
 static int match(MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     int flag = 0, source = status->MPI_SOURCE, tag = status->MPI_TAG, rc = MPI_SUCCESS;
@@ -71,23 +50,70 @@ static int match(MPI_Comm comm, MPI_Message *message, MPI_Status *status)
     return rc;
 }
 
+/* MESSAGE: NULL, or the message found is matched. */
+static int look_once(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+    bool has_turn = hw_p2p_turn_begin();
+    int rc = find(source, tag, comm, flag, status);
+    if (rc == MPI_SUCCESS && *flag && message)
+        rc = match(comm, message, status);
+    hw_p2p_turn_end(has_turn);
+    return rc;
+}
+
+/* What blocks is no part of a turn, and another thread's probe may take what the MPI's own would find. */
+static int look_again(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    int flag = 0, rc;
+    while ((rc = look_once(source, tag, comm, &flag, message, status)) == MPI_SUCCESS && !flag)
+        sched_yield();
+    return rc;
+}
+
+static int look_alone(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    struct hw_p2p_held *held = hw_p2p_held_find(comm, source, tag);
+    int rc = held ? MPI_SUCCESS : hw_real.Probe(source, tag, comm, status);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (held == NULL)
+        held = held_of(comm, status);
+    if (held)
+        hw_p2p_held_tell(held, status);
+    return message ? match(comm, message, status) : rc;
+}
+
+static int look(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    MPI_Status own;
+    if (status == HW_STATUS_IGNORE)
+        status = &own;
+    return hw_p2p_takes_turns() ? look_again(source, tag, comm, message, status)
+                                : look_alone(source, tag, comm, message, status);
+}
+
+int hw_p2p_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    MPI_Status own;
+    if (!is_concerned(source, comm) || flag == NULL)
+        return HW_DECLINES;
+    return look_once(source, tag, comm, flag, NULL, status == HW_STATUS_IGNORE ? &own : status);
+}
+
 int hw_p2p_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-    struct hw_p2p_held *held;
     MPI_Status own;
     if (!is_concerned(source, comm) || flag == NULL || message == NULL)
         return HW_DECLINES;
-    status = status == HW_STATUS_IGNORE ? &own : status;
-    int rc = find(source, tag, comm, flag, status, &held);
-    return rc == MPI_SUCCESS && *flag ? match(comm, message, status) : rc;
+    return look_once(source, tag, comm, flag, message, status == HW_STATUS_IGNORE ? &own : status);
+}
+
+int hw_p2p_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return is_concerned(source, comm) ? look(source, tag, comm, NULL, status) : HW_DECLINES;
 }
 
 int hw_p2p_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-    MPI_Status own;
-    if (!is_concerned(source, comm) || message == NULL)
-        return HW_DECLINES;
-    status = status == HW_STATUS_IGNORE ? &own : status;
-    int rc = hw_p2p_probe(source, tag, comm, status);
-    return rc == MPI_SUCCESS ? match(comm, message, status) : rc;
+    return is_concerned(source, comm) && message ? look(source, tag, comm, message, status) : HW_DECLINES;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether a ghost can read memory of this process: not that of devices. Each range is tried once, at both
- * ends. Threads of the program, one at a time. */
+ * ends. Threads of the program, in a turn. */
 #ifndef HW_ENGINES_P2P_USER_READABLE_H
 #define HW_ENGINES_P2P_USER_READABLE_H
 

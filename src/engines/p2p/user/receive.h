@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A receive that may get a ticket: what the program passed, and what became of it. The MPI receives into the
  * program's buffer; where it was a ticket, the data follow from the staging memory, and the status says what
- * the sender sent. Threads of the program, one at a time, inside a hook. */
+ * the sender sent. Threads of the program, inside a hook, one at a time for
+ * each. */
 #ifndef HW_ENGINES_P2P_USER_RECEIVE_H
 #define HW_ENGINES_P2P_USER_RECEIVE_H
 

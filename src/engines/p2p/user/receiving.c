@@ -2,6 +2,7 @@
 #include "engines/p2p/user/receiving.h"
 
 #include "engines/p2p/user/own.h"
+#include "engines/p2p/user/turns.h"
 #include "ghost/channel.h"
 #include "objects/request.h"
 #include "progress/inside.h"
@@ -13,6 +14,7 @@
 
 struct hw_p2p_receiving {
     struct hw_p2p_receive receive;
+    atomic_bool is_busy; /* turns.h */
     bool is_persistent;
     int source, tag;      /* of a persistent one */
     MPI_Request in_place; /* of a start that got a held message: what the MPI really does; else null */
@@ -26,7 +28,7 @@ struct hw_p2p_receiving {
     struct hw_p2p_receiving *next; /* of those that the program has given up */
 };
 
-static struct hw_p2p_receiving *abandoned;
+static struct hw_p2p_receiving *abandoned; /* in turns */
 
 struct hw_p2p_receiving *hw_p2p_receiving_make(void)
 {
@@ -160,9 +162,8 @@ static void look_at_mpi(struct hw_p2p_receiving *receiving, MPI_Request request)
         hw_p2p_receive_land(&receiving->receive, &status);
 }
 
-static enum hw_request_readiness look(void *attachment, MPI_Request request)
+static enum hw_request_readiness look_at(struct hw_p2p_receiving *receiving, MPI_Request request)
 {
-    struct hw_p2p_receiving *receiving = attachment;
     if (receiving->receive.phase == HW_P2P_OPEN && receiving->is_in_place)
         look_in_place(receiving);
     else if (receiving->receive.phase == HW_P2P_OPEN)
@@ -172,6 +173,17 @@ static enum hw_request_readiness look(void *attachment, MPI_Request request)
     if (!hw_p2p_receive_has_arrived(&receiving->receive))
         return HW_REQUEST_MOVING;
     return receiving->is_in_place || receiving->is_spent ? HW_REQUEST_ITSELF : HW_REQUEST_READY;
+}
+
+/* While another thread asks it is not complete yet, as far as this one can tell. */
+static enum hw_request_readiness look(void *attachment, MPI_Request request)
+{
+    struct hw_p2p_receiving *receiving = attachment;
+    if (!hw_p2p_turn_try(&receiving->is_busy))
+        return HW_REQUEST_OPEN;
+    enum hw_request_readiness is = look_at(receiving, request);
+    hw_p2p_turn_leave(&receiving->is_busy);
+    return is;
 }
 
 /* The MPI's own wait is as good as any, and what follows it ends by itself. */
@@ -187,9 +199,8 @@ static void wait_in_place(struct hw_p2p_receiving *receiving)
         note_error(receiving, rc);
 }
 
-static int amend(void *attachment, MPI_Status *status, int error)
+static int amend_one(struct hw_p2p_receiving *receiving, MPI_Status *status, int error)
 {
-    struct hw_p2p_receiving *receiving = attachment;
     struct hw_p2p_receive *receive = &receiving->receive;
     MPI_Status own;
     if (receiving->other != HW_REQUEST_NULL)
@@ -214,6 +225,15 @@ static int amend(void *attachment, MPI_Status *status, int error)
     return hw_p2p_receive_finish(receive, is_lost ? HW_STATUS_IGNORE : status);
 }
 
+static int amend(void *attachment, MPI_Status *status, int error)
+{
+    struct hw_p2p_receiving *receiving = attachment;
+    hw_p2p_turn_wait(&receiving->is_busy);
+    int rc = amend_one(receiving, status, error);
+    hw_p2p_turn_leave(&receiving->is_busy);
+    return rc;
+}
+
 static void pause_one(void *attachment)
 {
     (void)attachment;
@@ -222,13 +242,15 @@ static void pause_one(void *attachment)
 
 static bool is_cancellable(void *attachment)
 {
-    const struct hw_p2p_receiving *receiving = attachment;
-    return !receiving->is_in_place && receiving->receive.phase < HW_P2P_TICKET;
+    struct hw_p2p_receiving *receiving = attachment;
+    hw_p2p_turn_wait(&receiving->is_busy);
+    bool is_open = !receiving->is_in_place && receiving->receive.phase < HW_P2P_TICKET;
+    hw_p2p_turn_leave(&receiving->is_busy);
+    return is_open;
 }
 
 /* ---- what doors tell ---- */
 
-/* A held message that matches is the start's: the MPI must not get it, since what it has is younger. */
 static void starting(void *attachment)
 {
     struct hw_p2p_receiving *receiving = attachment;
@@ -239,29 +261,41 @@ static void starting(void *attachment)
     receive->envelope.is_there = receiving->is_in_place = false;
     receiving->is_spent = receiving->is_told = receiving->has_lost = false;
     hw_p2p_receive_spoil(receive);
-    struct hw_p2p_held *held =
-        hw_p2p_held_count > 0 ? hw_p2p_held_find(receive->comm, receiving->source, receiving->tag) : NULL;
+}
+
+/* A held message that matches is the start's: the MPI must not get it, since what it has is younger. */
+static bool get_held(struct hw_p2p_receiving *receiving)
+{
+    struct hw_p2p_receive *receive = &receiving->receive;
+    struct hw_p2p_held *held = hw_p2p_held_find(receive->comm, receiving->source, receiving->tag);
     if (held == NULL)
-        return;
+        return false;
     int rc = hw_p2p_held_receive(held, (void *)receive->memory, receive->count, receive->type,
                                  &receiving->in_place, &receive->envelope);
     receiving->is_in_place = true;
     if (rc != MPI_SUCCESS)
         note_error(receiving, rc);
+    return true;
 }
 
-static bool starts_itself(void *attachment)
+static int start(void *attachment, MPI_Request *request)
 {
-    const struct hw_p2p_receiving *receiving = attachment;
-    return receiving->is_in_place;
+    int rc = MPI_SUCCESS;
+    bool has_turn = hw_p2p_turn_begin();
+    if (!get_held(attachment))
+        rc = has_turn ? hw_real.Start(request) : HW_REQUEST_PLAINLY;
+    hw_p2p_turn_end(has_turn);
+    return rc;
 }
 
 static void on_abandoned(void *attachment, MPI_Request request)
 {
     struct hw_p2p_receiving *receiving = attachment;
     receiving->handle = request;
+    bool has_turn = hw_p2p_turn_begin();
     receiving->next = abandoned;
     abandoned = receiving;
+    hw_p2p_turn_end(has_turn);
     hw_inside_want(HW_INSIDE_GOES, true);
 }
 
@@ -270,7 +304,7 @@ static const struct hw_request_guard guard = {.look = look,
                                               .amend = amend,
                                               .pause = pause_one,
                                               .is_cancellable = is_cancellable,
-                                              .starts_itself = starts_itself};
+                                              .start = start};
 static const struct hw_request_calls calls = {
     .starting = starting, .abandoned = on_abandoned, .freed = freed, .guard = &guard};
 
@@ -285,9 +319,10 @@ void hw_p2p_receiving_attach(struct hw_p2p_receiving *receiving, MPI_Request req
 }
 
 /* Whatever tells the program that such a receive is through tells it after its ticket came: the data must be
- * there before it goes on. */
+ * there before it goes on, in whatever thread. */
 void hw_p2p_receiving_look_after(void)
 {
+    bool has_turn = hw_p2p_turn_begin();
     for (struct hw_p2p_receiving **link = &abandoned, *one; (one = *link) != NULL;) {
         if (look(one, one->handle) == HW_REQUEST_OPEN) {
             link = &one->next;
@@ -298,4 +333,5 @@ void hw_p2p_receiving_look_after(void)
         hw_bottom.Request_free(&one->handle);
         freed(one);
     }
+    hw_p2p_turn_end(has_turn);
 }

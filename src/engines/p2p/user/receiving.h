@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives with a request: what the doors ask and are told of them. Threads of the program, one at a time,
- * inside a hook. */
+/* Receives with a request: what the doors ask and are told of them. Threads of the program, inside a hook. */
 #ifndef HW_ENGINES_P2P_USER_RECEIVING_H
 #define HW_ENGINES_P2P_USER_RECEIVING_H
 

@@ -5,6 +5,7 @@
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/readable.h"
 #include "engines/p2p/user/ticket.h"
+#include "engines/p2p/user/turns.h"
 #include "ghost/bell.h"
 #include "profile/record.h"
 #include "progress/inside.h"
@@ -24,9 +25,11 @@ struct lane {
 
 struct send {
     struct hw_queue_cell *cell; /* NULL: the buffer is the program's again */
-    MPI_Request ticket_request; /* null: the MPI is done with the ticket */
-    MPI_Request handle;         /* the program's, once it has given it up */
-    struct send *next;          /* of those */
+    /* Null: the MPI is done with the ticket. Whoever looks or waits writes it; who cancels reads it. */
+    _Atomic(MPI_Request) ticket_request;
+    atomic_bool is_busy; /* turns.h */
+    MPI_Request handle;  /* the program's, once it has given it up */
+    struct send *next;   /* of those */
     MPI_Comm comm;
     int error; /* the buffer could not be read */
     bool is_told, is_cancelled;
@@ -36,7 +39,7 @@ struct send {
 static struct lane *lanes;
 static uint64_t min_bytes;
 static struct hw_queue_producer producer;
-static struct send *abandoned;
+static struct send *abandoned; /* in turns, as the lanes and the producer */
 
 bool hw_p2p_sends_open(uint64_t least_bytes)
 {
@@ -125,14 +128,16 @@ static bool is_over(struct send *send)
 {
     int flag = 1;
     MPI_Status status;
+    MPI_Request request = hw_atomic_load_relaxed(&send->ticket_request);
     if (send->cell && hw_queue_is_done(send->cell))
         take_cell(send);
-    if (send->ticket_request == HW_REQUEST_NULL)
+    if (request == HW_REQUEST_NULL)
         return send->cell == NULL;
-    if (hw_bottom.Test(&send->ticket_request, &flag, &status) != MPI_SUCCESS)
+    if (hw_bottom.Test(&request, &flag, &status) != MPI_SUCCESS)
         flag = 1;
     else if (flag)
         note_cancelled(send, &status);
+    hw_atomic_store_relaxed(&send->ticket_request, request);
     return send->cell == NULL && flag;
 }
 
@@ -143,24 +148,35 @@ static void wait_for(struct send *send)
         take_cell(send);
     }
     MPI_Status status;
-    if (send->ticket_request != HW_REQUEST_NULL &&
-        hw_bottom.Wait(&send->ticket_request, &status) == MPI_SUCCESS)
+    MPI_Request request = hw_atomic_load_relaxed(&send->ticket_request);
+    if (request != HW_REQUEST_NULL && hw_bottom.Wait(&request, &status) == MPI_SUCCESS)
         note_cancelled(send, &status);
+    hw_atomic_store_relaxed(&send->ticket_request, request);
 }
 
 static enum hw_request_readiness look(void *attachment, MPI_Request request)
 {
     struct send *send = attachment;
-    if (!is_over(send))
-        return send->cell ? HW_REQUEST_MOVING : HW_REQUEST_OPEN;
-    tell(send, request);
-    return HW_REQUEST_READY;
+    enum hw_request_readiness is = HW_REQUEST_OPEN;
+    if (!hw_p2p_turn_try(&send->is_busy)) /* another thread asks */
+        return is;
+    if (is_over(send)) {
+        tell(send, request);
+        is = HW_REQUEST_READY;
+    } else if (send->cell) {
+        is = HW_REQUEST_MOVING;
+    }
+    hw_p2p_turn_leave(&send->is_busy);
+    return is;
 }
 
 static void settle(void *attachment, MPI_Request request)
 {
-    wait_for(attachment);
-    tell(attachment, request);
+    struct send *send = attachment;
+    hw_p2p_turn_wait(&send->is_busy);
+    wait_for(send);
+    tell(send, request);
+    hw_p2p_turn_leave(&send->is_busy);
 }
 
 static int amend(void *attachment, MPI_Status *status, int error)
@@ -184,8 +200,9 @@ static void pause_one(void *attachment)
 static bool is_cancellable(void *attachment)
 {
     struct send *send = attachment;
-    if (send->ticket_request != HW_REQUEST_NULL)
-        hw_bottom.Cancel(&send->ticket_request);
+    MPI_Request request = hw_atomic_load_relaxed(&send->ticket_request);
+    if (request != HW_REQUEST_NULL)
+        hw_bottom.Cancel(&request);
     return false;
 }
 
@@ -199,9 +216,11 @@ static void freed(void *attachment)
 static void on_abandoned(void *attachment, MPI_Request request)
 {
     struct send *send = attachment;
+    bool has_turn = hw_p2p_turn_begin();
     send->handle = request;
     send->next = abandoned;
     abandoned = send;
+    hw_p2p_turn_end(has_turn);
     hw_inside_want(HW_INSIDE_GOES, true);
 }
 
@@ -218,6 +237,7 @@ static void finish(struct send *send)
 
 void hw_p2p_sends_look_after(void)
 {
+    bool has_turn = hw_p2p_turn_begin();
     for (struct send **link = &abandoned, *send; (send = *link) != NULL;) {
         if (is_over(send)) {
             *link = send->next;
@@ -226,6 +246,7 @@ void hw_p2p_sends_look_after(void)
             link = &send->next;
         }
     }
+    hw_p2p_turn_end(has_turn);
 }
 
 void hw_p2p_sends_close(void)
@@ -269,22 +290,26 @@ static int send_ticket(struct send *send, const struct hw_p2p_sent *sent, MPI_Da
     uint64_t size = hw_real_type_size(element);
     MPI_Count count =
         size ? (MPI_Count)(HW_P2P_TICKET_BYTES / size) : 0; /* judge has seen that it is not 0 */
-    return sent->real(&send->ticket, count, element, sent->dest, sent->tag, sent->comm,
-                      &send->ticket_request);
+    MPI_Request request = HW_REQUEST_NULL;
+    int rc = sent->real(&send->ticket, count, element, sent->dest, sent->tag, sent->comm, &request);
+    if (rc == MPI_SUCCESS)
+        hw_atomic_store_relaxed(&send->ticket_request, request);
+    return rc;
 }
 
+/* In the turn in which there was room. */
 static struct send *hand_over(const struct hw_p2p_job *job, const struct hw_p2p_sent *sent)
 {
     struct send *send = calloc(1, sizeof *send);
     if (send == NULL)
         return NULL;
-    *send = (struct send){.comm = sent->comm,
-                          .ticket_request = HW_REQUEST_NULL,
-                          .ticket = {.version = HW_P2P_TICKET_VERSION,
-                                     .from = hw_world.user_rank,
-                                     .number = job->number,
-                                     .bytes = job->bytes,
-                                     .begin = job->begin}};
+    hw_atomic_store_relaxed(&send->ticket_request, HW_REQUEST_NULL);
+    send->comm = sent->comm;
+    send->ticket = (struct hw_p2p_ticket){.version = HW_P2P_TICKET_VERSION,
+                                          .from = hw_world.user_rank,
+                                          .number = job->number,
+                                          .bytes = job->bytes,
+                                          .begin = job->begin};
     memcpy(send->ticket.magic, hw_p2p_opened.magic, sizeof send->ticket.magic);
     send->cell = hw_queue_put(&producer, job, sizeof *job, HW_QUEUE_READY);
     if (send->cell == NULL) {
@@ -298,22 +323,32 @@ static struct send *hand_over(const struct hw_p2p_job *job, const struct hw_p2p_
     return send;
 }
 
+/* NULL: *reason why not, as of `judge`. */
+static struct send *begin(const struct hw_p2p_sent *sent, struct hw_p2p_job *job, MPI_Datatype *element,
+                          const char **reason)
+{
+    struct send *send = NULL;
+    bool has_turn = hw_p2p_turn_begin();
+    *reason = judge(sent, job, element);
+    if (*reason == NULL && !hw_request_reserve()) {
+        *reason = "p2p: no memory";
+    } else if (*reason == NULL && (send = hand_over(job, sent)) == NULL) {
+        hw_request_give_back();
+        *reason = "p2p: too many sends under way";
+    }
+    hw_p2p_turn_end(has_turn);
+    return send;
+}
+
 int hw_p2p_send(const struct hw_p2p_sent *sent, MPI_Request *request)
 {
     struct hw_p2p_job job;
     MPI_Datatype element;
-    const char *reason = request == NULL ? "" : judge(sent, &job, &element);
-    if (reason == NULL && !hw_request_reserve())
-        reason = "p2p: no memory";
-    if (reason != NULL) {
+    const char *reason = "";
+    struct send *send = request ? begin(sent, &job, &element, &reason) : NULL;
+    if (send == NULL) {
         if (*reason)
             hw_record_declined(reason);
-        return HW_DECLINES;
-    }
-    struct send *send = hand_over(&job, sent);
-    if (send == NULL) {
-        hw_request_give_back();
-        hw_record_declined("p2p: too many sends under way");
         return HW_DECLINES;
     }
     int rc = send_ticket(send, sent, element);

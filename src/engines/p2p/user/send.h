@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends that ghosts move: contiguous data of basic datatypes, between nodes, where the receiver's node has
  * room and a cell is free. The program's request is a generalized one: the MPI's own of a small message may
- * be one for all that are complete. Threads of the program, one at a time, inside a hook. */
+ * be one for all that are complete. Threads of the program, inside a hook. */
 #ifndef HW_ENGINES_P2P_USER_SEND_H
 #define HW_ENGINES_P2P_USER_SEND_H
 
