@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import fortran
 import matrix
 import pytest
 import support
@@ -51,6 +52,18 @@ def test_random_programs(
     assert total(records, "p2p_offloaded") > 0
 
 
+@matrix.one_of_a("family")
+def test_persistent_sends(mpi: Mpi, tmp_path: Path) -> None:
+    program = support.compile_program(
+        mpi, "moved_persistent", [support.PROGRAMS / "moved_persistent.c"]
+    )
+    records = two_nodes.same_output(
+        mpi, [str(program), "100000"], tmp_path, environment=MOVED, timeout=60
+    )
+    # 7 rounds of 2 persistent sends, and 3 more of them
+    assert total(records, "p2p_tickets") >= 17
+
+
 @matrix.only(lambda mpi: mpi.name != "mpich5", "MPICH 5 over ofi tcp hangs with several threads")
 @matrix.quick(lambda mpi, seed: mpi.name == "mpich4" and seed == 1)
 @pytest.mark.parametrize("seed", range(1, 5))
@@ -80,3 +93,30 @@ def test_memory_that_nobody_may_read(mpi: Mpi, tmp_path: Path) -> None:
     program = support.compile_program(mpi, "moved_arena", [support.PROGRAMS / "moved_arena.c"])
     records = two_nodes.same_output(mpi, [str(program)], tmp_path, environment=MOVED)
     assert total(records, "p2p_offloaded") == 1
+
+
+@matrix.only(lambda mpi: support.declares(mpi, "MPI_Isend_c"), "it has no such calls")
+@matrix.quick(matrix.on("mpich5"))
+def test_large_counts(mpi: Mpi, tmp_path: Path) -> None:
+    program = support.compile_program(mpi, "moved_counts", [support.PROGRAMS / "moved_counts.c"])
+    records = two_nodes.same_output(mpi, [str(program)], tmp_path, environment=MOVED)
+    assert total(records, "p2p_offloaded") == total(records, "p2p_tickets") == 8
+
+
+@matrix.only(lambda mpi: mpi.name != "ompi4", "its windows stay its own")
+@matrix.quick(matrix.on("mpich5"))
+def test_windows_beside(mpi: Mpi, tmp_path: Path) -> None:
+    """Of the same ghosts."""
+    program = support.compile_program(mpi, "moved_beside", [support.PROGRAMS / "moved_beside.c"])
+    records = two_nodes.same_output(mpi, [str(program)], tmp_path, environment=MOVED)
+    assert total(records, "p2p_offloaded") == total(records, "p2p_tickets") == 2 * 12
+    assert total(records, "windows_redirected") == 2
+    assert total(records, "operations_redirected") > 0
+
+
+@matrix.quick(lambda mpi, source: mpi.name == "mpich4" and source == "exchange_mpi")
+@pytest.mark.parametrize("source", ["exchange_f08", "exchange_mpi", "exchange_mpif"])
+def test_fortran(mpi: Mpi, source: str, tmp_path: Path) -> None:
+    program = fortran.compile_or_skip(mpi, support.PROGRAMS / "fortran" / f"{source}.f90")
+    records = two_nodes.same_output(mpi, [str(program)], tmp_path, environment=MOVED)
+    assert total(records, "p2p_offloaded") == total(records, "p2p_tickets") == 4

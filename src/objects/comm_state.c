@@ -12,8 +12,12 @@ static int copy_nothing(MPI_Comm comm, int key, void *extra, void *in, void *out
 
 static int delete_state(MPI_Comm comm, int key, void *value, void *extra)
 {
-    (void)comm, (void)key, (void)extra;
-    free(value);
+    const struct hw_comm_state *state = extra;
+    (void)comm, (void)key;
+    if (state->ended)
+        state->ended(value);
+    else
+        free(value);
     return MPI_SUCCESS;
 }
 
@@ -24,7 +28,7 @@ static bool make_keyval(struct hw_comm_state *state)
     pthread_mutex_lock(&state->mutex);
     bool has_keyval =
         hw_atomic_load_relaxed(&state->has_keyval) ||
-        hw_bottom.Comm_create_keyval(copy_nothing, delete_state, &state->keyval, NULL) == MPI_SUCCESS;
+        hw_bottom.Comm_create_keyval(copy_nothing, delete_state, &state->keyval, state) == MPI_SUCCESS;
     hw_atomic_store_release(&state->has_keyval, has_keyval);
     pthread_mutex_unlock(&state->mutex);
     return has_keyval;

@@ -14,6 +14,7 @@
 
 /* One kind of state; static, and HW_COMM_STATE_CLOSED at first. */
 struct hw_comm_state {
+    void (*ended)(void *state); /* frees the state of a communicator; NULL: free(3) does */
     pthread_mutex_t mutex;  /* held while the keyval, or a state, is made, and while the keyval is freed */
     int keyval;             /* if has_keyval */
     atomic_bool has_keyval; /* release, after the keyval */

@@ -9,8 +9,9 @@
 #include "engines/p2p/shared/opened.h"
 #include "engines/p2p/user/calls.h"
 #include "engines/p2p/user/own.h"
+#include "engines/p2p/user/persistent.h"
 #include "engines/p2p/user/receiving.h"
-#include "engines/p2p/user/send.h"
+#include "engines/p2p/user/transfer.h"
 #include "engines/p2p/user/turns.h"
 #include "real/constants.h"
 #include "real/eager.h"
@@ -54,7 +55,7 @@ static enum hw_status begin(void)
             hw_record_declined(hw_p2p_opened.reason);
         return HW_DECLINED;
     }
-    if (!hw_p2p_own_open() || !hw_p2p_sends_open(min_bytes())) {
+    if (!hw_p2p_own_open() || !hw_p2p_transfers_open(min_bytes())) {
         hw_log_fatal("no memory to have messages moved by ghosts; run without HEADWAY_P2P");
         return HW_NOMEM;
     }
@@ -71,7 +72,7 @@ static enum hw_status start(bool has_world, uint64_t *least)
 
 static void look_after(void)
 {
-    hw_p2p_sends_look_after();
+    hw_p2p_transfers_look_after();
     hw_p2p_receiving_look_after();
 }
 
@@ -79,7 +80,8 @@ static void stop(void)
 {
     hw_engines_end(&hw_engine_p2p);
     look_after();
-    hw_p2p_sends_close();
+    hw_p2p_transfers_close();
+    hw_p2p_persistent_close();
     hw_world_members_close();
     hw_p2p_own_close();
     has_begun = false;

@@ -4,6 +4,7 @@
 #include "engines/p2p/user/calls.h"
 
 #include "engines/p2p/user/held.h"
+#include "engines/p2p/user/persistent.h"
 #include "engines/p2p/user/probes.h"
 #include "engines/p2p/user/receiving.h"
 #include "engines/p2p/user/send.h"
@@ -24,6 +25,20 @@
 SENDS(isend)
 SENDS(issend)
 SENDS(irsend)
+
+/* By nonblocking sends of the same mode. */
+#define PERSISTS(name, mode)                                                                                 \
+    static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
+                    MPI_Comm comm, MPI_Request *request)                                                     \
+    {                                                                                                        \
+        return hw_p2p_send_init(                                                                             \
+            &(struct hw_p2p_sent){buf, count, datatype, dest, tag, comm, hw_real_##mode}, hw_real_##name,    \
+            request);                                                                                        \
+    }
+
+PERSISTS(send_init, isend)
+PERSISTS(ssend_init, issend)
+PERSISTS(rsend_init, irsend)
 
 /* ---- receives ---- */
 
@@ -426,6 +441,9 @@ const struct hw_engine_p2p hw_p2p_calls = {
     .isend = isend,
     .issend = issend,
     .irsend = irsend,
+    .send_init = send_init,
+    .ssend_init = ssend_init,
+    .rsend_init = rsend_init,
     .recv = receive,
     .irecv = irecv,
     .recv_init = recv_init,

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/p2p/user/transfer.h"
+
+#include "engines/p2p/user/dense.h"
+#include "engines/p2p/user/own.h"
+#include "engines/p2p/user/readable.h"
+#include "engines/p2p/user/turns.h"
+#include "ghost/bell.h"
+#include "profile/record.h"
+#include "progress/inside.h"
+#include "real/constants.h"
+#include "world/members.h"
+#include "world/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one receiver, by its rank in the program's world. */
+struct lane {
+    uint64_t number; /* of the next message */
+    uint64_t head;   /* end of the last one in the lane */
+    uint64_t base;   /* where messages began anew when the lane was empty: nothing before it is in use */
+};
+
+/* In turns. */
+static struct lane *lanes;
+static struct hw_queue_producer producer;
+static struct hw_p2p_transfer *abandoned;
+
+static uint64_t min_bytes;
+
+bool hw_p2p_transfers_open(uint64_t least_bytes)
+{
+    min_bytes = least_bytes;
+    lanes = calloc((size_t)hw_world.user_count, sizeof *lanes);
+    return lanes && hw_queue_produce(&producer, hw_p2p_queue_of(hw_p2p_opened.block), false);
+}
+
+/* ---- what can be moved ---- */
+
+/* Where the message goes in its lane. False: there is no room. */
+static bool find_room(int to, uint64_t bytes, struct hw_p2p_job *job)
+{
+    int rank = hw_world.processes[to].user_rank;
+    struct lane *lane = &lanes[rank];
+    struct hw_p2p_out *out = hw_p2p_out_of(hw_p2p_opened.block, rank);
+    uint64_t room = hw_p2p_lane_bytes(to), begin = lane->head;
+    uint64_t length =
+        (bytes + HW_P2P_MESSAGE_ALIGNMENT - 1) / HW_P2P_MESSAGE_ALIGNMENT * HW_P2P_MESSAGE_ALIGNMENT;
+    if (room == 0 || length > room)
+        return false;
+    uint64_t freed_count = hw_atomic_load_acquire(&out->freed_count);
+    uint64_t freed_end = hw_atomic_load_acquire(&out->freed_end);
+    bool is_empty = lane->number == freed_count;
+    if (is_empty) /* in pages that have been used */
+        begin = lane->base = (begin + room - 1) / room * room;
+    else if (begin % room + length > room)
+        begin += room - begin % room;
+    *job = (struct hw_p2p_job){
+        .number = lane->number, .bytes = bytes, .begin = begin, .end = begin + length, .to = to};
+    uint64_t used_from = freed_end > lane->base ? freed_end : lane->base;
+    return is_empty || (lane->number - freed_count < HW_P2P_ENTRIES && job->end - used_from <= room);
+}
+
+bool hw_p2p_transfer_is_small(const struct hw_p2p_sent *sent)
+{
+    return sent->dest == HW_PROC_NULL || sent->datatype == HW_DATATYPE_NULL ||
+           hw_engines_bytes(sent->count, sent->datatype) < min_bytes;
+}
+
+/* NULL: ghosts can move it, to *to. Else why not, for the record. */
+static const char *refuse(const struct hw_p2p_sent *sent, int *to)
+{
+    uint64_t size, bytes = hw_engines_bytes(sent->count, sent->datatype);
+    MPI_Datatype element = hw_p2p_element_of(sent->datatype, &size);
+    if (element == HW_DATATYPE_NULL || element == HW_PACKED || HW_P2P_TICKET_BYTES % size != 0)
+        return "p2p: of a datatype with gaps, or of several";
+    if (sent->buf == NULL || sent->tag < 0 || bytes > INT32_MAX || sent->comm == HW_COMM_NULL)
+        return "p2p: not a message that ghosts move";
+    const struct hw_world_members *members = hw_world_members_of(sent->comm);
+    if (members == NULL || sent->dest < 0 || sent->dest >= members->size)
+        return "p2p: on an intercommunicator, or to a process outside of the world";
+    *to = members->processes[sent->dest];
+    if (hw_world.processes[*to].node == hw_world_own_node())
+        return "p2p: within the node";
+    return NULL;
+}
+
+bool hw_p2p_transfer_refuses(const struct hw_p2p_sent *sent)
+{
+    int to;
+    const char *reason = refuse(sent, &to);
+    if (reason)
+        hw_record_declined(reason);
+    return reason != NULL;
+}
+
+/* In a turn. NULL: ghosts move it. */
+static const char *judge(const struct hw_p2p_sent *sent, struct hw_p2p_job *job)
+{
+    int to;
+    const char *reason = refuse(sent, &to);
+    if (reason)
+        return reason;
+    uint64_t bytes = hw_engines_bytes(sent->count, sent->datatype);
+    if (!hw_p2p_is_readable(sent->buf, bytes))
+        return "p2p: in memory that ghosts cannot read";
+    if (!find_room(to, bytes, job))
+        return "p2p: no room on the receiver's node";
+    job->address = (uint64_t)(uintptr_t)sent->buf;
+    return NULL;
+}
+
+/* ---- its end ---- */
+
+static bool is_cell_done(const void *cell) { return hw_queue_is_done(cell); }
+
+static void take_cell(struct hw_p2p_transfer *transfer)
+{
+    transfer->error = transfer->cell->error;
+    hw_queue_release(transfer->cell);
+    transfer->cell = NULL;
+}
+
+static void note_cancelled(struct hw_p2p_transfer *transfer, const MPI_Status *status)
+{
+    int flag = 0;
+    hw_bottom.Test_cancelled(status, &flag);
+    transfer->is_cancelled = flag != 0;
+}
+
+bool hw_p2p_transfer_is_over(struct hw_p2p_transfer *transfer)
+{
+    int flag = 1;
+    MPI_Status status;
+    MPI_Request request = hw_atomic_load_relaxed(&transfer->ticket_request);
+    if (transfer->cell && hw_queue_is_done(transfer->cell))
+        take_cell(transfer);
+    if (request == HW_REQUEST_NULL)
+        return transfer->cell == NULL;
+    if (hw_bottom.Test(&request, &flag, &status) != MPI_SUCCESS)
+        flag = 1;
+    else if (flag)
+        note_cancelled(transfer, &status);
+    hw_atomic_store_relaxed(&transfer->ticket_request, request);
+    return transfer->cell == NULL && flag;
+}
+
+void hw_p2p_transfer_wait(struct hw_p2p_transfer *transfer)
+{
+    if (transfer->cell) {
+        hw_p2p_own_wait(is_cell_done, transfer->cell);
+        take_cell(transfer);
+    }
+    MPI_Status status;
+    MPI_Request request = hw_atomic_load_relaxed(&transfer->ticket_request);
+    if (request != HW_REQUEST_NULL && hw_bottom.Wait(&request, &status) == MPI_SUCCESS)
+        note_cancelled(transfer, &status);
+    hw_atomic_store_relaxed(&transfer->ticket_request, request);
+}
+
+void hw_p2p_transfer_cancel(struct hw_p2p_transfer *transfer)
+{
+    MPI_Request request = hw_atomic_load_relaxed(&transfer->ticket_request);
+    if (request != HW_REQUEST_NULL)
+        hw_bottom.Cancel(&request);
+}
+
+int hw_p2p_transfer_error(const struct hw_p2p_transfer *transfer)
+{
+    if (transfer->error == 0)
+        return MPI_SUCCESS;
+    hw_bottom.Comm_call_errhandler(transfer->comm, MPI_ERR_BUFFER);
+    return MPI_ERR_BUFFER;
+}
+
+void hw_p2p_transfer_end(struct hw_p2p_transfer *transfer)
+{
+    memset(&transfer->ticket, 0, sizeof transfer->ticket); /* nobody finds one in memory that is used again */
+    free(transfer);
+}
+
+/* ---- those that nobody asks for ---- */
+
+void hw_p2p_transfer_abandon(struct hw_p2p_transfer *transfer, MPI_Request handle)
+{
+    bool has_turn = hw_p2p_turn_begin();
+    transfer->handle = handle;
+    transfer->next = abandoned;
+    abandoned = transfer;
+    hw_p2p_turn_end(has_turn);
+    hw_inside_want(HW_INSIDE_GOES, true);
+}
+
+static void finish(struct hw_p2p_transfer *transfer)
+{
+    if (transfer->handle != HW_REQUEST_NULL) {
+        hw_bottom.Grequest_complete(transfer->handle);
+        hw_bottom.Request_free(&transfer->handle);
+    }
+    hw_p2p_transfer_end(transfer);
+}
+
+void hw_p2p_transfers_look_after(void)
+{
+    bool has_turn = hw_p2p_turn_begin();
+    for (struct hw_p2p_transfer **link = &abandoned, *one; (one = *link) != NULL;) {
+        if (hw_p2p_transfer_is_over(one)) {
+            *link = one->next;
+            finish(one);
+        } else {
+            link = &one->next;
+        }
+    }
+    hw_p2p_turn_end(has_turn);
+}
+
+void hw_p2p_transfers_close(void)
+{
+    for (struct hw_p2p_transfer *one; (one = abandoned) != NULL;) {
+        abandoned = one->next;
+        hw_p2p_transfer_wait(one);
+        finish(one);
+    }
+    free(lanes);
+    lanes = NULL;
+}
+
+/* ---- its begin ---- */
+
+/* In the turn in which there was room. */
+static struct hw_p2p_transfer *hand_over(const struct hw_p2p_job *job, MPI_Comm comm)
+{
+    struct hw_p2p_transfer *transfer = calloc(1, sizeof *transfer);
+    if (transfer == NULL)
+        return NULL;
+    hw_atomic_store_relaxed(&transfer->ticket_request, HW_REQUEST_NULL);
+    transfer->comm = comm;
+    transfer->ticket = (struct hw_p2p_ticket){.version = HW_P2P_TICKET_VERSION,
+                                              .from = hw_world.user_rank,
+                                              .number = job->number,
+                                              .bytes = job->bytes,
+                                              .begin = job->begin};
+    memcpy(transfer->ticket.magic, hw_p2p_opened.magic, sizeof transfer->ticket.magic);
+    transfer->cell = hw_queue_put(&producer, job, sizeof *job, HW_QUEUE_READY);
+    if (transfer->cell == NULL) {
+        hw_p2p_transfer_end(transfer);
+        return NULL;
+    }
+    struct lane *lane = &lanes[hw_world.processes[job->to].user_rank];
+    lane->number++;
+    lane->head = job->end;
+    hw_ghost_bell_ring(hw_ghost_bell_own());
+    return transfer;
+}
+
+struct hw_p2p_transfer *hw_p2p_transfer_begin(const struct hw_p2p_sent *sent, bool wants_entry)
+{
+    struct hw_p2p_transfer *transfer = NULL;
+    struct hw_p2p_job job;
+    bool has_turn = hw_p2p_turn_begin();
+    const char *reason = judge(sent, &job);
+    if (reason == NULL && wants_entry && !hw_request_reserve()) {
+        reason = "p2p: no memory";
+    } else if (reason == NULL && (transfer = hand_over(&job, sent->comm)) == NULL) {
+        reason = "p2p: too many sends under way";
+        if (wants_entry)
+            hw_request_give_back();
+    }
+    hw_p2p_turn_end(has_turn);
+    if (reason)
+        hw_record_declined(reason);
+    return transfer;
+}
+
+/* The ticket goes where the message would, as the first elements of it. */
+int hw_p2p_transfer_tell(struct hw_p2p_transfer *transfer, const struct hw_p2p_sent *sent)
+{
+    uint64_t size;
+    MPI_Datatype element = hw_p2p_element_of(sent->datatype, &size);
+    MPI_Count count =
+        size ? (MPI_Count)(HW_P2P_TICKET_BYTES / size) : 0; /* judge has seen that it is not 0 */
+    MPI_Request request = HW_REQUEST_NULL;
+    int rc = sent->real(&transfer->ticket, count, element, sent->dest, sent->tag, sent->comm, &request);
+    if (rc == MPI_SUCCESS) {
+        hw_atomic_store_relaxed(&transfer->ticket_request, request);
+        HW_COUNT(p2p_offloaded);
+        HW_COUNT_ADD(p2p_offloaded_bytes, transfer->ticket.bytes);
+        return rc;
+    }
+    hw_p2p_transfer_wait(transfer); /* nobody will ask for what was handed over, and its room stays taken */
+    hw_p2p_transfer_end(transfer);
+    return rc;
+}
