@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headway import console, ghosts, options_table, outcome, records
+from headway import console, ghosts, options_table, outcome, records, thresholds
 from headway.errors import HeadwayError
 from headway.mpi import launch, launchers, preload, program, transport
 from headway.mpi.mpis import Mpi, find_mpis
@@ -44,6 +44,7 @@ class Plan:
     launcher_env: dict[str, str] = field(default_factory=dict)  # what the MPI itself needs
     transport_env: dict[str, str] = field(default_factory=dict)  # the part that transport.py chose
     is_adding_ghosts: bool = False  # ghosts are processes more than the user asked for
+    thresholds: dict[str, str] = field(default_factory=dict)  # measured on this machine
 
 
 def options_help() -> str:
@@ -163,6 +164,20 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
     settings = settings | ghost_settings(arguments)
     if not getattr(arguments, "dry_run", False):  # a script may be for another machine
         settings = settings | link_settings(settings)
+    found = threshold_settings(target.title, arguments.ranks, settings)
+    plan = plan_made(arguments, kind, words, target, settings | found)
+    plan.thresholds = found
+    return plan
+
+
+def plan_made(
+    arguments: argparse.Namespace,
+    kind: str,
+    words: list[str],
+    target: program.Target,
+    settings: dict[str, str],
+) -> Plan:
+    """By the user's launcher, by none, or by the one that belongs to the program."""
     env = preload.rank_environment(target.flavour, settings, arguments.library)
     if kind:
         if not getattr(arguments, "dry_run", False):  # a script may be for another machine
@@ -206,6 +221,18 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
         plain.env,
         is_adding_ghosts=more > 0,
     )
+
+
+def threshold_settings(title: str, ranks: int | None, settings: dict[str, str]) -> dict[str, str]:
+    """The thresholds of this machine, where routes of one-sided operations go by the share of time
+    in MPI and nobody has said which. -n RANKS are on this node; a launcher's are not known."""
+    told = {**os.environ, **settings}
+    number = told.get("HEADWAY_GHOSTS", told.get("CSP_NG", "0"))
+    if thresholds.LOW in told or thresholds.HIGH in told or number == "0":
+        return {}
+    if told.get("HEADWAY_ADAPT", "guided") not in ("local", "global", "auto"):
+        return {}
+    return thresholds.settings(title, ranks, ghosts.count(number))
 
 
 def ghost_settings(arguments: argparse.Namespace) -> dict[str, str]:
@@ -512,3 +539,6 @@ def announce(plan: Plan) -> None:
     console.say(f"{plan.target.title}, {Path(library).name}")
     for name, value in plan.transport_env.items():
         console.say(f"{name}={value}: both directions at once (--transport keep leaves it)")
+    if plan.thresholds:
+        told = " ".join(f"{name}={value}" for name, value in plan.thresholds.items())
+        console.say(f"{told}: measured on this machine ({thresholds.path()})")

@@ -28,6 +28,8 @@ from headway.tune.serving import are_ghosts_worth_trying
 DEFAULT_PAIRS = 8
 DEFAULT_LIMIT_S = 900.0
 DEFAULT_OUTPUT = "headway.toml"
+#: with --thresholds
+DEFAULT_USERS = "1,2"
 #: a run is given up after this many times the first one's time, and this much more
 SLOWEST, SPARE_S = 10, 60.0
 
@@ -47,9 +49,9 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "--output",
         type=Path,
-        default=Path(DEFAULT_OUTPUT),
         metavar="FILE",
-        help="where the settings go (default: %(default)s)",
+        help=f"where the settings go (default: {DEFAULT_OUTPUT}; with --thresholds "
+        "headway/thresholds.toml in the user's folder of settings)",
     )
     parser.add_argument(
         "--pairs",
@@ -70,7 +72,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         default="",
         metavar="OPTIONS",
         help=f"try these alone, a comma between them (default: {','.join(tuned)}; GHOSTS "
-        "where tune starts the ranks and a ghost would serve them)",
+        "where tune starts the ranks and a ghost would serve them); with --thresholds: these "
+        "one-sided operations",
     )
     parser.add_argument(
         "--measure",
@@ -78,8 +81,30 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="the program prints its own time in seconds: where group 1 of this first matches in "
         "its output (default: the time of the whole launch)",
     )
+    add_thresholds(parser)
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND")
     parser.set_defaults(call=tune)
+
+
+def add_thresholds(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--thresholds",
+        action="store_true",
+        help="no program of yours: one-sided operations by ghosts and by their targets, for "
+        "HEADWAY_LOW_CR and HEADWAY_HIGH_CR, which headway run takes from the file that is "
+        "written; COMMAND is a launcher with its arguments (default: two nodes of the test "
+        "cluster)",
+    )
+    parser.add_argument(
+        "--mpi", metavar="NAMES", help="with --thresholds: a comma between them; default: all found"
+    )
+    parser.add_argument(
+        "--users",
+        default=DEFAULT_USERS,
+        metavar="NUMBERS",
+        help="with --thresholds and without a launcher: user processes a node, a comma between "
+        "them (default: %(default)s)",
+    )
 
 
 class Runner:
@@ -188,16 +213,21 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
             continue
 
 
+def check_environment() -> None:
+    if set_already := [n for n in sorted(os.environ) if n.startswith("HEADWAY_")]:
+        raise HeadwayError(
+            f"{set_already[0]} is set, and would be in every run", f"unset {' '.join(set_already)}"
+        )
+
+
 def check(arguments: argparse.Namespace) -> list[str]:
     """The options to try, by their full names; refuses what cannot be meant."""
     if arguments.pairs < LEAST_PAIRS:
         raise HeadwayError(
             f"with {arguments.pairs} pairs nothing can be shown", f"--pairs {LEAST_PAIRS} or more"
         )
-    if set_already := [n for n in sorted(os.environ) if n.startswith("HEADWAY_")]:
-        raise HeadwayError(
-            f"{set_already[0]} is set, and would be in every run", f"unset {' '.join(set_already)}"
-        )
+    check_environment()
+    arguments.output = arguments.output or Path(DEFAULT_OUTPUT)
     if not arguments.output.absolute().parent.is_dir():
         raise HeadwayError(f"there is no directory for {arguments.output}", "name another")
     tuned = [option.name for option in OPTIONS if option.tune]
@@ -232,6 +262,11 @@ def tell(race: Race) -> None:
 
 
 def tune(arguments: argparse.Namespace) -> int:
+    if arguments.thresholds:
+        from headway.tune import patterns  # it takes its time to load
+
+        check_environment()
+        return patterns.run(arguments)
     only = check(arguments)
     words = program.strip_dashes(arguments.words)
     with tempfile.TemporaryDirectory(prefix="headway-tune-") as folder:
