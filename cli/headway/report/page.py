@@ -12,6 +12,7 @@ from headway.report import (
     causes,
     communicators,
     comparison,
+    foreseen,
     many,
     one_sided,
     packing,
@@ -192,6 +193,7 @@ def section(run: Run) -> Section:
             overlap(run),
             waits(run),
             one_sided_waits(run),
+            routes_foreseen(run),
             slow_packing(run),
             by_communicator(run),
             calls(run),
@@ -302,6 +304,12 @@ def routes_changed(run: Run) -> Table | None:
         return None
     title = "Routes of one-sided operations: . to ghosts, # to owners, + both"
     return Table(title, list(routes.HEADINGS), rows, 0)
+
+
+def routes_foreseen(run: Run) -> Table | None:
+    found = foreseen.rows(one_sided.OneSided(run))[:ROWS]
+    rows: list[list[Cell]] = [list(row.cells()) for row in found]
+    return Table(foreseen.TITLE, list(foreseen.HEADINGS), rows, 0) if rows else None
 
 
 def slow_packing(run: Run) -> Table | None:

@@ -16,6 +16,7 @@ from headway.report import (
     causes,
     communicators,
     comparison,
+    foreseen,
     one_sided,
     packing,
     phases,
@@ -88,6 +89,8 @@ def show_calls(run: Run, console: Console, rows: int) -> None:
         put(waits_table(run, waits[:rows]), console)
     if worth := one_sided.OneSided(run).worth:
         put(one_sided_table(run, worth[:rows]), console)
+    if seen := foreseen.rows(one_sided.OneSided(run)):
+        put(foreseen_table(seen[:rows]), console)
     if slow := packing.worth(run):
         put(packing_table(run, slow[:rows]), console)
     for line in [*conclusion(run), *imbalance_lines(run)]:
@@ -296,6 +299,15 @@ def routes_table(run: Run, changed: Sequence[routes.Row]) -> Table:
     return table
 
 
+def foreseen_table(seen: Sequence[foreseen.Target]) -> Table:
+    table = Table(title=foreseen.TITLE, title_justify="left")
+    for heading in foreseen.HEADINGS:
+        table.add_column(heading, overflow="fold", no_wrap=heading == "over the run")
+    for row in seen:
+        table.add_row(*map(Text, row.cells()))
+    return table
+
+
 def packing_table(run: Run, slow: Sequence[packing.Row]) -> Table:
     title = "Slow packing of datatypes with gaps, predicted, s a rank"
     table = Table(title=title, title_justify="left")
@@ -353,6 +365,7 @@ def conclusion(run: Run) -> list[str]:
                 "moved only while the program waited, though the wire was idle while it computed"
                 f"{copying_text(run)}."
             )
+            lines += foreseen.moved_lines(run)
         lines.append(
             f"Known from {reasons.looks} waits sampled: the byte counters of TCP connections were "
             f"read around them. The wire carried at most {run.wire_rate / 1e6:.0f} MB/s one way."
@@ -414,7 +427,7 @@ def one_sided_lines(run: Run) -> list[str]:
     """Waits without a request. Older records do not tell for whom they were."""
     found = one_sided.OneSided(run)
     if found.is_recorded:
-        return one_sided.lines(found)
+        return [*one_sided.lines(found), *foreseen.lines(found)]
     seconds = run.one_sided_s
     if seconds <= WORTH_NAMING * run.wall:
         return []
