@@ -4,13 +4,14 @@ hints, and the rows of the suites that compare ghosts with targets are those of 
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
 import matrix
 import pytest
 import support
-from headway.bench import adaptive, analysis, modes
+from headway.bench import adaptive, analysis, command, modes, nwchem
 from headway.bench import build as bench_build
 from headway.mpi.mpis import Mpi, find_mpis
 
@@ -54,7 +55,7 @@ CASES = {
     f"{suite.name}, {case.name}": case
     for suite in adaptive.SUITES
     for case in suite.cases[-1:]
-    if suite.name != "adapt-intervals"
+    if suite.name != "adapt-intervals" and case.program in SHORT
 }
 
 
@@ -138,3 +139,54 @@ def test_modes_that_the_library_does_not_have_are_left_out(monkeypatch: pytest.M
     assert names[:4] == ["plain", "headway", "headway-ghosts", "headway-guided"]
     assert "headway-auto" not in names and "headway-global" in names
     assert modes.modes_skipped(suite) == {"headway-auto": "no"}
+
+
+#: what NWChem 7.0.2 prints, shortened
+NWCHEM = """
+         Total DFT energy =     -152.813593228218
+ Task  times  cpu:        2.3s     wall:        4.0s
+         Total SCF energy =   -152.015112860186
+ Task  times  cpu:        0.8s     wall:        1.9s
+         Total SCF energy =   -152.015112860186
+ Total CCSD energy:           -152.410762217237874
+ Total SCS-CCSD energy:                -152.505599650185275
+ Time for integral evaluation pass     1        1.25
+ Time for triples evaluation pass      1        6.31
+ Total CCSD(T) energy:                -152.4147172{digits}
+ Task  times  cpu:        7.6s     wall:       15.7s
+"""
+
+
+def test_phases_of_nwchem_have_their_energies() -> None:
+    def told(mode: str, digits: str) -> dict:
+        result = nwchem.result_read(NWCHEM.format(digits=digits))
+        return {**launch(mode, result), "program": nwchem.PROGRAM}
+
+    each = ("plain", "676235"), ("headway-guided", "676999"), ("headway-auto", "976235")
+    rows = analysis.rows_make([told(*one) for one in each])
+    found = {(row["case"].removeprefix("c: "), row["mode"]): row for row in rows}
+    seconds = {name: row["values"]["total_s"]["median"] for (name, at), row in found.items()}
+    assert seconds == {
+        "DFT": 4.0,
+        "SCF": 1.9,
+        "CCSD": pytest.approx(9.39),
+        "(T)": 6.31,
+        adaptive.WHOLE: pytest.approx(21.6),
+    }
+    assert found["(T)", "headway-guided"]["is_same_answer"], "to the last digit that is compared"
+    assert not found["(T)", "headway-auto"]["is_same_answer"]
+    assert found["CCSD", "headway-auto"]["derived"]["of_guided"] == pytest.approx(1.0)
+    assert nwchem.result_read(NWCHEM.replace("triples", "no")) is None
+
+
+def test_without_nwchem_its_suite_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(nwchem.install, "debian_version", lambda package: "")
+    parser = argparse.ArgumentParser()
+    command.add_parser(parser.add_subparsers())
+    assert command.bench(parser.parse_args(["bench", "adapt-nwchem"])) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert said == (
+        "adapt-nwchem: skipped: NWChem is not installed; Debian: apt-get install nwchem-mpich"
+    )

@@ -13,7 +13,8 @@ import statistics
 from collections.abc import Iterable
 from typing import Any
 
-from headway.bench.cases import KIB, Case
+from headway.bench import nwchem
+from headway.bench.cases import KIB, Case, get_compute_update
 from headway.bench.suite import FOUR_A_CORE, NO_WINDOWS, Suite
 
 PROGRAM, COST_PROGRAM = "rma_phases", "rma_cost"
@@ -158,6 +159,29 @@ COST_BETWEEN = Case(
 )
 
 
+NWCHEM = Case(
+    "DFT, SCF and CCSD(T) of two water molecules",
+    nwchem.PROGRAM,
+    options={"input": "phases.nw"},
+    cores_per_node=1,
+    timeout_s=120.0,
+    excluded={
+        name: "Debian's NWChem is of MPICH 4" for name in ("mpich5", "impi", "ompi4", "ompi5")
+    },
+)
+
+
+#: for programs that say nothing of routes: the environment does, for the whole run. As the paper's
+#: CSP_ASYNC_CONFIG=ON, `guided` leaves near operations alone, which HEADWAY_REDIRECT=on would not.
+SILENT: dict[str, Any] = {
+    "adapt": ("local", "global", "auto"),
+    "settings": {
+        GUIDED.removeprefix("headway-"): {"HEADWAY_ADAPT": "guided"},
+        "guided-off": {"HEADWAY_ADAPT": "guided", "CSP_ASYNC_CONFIG": "off"},
+    },
+}
+
+
 def adaptive_suite(name: str, title: str, cases: tuple[Case, ...], **more: Any) -> Suite:
     more = {"adapt": ADAPT, "rated": RATED, **more}
     return Suite(
@@ -219,6 +243,18 @@ SUITES = (
             },
         },
     ),
+    adaptive_suite(
+        "adapt-nwchem",
+        "Ghosts or targets: NWChem, phase by phase",
+        (NWCHEM,),
+        **SILENT,
+    ),
+    adaptive_suite(
+        "adapt-tasks",
+        "Ghosts or targets: tasks from a shared counter",
+        (get_compute_update(1, 192, 1152), get_compute_update(2, 192, 1152)),
+        **SILENT,
+    ),
 )
 
 
@@ -265,12 +301,14 @@ def cost_parts(result: dict[str, Any]) -> Iterable[Part]:
 
 def has_parts(result: dict[str, Any]) -> bool:
     """Whether rows are of parts of its launches."""
-    return result["program"] == PROGRAM or (
+    return result["program"] in (PROGRAM, nwchem.PROGRAM) or (
         result["program"] == COST_PROGRAM and "," in result["what"]
     )
 
 
 def parts(result: dict[str, Any]) -> list[Part]:
+    if result["program"] == nwchem.PROGRAM:
+        return list(nwchem.parts(result, WHOLE))
     return list(phase_parts(result) if result["program"] == PROGRAM else cost_parts(result))
 
 

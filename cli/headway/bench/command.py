@@ -20,8 +20,19 @@ from typing import Any
 
 from rich.console import Console
 
-from headway.bench import analysis, build, launches, machine, places, report, suites, windows
+from headway.bench import (
+    analysis,
+    build,
+    launches,
+    machine,
+    nwchem,
+    places,
+    report,
+    suites,
+    windows,
+)
 from headway.bench.modes import Mode, library_of, modes_make, modes_skipped
+from headway.bench.programs import install
 from headway.bench.programs import page as programs_page
 from headway.bench.programs import suite as programs_suite
 from headway.bench.suite import Suite
@@ -92,7 +103,7 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--install",
         action="store_true",
-        help="suite programs: install what it needs from Debian and the Python package index",
+        help="suites programs, adapt-nwchem: install what it needs from Debian and the Python package index",
     )
 
 
@@ -342,7 +353,7 @@ def rows_make(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def measure(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     suite = suite_choose(options)
     mpis = mpis_choose(options.mpi)
-    programs = sorted({case.program for case in suite.cases} | {"workrate"})
+    programs = sorted({case.program for case in suite.cases} - {nwchem.PROGRAM} | {"workrate"})
     if build.build(mpis, places.built(), programs):
         raise HeadwayError("benchmark programs do not build", "see the messages above")
     console.print(f"[bold]{suite.title}[/bold]: {', '.join(mpi.title for mpi in mpis)}")
@@ -400,6 +411,17 @@ def document_read(path: Path) -> dict[str, Any]:
     return document
 
 
+def missing(options: argparse.Namespace) -> str:
+    """Why a suite of a program that others wrote is left out; it is installed where that is asked
+    for."""
+    suite = suites.find(options.suite)
+    if suite is None or all(case.program != nwchem.PROGRAM for case in suite.cases):
+        return ""
+    if options.install:
+        install.ensure([nwchem.TOLD], consent=True)
+    return nwchem.missing()
+
+
 def bench(options: argparse.Namespace) -> int:
     console = make_console()
     if options.list or not (options.suite or options.render):
@@ -416,6 +438,9 @@ def bench(options: argparse.Namespace) -> int:
             document["rows"] = rows_make(document["launches"])
     elif options.suite == programs_suite.NAME:
         return programs_suite.run(options, mpis_choose(options.mpi), console)
+    elif reason := missing(options):
+        console.print(f"{options.suite}: skipped: {reason}", markup=False)
+        return 0
     else:
         document = measure(options, console)
     report.tables_print(document, console)

@@ -9,12 +9,12 @@ import os
 import shutil
 import statistics
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from headway import records
-from headway.bench import causes, machine, places
+from headway.bench import causes, machine, nwchem, places
 from headway.bench.cases import FRAMING, Case, Phase
 from headway.bench.modes import Mode
 from headway.cluster import Cluster, LocalNode, open_cluster
@@ -167,11 +167,12 @@ class Setting:
         """One launch under the lock: the program's object, or why there is none."""
         assert self.cluster is not None
         env = BLAS_THREADS | openmp(case) | mode.env
-        folder = self.scratch / f"records-{os.getpid()}"
+        folder = self.scratch.absolute() / f"records-{os.getpid()}"
         if mode.has_headway:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             env["HEADWAY_RECORD"] = str(folder)
+        is_nwchem = case.program == nwchem.PROGRAM
         argv = [str(self.programs / case.program), *arguments, *mode.arguments]
         if case.is_last_apart:
             cores = sorted(os.sched_getaffinity(0))
@@ -180,17 +181,20 @@ class Setting:
         launcher_env = mode.launcher_env | transport.settings(
             self.mpi.title, self.cluster.bits_per_s, choice=mode.transport
         )
-        with machine.timed_section():
+        place = nwchem.work_folder(self.scratch) if is_nwchem else nullcontext()
+        with place as cwd, machine.timed_section():
             done = self.cluster.run(
                 self.mpi,
-                argv,
+                nwchem.command(case) if is_nwchem else argv,
                 env=env,
                 launcher_env=launcher_env,
                 ranks_per_node=case.ranks_per_node + mode.ghosts,
                 cores_per_node=case.cores_per_node or case.ranks_per_node,
                 timeout=timeout_s,
+                cwd=cwd,
             )
-        result = object_find(done.stdout)
+        find = nwchem.result_read if is_nwchem else object_find
+        result = find(done.stdout)
         failure = ""
         if done.timed_out:
             failure = f"ran out of its {timeout_s:.0f} s" + (
