@@ -19,6 +19,9 @@ enum { VOTE_NS = 1000 };
 #define PROPOSAL_MAX (INT64_C(1) << 40)
 #define COMMAND (INT64_C(1) << 62)
 
+/* Of one operation: so that the sum over a job's members is a number. */
+#define FORESEEN_MAX (INT64_C(1) << 32)
+
 /* A look at the other route of accumulates that finds no operation is given up after so many agreements. */
 enum { LOOK_AGREEMENTS = 8 };
 
@@ -147,6 +150,18 @@ static int64_t propose(struct hw_rma_window *window)
     return commanded ? commanded : measured_gain(window);
 }
 
+/* A program that never meets on a window keeps the route that its accumulates begin with. So a window begins
+ * as the last one showed that knows both routes. What Put and Get showed may lead to owners alone, as with
+ * hinted_gain(). */
+static int64_t foresee(void)
+{
+    if (hw_options.adapt != HW_OPTION_ADAPT_AUTO)
+        return 0;
+    int64_t shown = hw_rma_measure_shown_ns(false), moves = hw_rma_measure_shown_ns(true);
+    int64_t gain = shown ? shown : moves < 0 ? moves : 0;
+    return gain > FORESEEN_MAX ? FORESEEN_MAX : gain < -FORESEEN_MAX ? -FORESEEN_MAX : gain;
+}
+
 /* ---- after an agreement ---- */
 
 static void tell_agreed(const struct hw_rma_window *window, enum hw_rma_route route)
@@ -185,7 +200,7 @@ static void agreed(struct hw_rma_window *window, enum hw_rma_route before)
 
 void hw_rma_adapt_open(void)
 {
-    static const struct hw_rma_adapting all = {make, end, propose, agreed};
+    static const struct hw_rma_adapting all = {make, end, propose, foresee, agreed};
     if (hw_options.adapt > HW_OPTION_ADAPT_GUIDED)
         hw_rma_adapting = &all;
     hw_rma_measure_open();

@@ -44,6 +44,18 @@ enum { STALE = 3 };
 
 static uint64_t opened_ns, spent_ns; /* of the run, by the looks of all windows */
 
+/* What the last windows that know both routes showed that an operation takes longer by the owner; relaxed. A
+ * difference of less than a part of the shorter one shows nothing. */
+enum { SHOWN_PARTS = 8 };
+static _Atomic int64_t shown_by_moves_ns, shown_by_accumulates_ns;
+
+static void show(_Atomic int64_t *shown_ns, int64_t ghost_ns, int64_t owner_ns)
+{
+    int64_t longer = owner_ns - ghost_ns, shorter = longer > 0 ? ghost_ns : owner_ns;
+    if (ghost_ns && owner_ns)
+        hw_atomic_store_relaxed(shown_ns, llabs(longer) > shorter / SHOWN_PARTS ? longer : 0);
+}
+
 static uint64_t spare_ns(uint64_t now_ns)
 {
     uint64_t all_ns = (now_ns - opened_ns) / SPARE_PARTS;
@@ -144,8 +156,11 @@ static uint64_t learn_moves(struct hw_rma_window *window, struct hw_route_round 
     uint64_t left = hw_route_learn(route, &round);
     spent_ns += route->spent_ns - spent;
     of->met = window->adapt->timed_count;
-    if (route->looks != looks)
+    if (route->looks != looks) {
         HW_COUNT(route_looks);
+        show(&shown_by_moves_ns, (int64_t)hw_route_ns(route, HW_ROUTE_GHOST),
+             (int64_t)hw_route_ns(route, HW_ROUTE_OWNER));
+    }
     if (route->way != before)
         hw_rma_told_change(window, class, route, round.share_percent);
     return left;
@@ -190,6 +205,8 @@ static uint64_t learn_accumulates(struct hw_rma_window *window, struct hw_route_
     *known = *known ? *known - *known / NEWEST_PARTS + ns / NEWEST_PARTS : ns;
     measured->operations += round->operations * round->rounds;
     doubt_other(measured, round->way);
+    show(&shown_by_accumulates_ns, (int64_t)measured->ns[HW_ROUTE_GHOST],
+         (int64_t)measured->ns[HW_ROUTE_OWNER]);
     if (window->rank > 0)
         return ACCUMULATE_ROUNDS;
     uint64_t spent = adapt->accumulates.spent_ns;
@@ -283,6 +300,11 @@ int64_t hw_rma_measure_moves_gain_ns(const struct hw_rma_adapt *adapt)
     int64_t ghost = (int64_t)hw_route_ns(&last->route, HW_ROUTE_GHOST);
     int64_t owner = (int64_t)hw_route_ns(&last->route, HW_ROUTE_OWNER);
     return ghost && owner ? owner - ghost : 0;
+}
+
+int64_t hw_rma_measure_shown_ns(bool is_moves)
+{
+    return hw_atomic_load_relaxed(is_moves ? &shown_by_moves_ns : &shown_by_accumulates_ns);
 }
 
 void hw_rma_measure_open(void) { opened_ns = hw_clock_fast_ns(); }

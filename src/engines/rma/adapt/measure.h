@@ -68,6 +68,10 @@ void hw_rma_measure_open(void);
  * not known. */
 int64_t hw_rma_measure_moves_gain_ns(const struct hw_rma_adapt *adapt);
 
+/* The same as the last window showed it that knows it, of accumulates or, IS_MOVES, of Put and Get. 0: no
+ * window has. Any thread. */
+int64_t hw_rma_measure_shown_ns(bool is_moves);
+
 /* Of the first member: whether a look at the other route of accumulates until the next agreement can be
  * spared. */
 bool hw_rma_measure_can_look(const struct hw_rma_adapt *adapt);

@@ -19,6 +19,10 @@ struct hw_rma_adapting {
      * it is. */
     int64_t (*propose)(struct hw_rma_window *window);
 
+    /* Before a window is made: the same of one operation, as other windows of this process have shown it. 0:
+     * nothing is known. */
+    int64_t (*foresee)(void);
+
     /* After members have agreed; the route of accumulates is what they agreed upon, BEFORE what it was. */
     void (*agreed)(struct hw_rma_window *window, enum hw_rma_route before);
 };

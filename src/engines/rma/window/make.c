@@ -356,6 +356,7 @@ static enum hw_status make(struct hw_rma_plan *plan, enum hw_status status, MPI_
     plan->own.may_use_owner = hw_rma_route_may_use_owner();
     plan->own.changes_at_barriers = hw_rma_route_changes_at_barriers();
     plan->own.begins_by_owner = hw_rma_route_begins_by_owner();
+    plan->own.foreseen_ns = hw_rma_route_foreseen_ns();
     if (plan->own.wish == HW_RMA_WISH_OFF && !plan->own.may_use_owner)
         plan->own.consent = HW_RMA_REFUSED;
     if (status == HW_OK)

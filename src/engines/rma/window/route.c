@@ -40,6 +40,8 @@ bool hw_rma_route_begins_by_owner(void)
            !hw_world_is_crowded(users, false);
 }
 
+int64_t hw_rma_route_foreseen_ns(void) { return hw_rma_adapting ? hw_rma_adapting->foresee() : 0; }
+
 uint64_t hw_rma_route_draw(struct hw_rma_window *window) { return hw_dice_roll(&window->routes.dice) >> 11; }
 
 /* A process to which operations go has to make progress for their origins. */
@@ -87,6 +89,15 @@ static void place_owners(struct hw_rma_window *window, const struct hw_rma_plan 
     }
 }
 
+/* By what members have learnt on other windows, where they know something. */
+static bool begins_by_owner(const struct hw_rma_plan *plan)
+{
+    int64_t sum_ns = 0;
+    for (int i = 0; i < plan->size; i++)
+        sum_ns += plan->offers[i].foreseen_ns;
+    return sum_ns ? sum_ns < 0 : plan->offers[0].begins_by_owner;
+}
+
 void hw_rma_route_place(struct hw_rma_window *window, const struct hw_rma_plan *plan)
 {
     if (!plan->may_use_owner)
@@ -106,7 +117,7 @@ void hw_rma_route_place(struct hw_rma_window *window, const struct hw_rma_plan *
         }
     window->routes.wish = (uint32_t)plan->offers[0].wish;
     bool is_owners = plan->offers[0].wish == HW_RMA_WISH_OFF ||
-                     (plan->offers[0].wish != HW_RMA_WISH_ON && plan->offers[0].begins_by_owner);
+                     (plan->offers[0].wish != HW_RMA_WISH_ON && begins_by_owner(plan));
     hw_rma_route_set(window, is_owners ? HW_RMA_ROUTE_OWNER : HW_RMA_ROUTE_GHOST);
     if (hw_rma_adapting)
         hw_rma_adapting->make(window);

@@ -53,6 +53,10 @@ bool hw_rma_route_changes_at_barriers(void);
 /* Whether windows of this process begin with the owners' route, where nobody says otherwise. */
 bool hw_rma_route_begins_by_owner(void);
 
+/* What other windows of this process have shown that the ghosts' route saves an operation; less than 0: costs
+ * it. 0: nothing is known, and the rule above counts. */
+int64_t hw_rma_route_foreseen_ns(void);
+
 /* Once the shadow window is made and the members' wishes are known: where owners are, and with which routes
  * the window begins. */
 void hw_rma_route_place(struct hw_rma_window *window, const struct hw_rma_plan *plan);
