@@ -62,6 +62,8 @@ class Case:
     phases: tuple[Phase, ...] = ()
     #: so many windows of a phase that computes have a row of their own; 0: a row for each phase
     first: int = 0
+    #: by MPI: options in the place of these
+    options_on: dict[str, dict[str, str]] = field(default_factory=dict)
     #: MPIs it is not run on, and why
     excluded: dict[str, str] = field(default_factory=dict)
 

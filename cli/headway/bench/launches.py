@@ -279,7 +279,7 @@ class Setting:
         """The command line of every mode of this case, the same for all."""
         arguments = [
             word
-            for name, value in case.options.items()
+            for name, value in (case.options | case.options_on.get(self.mpi.name, {})).items()
             for word in ((f"--{name}", value) if value else (f"--{name}",))
         ]
         if case.program == "get_compute_update":
