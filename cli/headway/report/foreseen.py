@@ -22,7 +22,6 @@ from headway.report.moments import Moments, Span
 from headway.report.one_sided import WORTH, OneSided
 from headway.report.partners import LEAST_SIZE_CLASS
 from headway.report.phases import Phase, phases_of
-from headway.report.recorded import moments_of
 from headway.report.runs import Run
 
 HEADINGS = ("rank", "in MPI", "over the run", "computed while waited for")
@@ -249,14 +248,9 @@ def ranks_text(targets: Sequence[Target]) -> str:
 
 def moved_share(run: Run) -> float | None:
     """Of the bytes sent without blocking, those in messages that ghosts could move, as far as the
-    profile tells. None: within one node, with ghosts, or several threads in MPI they move none."""
-    threads = [moments.threads for record in run.records if (moments := moments_of(record))]
+    profile tells. None: within one node, or with ghosts, they move no more."""
     has_ghosts = any(record.ghost >= 0 for record in run.records)
-    if (
-        len({record.host for record in run.records}) < 2
-        or has_ghosts
-        or max(threads, default=0) > 1
-    ):
+    if len({record.host for record in run.records}) < 2 or has_ghosts:
         return None
     sites = [site for site in run.sites if SENDING.match(site.function)]
     sent = sum(site.total("bytes") for site in sites)
