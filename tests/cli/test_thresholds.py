@@ -89,7 +89,7 @@ def test_a_pattern_has_a_window_for_each_route() -> None:
         patterns.patterns(["rput"])
 
 
-@matrix.one_of_a("family")
+@matrix.only(matrix.on("mpich5"), "no different for another MPI")
 def test_run_takes_the_thresholds_of_the_machine(
     headway: Headway, hello: Path, mpi: Mpi, tmp_path: Path
 ) -> None:
