@@ -8,7 +8,7 @@ from pathlib import Path
 from headway.report import foreseen, page, runs, text
 from headway.report.one_sided import OneSided
 from rich.console import Console
-from test_one_sided import MS, ROUND, Made, pair, run_of
+from test_one_sided import MS, ROUND, Made, pair, run_of, two_nodes
 from test_report import record, save
 
 
@@ -41,6 +41,12 @@ def test_a_target_in_mpi_answers_by_itself() -> None:
     first = Made(0, host="one").waits_for(1, 5, 15)
     (line,) = told(first, Made(1, host="one").computes(2, 2.5))
     assert "they answer by themselves, and ghosts would shorten no wait" in line
+
+
+def test_a_thread_that_is_as_good_is_named() -> None:
+    """Between nodes sockets wake it."""
+    (line,) = told(*two_nodes())
+    assert "the progress thread serves them as well as ghosts" in line
 
 
 def test_changes_within_a_run_are_drawn() -> None:

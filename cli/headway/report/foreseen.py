@@ -19,7 +19,7 @@ from functools import cached_property
 from headway import options, records, thresholds
 from headway.options_table import OPTIONS
 from headway.report.moments import Moments, Span
-from headway.report.one_sided import WORTH, OneSided
+from headway.report.one_sided import AS_GOOD, WORTH, OneSided
 from headway.report.partners import LEAST_SIZE_CLASS
 from headway.report.phases import Phase, phases_of
 from headway.report.runs import Run
@@ -202,6 +202,8 @@ def said(foreseen: Foreseen) -> str:
         return (
             f"{answers}ghosts would shorten no wait worth naming. Leave their cores to the program."
         )
+    if foreseen.found.thread_s >= AS_GOOD * foreseen.found.ghosts_s:
+        return "the progress thread serves them as well as ghosts, which take cores of the program."
     if owner <= SOME:
         return (
             "ghosts would serve nearly all operations (`headway run --ghosts 1`, routes as they "
