@@ -103,7 +103,8 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--install",
         action="store_true",
-        help="suites programs, adapt-nwchem: install what it needs from Debian and the Python package index",
+        help="suites programs, adapt-nwchem: install what they need from Debian and the Python "
+        "package index",
     )
 
 
