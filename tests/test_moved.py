@@ -53,6 +53,39 @@ def test_random_programs(
 
 
 @matrix.one_of_a("family")
+def test_datatypes(mpi: Mpi, tmp_path: Path) -> None:
+    program = support.compile_program(mpi, "moved_types", [support.PROGRAMS / "moved_types.c"])
+    records = two_nodes.same_output(mpi, [str(program)], tmp_path, environment=MOVED, timeout=60)
+    # 7 kinds of receivers, 3 times: from a row all, from five kinds all but the first ones
+    assert total(records, "p2p_offloaded") == 21 + 5 * 21 - 5
+    assert total(records, "p2p_tickets") == total(records, "p2p_offloaded")
+    reasons = {reason for record in records for reason in record["declined"]}
+    assert "p2p: of a datatype with many small blocks" in reasons
+
+
+@matrix.quick(matrix.on("mpich5"))
+@matrix.one_of_a("family")
+@pytest.mark.parametrize("cores", [0, 1], ids=["own", "shared"])
+def test_auto(mpi: Mpi, cores: int, tmp_path: Path) -> None:
+    """A program that waits at once is left alone, and all are where a ghost shares a core."""
+    program = support.compile_program(mpi, "moved_types", [support.PROGRAMS / "moved_types.c"])
+    auto = {**MOVED, "HEADWAY_P2P": "auto"}
+    records = two_nodes.same_output(
+        mpi, [str(program)], tmp_path, environment=auto, timeout=60, cores=cores
+    )
+    if cores:
+        assert {record["p2p"] for record in records} == {"thread"}
+        told = {record["p2p_reason"] for record in records}
+        assert "ghosts share cores with the program" in told
+        assert total(records, "p2p_offloaded") == 0
+        return
+    assert {record["p2p"] for record in records} == {"ghost"}
+    reasons = {reason for record in records for reason in record["declined"]}
+    assert "p2p: not worth it, since its sender waits at once" in reasons
+    assert 4 <= total(records, "p2p_offloaded") < 100
+
+
+@matrix.one_of_a("family")
 def test_persistent_sends(mpi: Mpi, tmp_path: Path) -> None:
     program = support.compile_program(
         mpi, "moved_persistent", [support.PROGRAMS / "moved_persistent.c"]

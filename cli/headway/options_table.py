@@ -188,16 +188,18 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         name="HEADWAY_P2P",
         type="enum",
-        default="off",
-        values=("off", "ghost"),
-        accepted="off | ghost",
+        default="thread",
+        values=("thread", "auto", "ghost"),
+        accepted="thread | auto | ghost",
         brief="who moves large nonblocking messages",
         help=(
-            "off: the MPI, helped by the progress thread. ghost: the ghosts, with HEADWAY_GHOSTS: "
-            "MPI_Isend and MPI_Issend of contiguous data to another node hand the message over in "
-            "the time of a small one, and it moves while the program computes, into memory of the "
-            "receiver's node. All processes of the job need Headway; else the MPI moves "
-            "everything, as it does what ghosts cannot take."
+            "thread: the MPI, helped by the progress thread. ghost: the ghosts, with "
+            "HEADWAY_GHOSTS: MPI_Isend, MPI_Issend and starts of persistent sends of contiguous "
+            "data to another node hand the message over in the time of a small one, and it moves "
+            "while the program computes, into memory of the receiver's node. All processes of the "
+            "job need Headway; else the MPI moves everything, as it does what ghosts cannot take. "
+            "auto: as ghost if the ghosts of all nodes have cores of their own, and of messages "
+            "of a size whose sender does not wait at once; else as thread."
         ),
     ),
     Option(

@@ -42,7 +42,12 @@ def summarise(records: Sequence[Record]) -> list[str]:
 
 def details(records: Sequence[Record]) -> list[str]:
     """What there is to say of the engine, beside the headline."""
-    lines = [*progress_lines(records), *ghost_lines(records), *overlap_lines(records)]
+    lines = [
+        *progress_lines(records),
+        *ghost_lines(records),
+        *message_lines(records),
+        *overlap_lines(records),
+    ]
     return [*lines, *left_out_lines(records), *declined_lines(records)]
 
 
@@ -194,6 +199,19 @@ def ghost_lines(records: Sequence[Record]) -> list[str]:
     line = f"The ghosts served {plural(windows, 'window')}"
     line += f"; {plural(near, 'operation')} within a node needed no ghost" if near else ""
     return [f"{line}.{took}", *helper_lines(records)]
+
+
+def message_lines(records: Sequence[Record]) -> list[str]:
+    """Who moved large messages, where ghosts were asked to."""
+    moved = int(total(records, "p2p_offloaded"))
+    if reasons := sorted({str(r.p2p_reason) for r in records if r.p2p_reason}):
+        # of the others it says only that another process cannot
+        own = [one for one in reasons if one != "another process declines"] or reasons
+        return [f"The MPI moved all messages: {own[0]}."]
+    if not any(r.p2p == "ghost" for r in records):
+        return []
+    size = size_text(total(records, "p2p_offloaded_bytes"))
+    return [f"The ghosts moved {plural(moved, 'message')}" + (f", {size}." if moved else ".")]
 
 
 def helper_lines(records: Sequence[Record]) -> list[str]:

@@ -77,7 +77,7 @@ static bool are_options_possible(void)
                      "(ulimit -r), or set HEADWAY_PRIORITY=auto");
         return false;
     }
-    if (hw_options.p2p == HW_OPTION_P2P_OFF)
+    if (hw_options.p2p == HW_OPTION_P2P_THREAD || (hw_options.p2p == HW_OPTION_P2P_AUTO && !has_ghosts))
         return true;
     int64_t machine_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
     if (!has_ghosts)

@@ -171,6 +171,8 @@ static void write_body(FILE *file, const struct hw_record_facts *facts, enum hw_
         .ghost = facts->ghost,
         .ghost_cpu_s = seconds(facts->ghost_cpu_ns),
         .placement = facts->placement,
+        .p2p = facts->p2p ? facts->p2p : "thread",
+        .p2p_reason = facts->p2p_reason,
         .eager_limit_bytes = facts->eager_limit_bytes,
         .ending = ending_names[ending],
         .ending_code = ending == HW_RECORD_ABORTED || ending == HW_RECORD_SIGNAL ? code : HW_RECORD_ABSENT,

@@ -58,7 +58,7 @@ enum hw_status hw_world_terms_compare(const struct hw_world_terms *first, const 
         differing = offsetof(struct hw_options, adapt);
     else if (first->p2p != other->p2p)
         differing = offsetof(struct hw_options, p2p);
-    else if (first->p2p != HW_OPTION_P2P_OFF && first->staging_bytes != other->staging_bytes)
+    else if (first->p2p != HW_OPTION_P2P_THREAD && first->staging_bytes != other->staging_bytes)
         differing = offsetof(struct hw_options, staging_bytes);
     else
         return HW_OK;

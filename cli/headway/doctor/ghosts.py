@@ -32,7 +32,10 @@ def serving(answers: Sequence[Answer]) -> Finding:
 def own_core(cores: int) -> Finding:
     """A ghost that has one spins there; one that has none has to be woken up."""
     if cores < 2:
-        remedy = "an operation then takes a wake-up more, tens of microseconds"
+        remedy = (
+            "an operation then takes a wake-up more, tens of microseconds, and with "
+            "HEADWAY_P2P=auto the MPI moves all messages"
+        )
         return Finding(NOTE, "ghost cores", "none to spare: a ghost shares the program's", remedy)
     text = f"a ghost has a core to itself if the program leaves one of {cores} idle"
     remedy = "if not, it shares a core, and each operation waits until it is woken"

@@ -281,6 +281,11 @@ class Record:
     #: how the ghosts of the node were chosen: the last process; near those they serve, by hwloc;
     #: the last and even shares, and why
     placement: str = ""
+    #: who moves large nonblocking messages: the MPI, helped by the progress thread, or the
+    #: ghosts
+    p2p: str = ""
+    #: why not the ghosts, where they were asked for; absent: nothing to say
+    p2p_reason: str = ""
     #: Headway's
     version: str = ""
     #: program and arguments, as a shell takes them; cut after some 4000 bytes, which ... shows
@@ -464,6 +469,8 @@ class Record:
             ghost=integer(raw, "ghost", -1),
             ghost_cpu_s=number(raw, "ghost_cpu_s"),
             placement=text(raw, "placement"),
+            p2p=text(raw, "p2p"),
+            p2p_reason=text(raw, "p2p_reason"),
             version=text(raw, "version"),
             command=text(raw, "command"),
             started_s=number_or_none(raw, "started_s"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Point-to-point messages moved by ghosts (papers/000; doc/adr/0044): the MPI matches a ticket, the ghosts
- * move the data. Only with HEADWAY_P2P=ghost, and if all processes of the job can (ghost/service.h). */
+ * move the data. Only with HEADWAY_P2P=ghost or auto, and if all processes of the job can (ghost/service.h).
+ */
 #include "engines/engine.h"
 
 #include "base/log.h"
@@ -27,7 +28,7 @@ static bool has_begun;
 
 static void prepare(void)
 {
-    if (hw_options.p2p == HW_OPTION_P2P_GHOST && hw_options.ghosts.count > 0)
+    if (hw_options.p2p != HW_OPTION_P2P_THREAD && hw_options.ghosts.count > 0)
         hw_p2p_service_add();
 }
 
@@ -48,14 +49,14 @@ static uint64_t min_bytes(void)
 
 static enum hw_status begin(void)
 {
-    if (hw_options.p2p == HW_OPTION_P2P_OFF)
+    if (hw_options.p2p == HW_OPTION_P2P_THREAD)
         return HW_DECLINED;
     if (!hw_p2p_opened.is_open) {
         if (hw_p2p_opened.reason)
             hw_record_declined(hw_p2p_opened.reason);
         return HW_DECLINED;
     }
-    if (!hw_p2p_own_open() || !hw_p2p_transfers_open(min_bytes())) {
+    if (!hw_p2p_own_open() || !hw_p2p_transfers_open(min_bytes(), hw_options.p2p == HW_OPTION_P2P_AUTO)) {
         hw_log_fatal("no memory to have messages moved by ghosts; run without HEADWAY_P2P");
         return HW_NOMEM;
     }
@@ -93,7 +94,21 @@ static void say(void)
         hw_log_note("ghosts move messages of %llu bytes and more between nodes",
                     (unsigned long long)min_bytes());
     else if (hw_p2p_opened.reason)
-        hw_log_note("HEADWAY_P2P=ghost: the MPI moves all messages, because %s", hw_p2p_opened.reason);
+        hw_log_note("HEADWAY_P2P=%s: the MPI moves all messages, because %s",
+                    hw_options.p2p == HW_OPTION_P2P_AUTO ? "auto" : "ghost", hw_p2p_opened.reason);
+}
+
+/* The record is also written when all has ended. */
+static void describe(struct hw_record_facts *facts)
+{
+    bool is_asked = hw_options.p2p != HW_OPTION_P2P_THREAD;
+    facts->p2p = is_asked && hw_p2p_opened.reason == NULL && hw_options.ghosts.count > 0 ? "ghost" : "thread";
+    if (!is_asked)
+        facts->p2p_reason = NULL;
+    else if (hw_options.ghosts.count == 0)
+        facts->p2p_reason = "there are no ghosts";
+    else
+        facts->p2p_reason = hw_p2p_opened.reason;
 }
 
 const struct hw_engine hw_engine_p2p = {
@@ -105,5 +120,6 @@ const struct hw_engine hw_engine_p2p = {
     .stop = stop,
     .p2p = &hw_p2p_calls,
     .goes = look_after,
+    .describe = describe,
     .say = say,
 };

@@ -2,6 +2,7 @@
 #include "engines/p2p/ghost/outgoing.h"
 
 #include "base/log.h"
+#include "engines/p2p/ghost/gather.h"
 #include "engines/p2p/ghost/users.h"
 #include "engines/p2p/ghost/wire.h"
 #include "ghost/give_up.h"
@@ -20,8 +21,9 @@ static struct message {
     struct hw_queue_cell *cell;
     struct hw_p2p_job job;
     const char *memory; /* where it lies, if it need not be read */
-    uint64_t sent;      /* bytes handed to the MPI, or given up */
-    int in_flight;      /* chunks that lie in the sender's memory */
+    struct hw_p2p_gather gather;
+    uint64_t sent; /* bytes handed to the MPI, or given up */
+    int in_flight; /* chunks that lie in the sender's memory */
     int place, tag, error;
 } messages[MESSAGES_MAX];
 static int message_count, next_message, next_user;
@@ -96,7 +98,8 @@ static void begin(struct message *message, struct hw_p2p_user *user, struct hw_q
         hw_ghost_give_up("was told to send a message to nobody");
     message->place = hw_world_ghost_place(message->job.to);
     message->tag = hw_p2p_wire_tag(message->place, is_used);
-    message->memory = hw_p2p_user_memory(user, message->job.address, message->job.bytes);
+    if (message->job.pieces == 0)
+        message->memory = hw_p2p_user_memory(user, message->job.address, message->job.bytes);
     message->user = user;
     message_count++;
     offer(message);
@@ -152,6 +155,13 @@ static void fail(struct message *message, int error)
         (unsigned long long)message->job.address, strerror(error));
 }
 
+static int read_chunk(struct message *message, char *copy, uint64_t bytes)
+{
+    if (message->job.pieces > 0)
+        return hw_p2p_gather_read(&message->gather, message->user->pid, &message->job, copy, bytes);
+    return hw_p2p_user_read(message->user, message->job.address + message->sent, copy, bytes);
+}
+
 /* A chunk that cannot be read is sent empty, so that the receiver's count of chunks is right. */
 static void send_chunk(struct message *message, int chunk)
 {
@@ -161,9 +171,7 @@ static void send_chunk(struct message *message, int chunk)
     owners[chunk] = data ? message : NULL;
     if (data == NULL) {
         char *copy = copies + (size_t)chunk * HW_P2P_CHUNK_BYTES;
-        int error = message->error
-                        ? message->error
-                        : hw_p2p_user_read(message->user, message->job.address + message->sent, copy, bytes);
+        int error = message->error ? message->error : read_chunk(message, copy, bytes);
         if (error && !message->error)
             fail(message, error);
         data = copy;

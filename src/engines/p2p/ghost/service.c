@@ -34,6 +34,8 @@ static bool is_ending;    /* of a ghost: nothing more is told */
 static const char *make_block(void)
 {
     size_t bytes = hw_p2p_block_bytes(hw_world.rank);
+    if (hw_options.p2p == HW_OPTION_P2P_AUTO && hw_world_is_crowded(hw_world.own_node->process_count, true))
+        return "ghosts share cores with the program";
     if (hw_world.node_count < 2)
         return "all processes are on one node";
     if (hw_p2p_lane_bytes(hw_world.rank) == 0)

@@ -34,13 +34,19 @@ struct hw_p2p_block {
 };
 static_assert(sizeof(struct hw_p2p_block) == 64, "what follows begins on a line");
 
+/* Of a message with gaps, in the sender's memory. */
+struct hw_p2p_piece {
+    uint64_t address, bytes;
+};
+static_assert(sizeof(struct hw_p2p_piece) == 16, "both sides read it");
+
 /* What a cell of the queue carries: a message of this process. */
 struct hw_p2p_job {
     uint64_t number;         /* of the message, among those of this sender to this receiver; from 0 */
     uint64_t address, bytes; /* in the sender's memory */
     uint64_t begin, end;     /* places in the lane */
     int32_t to;              /* rank in hw_world.all */
-    int32_t unused;
+    int32_t pieces;          /* 0: the bytes lie in a row; else at `address` is a list of so many pieces */
 };
 static_assert(sizeof(struct hw_p2p_job) == 48, "both sides read it");
 

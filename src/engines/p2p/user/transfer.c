@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/user/transfer.h"
 
+#include "base/clock.h"
 #include "engines/p2p/user/dense.h"
 #include "engines/p2p/user/own.h"
+#include "engines/p2p/user/pieces.h"
 #include "engines/p2p/user/readable.h"
 #include "engines/p2p/user/turns.h"
+#include "engines/p2p/user/worth.h"
 #include "ghost/bell.h"
 #include "profile/record.h"
 #include "progress/inside.h"
@@ -27,11 +30,14 @@ static struct lane *lanes;
 static struct hw_queue_producer producer;
 static struct hw_p2p_transfer *abandoned;
 
+static struct hw_p2p_worth worths[HW_P2P_WORTH_CLASSES]; /* if is_auto */
 static uint64_t min_bytes;
+static bool is_auto;
 
-bool hw_p2p_transfers_open(uint64_t least_bytes)
+bool hw_p2p_transfers_open(uint64_t least_bytes, bool is_auto_)
 {
     min_bytes = least_bytes;
+    is_auto = is_auto_;
     lanes = calloc((size_t)hw_world.user_count, sizeof *lanes);
     return lanes && hw_queue_produce(&producer, hw_p2p_queue_of(hw_p2p_opened.block), false);
 }
@@ -72,9 +78,9 @@ bool hw_p2p_transfer_is_small(const struct hw_p2p_sent *sent)
 static const char *refuse(const struct hw_p2p_sent *sent, int *to)
 {
     uint64_t size, bytes = hw_engines_bytes(sent->count, sent->datatype);
-    MPI_Datatype element = hw_p2p_element_of(sent->datatype, &size);
+    MPI_Datatype element = hw_p2p_pieces_element(sent->datatype, &size);
     if (element == HW_DATATYPE_NULL || element == HW_PACKED || HW_P2P_TICKET_BYTES % size != 0)
-        return "p2p: of a datatype with gaps, or of several";
+        return "p2p: of several datatypes, or one that is no ticket's";
     if (sent->buf == NULL || sent->tag < 0 || bytes > INT32_MAX || sent->comm == HW_COMM_NULL)
         return "p2p: not a message that ghosts move";
     const struct hw_world_members *members = hw_world_members_of(sent->comm);
@@ -89,10 +95,35 @@ static const char *refuse(const struct hw_p2p_sent *sent, int *to)
 bool hw_p2p_transfer_refuses(const struct hw_p2p_sent *sent)
 {
     int to;
+    uint64_t size;
     const char *reason = refuse(sent, &to);
+    if (reason == NULL && hw_p2p_element_of(sent->datatype, &size) == HW_DATATYPE_NULL)
+        reason = "p2p: persistent, of a datatype with gaps";
     if (reason)
         hw_record_declined(reason);
     return reason != NULL;
+}
+
+/* Where its bytes lie. NULL: they are listed in job->address, or lie in a row there. */
+static const char *find_bytes(const struct hw_p2p_sent *sent, struct hw_p2p_job *job)
+{
+    const char *unreadable = "p2p: in memory that ghosts cannot read", *reason;
+    uint64_t size;
+    job->address = (uint64_t)(uintptr_t)sent->buf;
+    if (hw_p2p_element_of(sent->datatype, &size) != HW_DATATYPE_NULL)
+        return hw_p2p_is_readable(sent->buf, job->bytes) ? NULL : unreadable;
+    struct hw_p2p_piece *pieces =
+        hw_p2p_pieces_make(sent->buf, sent->count, sent->datatype, &job->pieces, &reason);
+    if (pieces == NULL)
+        return reason;
+    const struct hw_p2p_piece *last = &pieces[job->pieces - 1];
+    job->address = (uint64_t)(uintptr_t)pieces;
+    if (!hw_p2p_opened.is_arena_only &&
+        hw_p2p_is_readable((const void *)pieces[0].address, pieces[0].bytes) &&
+        hw_p2p_is_readable((const void *)last->address, last->bytes))
+        return NULL;
+    free(pieces);
+    return unreadable;
 }
 
 /* In a turn. NULL: ghosts move it. */
@@ -103,12 +134,11 @@ static const char *judge(const struct hw_p2p_sent *sent, struct hw_p2p_job *job)
     if (reason)
         return reason;
     uint64_t bytes = hw_engines_bytes(sent->count, sent->datatype);
-    if (!hw_p2p_is_readable(sent->buf, bytes))
-        return "p2p: in memory that ghosts cannot read";
+    if (is_auto && !hw_p2p_worth_ask(&worths[hw_p2p_worth_class(bytes)]))
+        return "p2p: not worth it, since its sender waits at once";
     if (!find_room(to, bytes, job))
         return "p2p: no room on the receiver's node";
-    job->address = (uint64_t)(uintptr_t)sent->buf;
-    return NULL;
+    return find_bytes(sent, job);
 }
 
 /* ---- its end ---- */
@@ -129,7 +159,7 @@ static void note_cancelled(struct hw_p2p_transfer *transfer, const MPI_Status *s
     transfer->is_cancelled = flag != 0;
 }
 
-bool hw_p2p_transfer_is_over(struct hw_p2p_transfer *transfer)
+static bool look(struct hw_p2p_transfer *transfer)
 {
     int flag = 1;
     MPI_Status status;
@@ -146,7 +176,7 @@ bool hw_p2p_transfer_is_over(struct hw_p2p_transfer *transfer)
     return transfer->cell == NULL && flag;
 }
 
-void hw_p2p_transfer_wait(struct hw_p2p_transfer *transfer)
+static void wait_for(struct hw_p2p_transfer *transfer)
 {
     if (transfer->cell) {
         hw_p2p_own_wait(is_cell_done, transfer->cell);
@@ -157,6 +187,45 @@ void hw_p2p_transfer_wait(struct hw_p2p_transfer *transfer)
     if (request != HW_REQUEST_NULL && hw_bottom.Wait(&request, &status) == MPI_SUCCESS)
         note_cancelled(transfer, &status);
     hw_atomic_store_relaxed(&transfer->ticket_request, request);
+}
+
+/* What two looks so near to another have between them is a wait. */
+#define LOOKS_NS (20 * HW_NS_PER_US)
+
+/* It is over: once, whether it was worth it. */
+static void learn(struct hw_p2p_transfer *transfer, uint64_t now_ns)
+{
+    bool has_turn = hw_p2p_turn_begin();
+    hw_p2p_worth_learn(&worths[hw_p2p_worth_class(transfer->ticket.bytes)], now_ns - transfer->posted_ns,
+                       transfer->waited_ns);
+    hw_p2p_turn_end(has_turn);
+    transfer->posted_ns = 0;
+}
+
+bool hw_p2p_transfer_is_over(struct hw_p2p_transfer *transfer)
+{
+    bool is_over = look(transfer);
+    if (transfer->posted_ns == 0)
+        return is_over;
+    uint64_t now_ns = hw_clock_now_ns();
+    uint64_t before_ns = transfer->looked_ns ? transfer->looked_ns : transfer->posted_ns;
+    if (now_ns - before_ns < LOOKS_NS)
+        transfer->waited_ns += now_ns - before_ns;
+    transfer->looked_ns = now_ns;
+    if (is_over)
+        learn(transfer, now_ns);
+    return is_over;
+}
+
+void hw_p2p_transfer_wait(struct hw_p2p_transfer *transfer)
+{
+    uint64_t began_ns = transfer->posted_ns ? hw_clock_now_ns() : 0;
+    wait_for(transfer);
+    if (began_ns == 0)
+        return;
+    uint64_t now_ns = hw_clock_now_ns();
+    transfer->waited_ns += now_ns - began_ns;
+    learn(transfer, now_ns);
 }
 
 void hw_p2p_transfer_cancel(struct hw_p2p_transfer *transfer)
@@ -176,6 +245,7 @@ int hw_p2p_transfer_error(const struct hw_p2p_transfer *transfer)
 
 void hw_p2p_transfer_end(struct hw_p2p_transfer *transfer)
 {
+    free(transfer->pieces);
     memset(&transfer->ticket, 0, sizeof transfer->ticket); /* nobody finds one in memory that is used again */
     free(transfer);
 }
@@ -232,10 +302,14 @@ void hw_p2p_transfers_close(void)
 static struct hw_p2p_transfer *hand_over(const struct hw_p2p_job *job, MPI_Comm comm)
 {
     struct hw_p2p_transfer *transfer = calloc(1, sizeof *transfer);
-    if (transfer == NULL)
+    if (transfer == NULL) {
+        free(job->pieces > 0 ? (void *)(uintptr_t)job->address : NULL);
         return NULL;
+    }
     hw_atomic_store_relaxed(&transfer->ticket_request, HW_REQUEST_NULL);
     transfer->comm = comm;
+    if (job->pieces > 0)
+        transfer->pieces = (struct hw_p2p_piece *)(uintptr_t)job->address;
     transfer->ticket = (struct hw_p2p_ticket){.version = HW_P2P_TICKET_VERSION,
                                               .from = hw_world.user_rank,
                                               .number = job->number,
@@ -261,6 +335,7 @@ struct hw_p2p_transfer *hw_p2p_transfer_begin(const struct hw_p2p_sent *sent, bo
     bool has_turn = hw_p2p_turn_begin();
     const char *reason = judge(sent, &job);
     if (reason == NULL && wants_entry && !hw_request_reserve()) {
+        free(job.pieces > 0 ? (void *)(uintptr_t)job.address : NULL);
         reason = "p2p: no memory";
     } else if (reason == NULL && (transfer = hand_over(&job, sent->comm)) == NULL) {
         reason = "p2p: too many sends under way";
@@ -270,6 +345,8 @@ struct hw_p2p_transfer *hw_p2p_transfer_begin(const struct hw_p2p_sent *sent, bo
     hw_p2p_turn_end(has_turn);
     if (reason)
         hw_record_declined(reason);
+    if (transfer && is_auto)
+        transfer->posted_ns = hw_clock_now_ns();
     return transfer;
 }
 
@@ -277,7 +354,7 @@ struct hw_p2p_transfer *hw_p2p_transfer_begin(const struct hw_p2p_sent *sent, bo
 int hw_p2p_transfer_tell(struct hw_p2p_transfer *transfer, const struct hw_p2p_sent *sent)
 {
     uint64_t size;
-    MPI_Datatype element = hw_p2p_element_of(sent->datatype, &size);
+    MPI_Datatype element = hw_p2p_pieces_element(sent->datatype, &size);
     MPI_Count count =
         size ? (MPI_Count)(HW_P2P_TICKET_BYTES / size) : 0; /* judge has seen that it is not 0 */
     MPI_Request request = HW_REQUEST_NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A message that a ghost moves, and its ticket: contiguous data of basic datatypes, between nodes, where the
- * receiver's node has room and a cell is free. Threads of the program, inside a hook; one at a time for each,
- * but for cancelling. */
+/* A message that a ghost moves, and its ticket: elements of one basic datatype, in a row or in long blocks,
+ * between nodes, where the receiver's node has room and a cell is free. Threads of the program, inside a
+ * hook; one at a time for each, but for cancelling. */
 #ifndef HW_ENGINES_P2P_USER_TRANSFER_H
 #define HW_ENGINES_P2P_USER_TRANSFER_H
 
@@ -9,8 +9,8 @@
 #include "engines/p2p/user/ticket.h"
 #include "shm/queue.h"
 
-/* After the service opened. False: no memory. */
-bool hw_p2p_transfers_open(uint64_t min_bytes);
+/* After the service opened. IS_AUTO: where it is worth it. False: no memory. */
+bool hw_p2p_transfers_open(uint64_t min_bytes, bool is_auto);
 /* Waits for all that were abandoned. */
 void hw_p2p_transfers_close(void);
 
@@ -32,7 +32,9 @@ struct hw_p2p_transfer {
     _Atomic(MPI_Request) ticket_request;
     MPI_Request handle; /* of an abandoned one: a generalized request to complete and free, or null */
     struct hw_p2p_transfer *next;
-    int error; /* the buffer could not be read */
+    uint64_t posted_ns, looked_ns, waited_ns; /* for worth.h; 0: nobody wants to know, or it is told */
+    struct hw_p2p_piece *pieces;              /* NULL: the bytes lie in a row */
+    int error;                                /* the buffer could not be read */
     bool is_cancelled;
     bool is_told;        /* send.c */
     atomic_bool is_busy; /* turns.h */
@@ -43,7 +45,8 @@ struct hw_p2p_transfer {
 /* Whether it is no message for ghosts, which is no news. */
 bool hw_p2p_transfer_is_small(const struct hw_p2p_sent *sent);
 
-/* Whether ghosts never move it, whatever else is under way; the record has the reason then. */
+/* Whether ghosts never move it, whatever else is under way, or only sometimes, since it has gaps; the record
+ * has the reason then. */
 bool hw_p2p_transfer_refuses(const struct hw_p2p_sent *sent);
 
 /* Hands it over. WANTS_ENTRY: hw_request_reserve as well. NULL: nothing was done; the record has the reason.

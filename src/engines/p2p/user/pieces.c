@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/p2p/user/pieces.h"
+
+#include "engines/p2p/user/dense.h"
+#include "objects/datatype/contents.h"
+#include "objects/datatype/plan.h"
+#include "real/constants.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Shorter pieces in the mean are copied faster than they are listed and read one by one. */
+enum { PIECE_BYTES = 512, PIECES_MAX = 65536, LEVELS = 8, COMPARED = 16 * 1024 };
+
+/* The one datatype of which it is made directly, the caller's to release; null: of several, or of none. */
+static MPI_Datatype inner_of(MPI_Datatype datatype)
+{
+    struct hw_datatype_contents contents;
+    bool is_alike = hw_datatype_contents_open(datatype, &contents) && contents.count > 0;
+    MPI_Datatype inner = is_alike ? contents.inner[0] : HW_DATATYPE_NULL;
+    for (MPI_Count i = 1; inner != HW_DATATYPE_NULL && i < contents.count; i++) {
+        is_alike = is_alike && contents.inner[i] == inner;
+        hw_datatype_release(contents.inner[i]);
+    }
+    hw_datatype_contents_close(&contents);
+    if (inner != HW_DATATYPE_NULL && !is_alike)
+        hw_datatype_release(inner);
+    return is_alike ? inner : HW_DATATYPE_NULL;
+}
+
+MPI_Datatype hw_p2p_pieces_element(MPI_Datatype datatype, uint64_t *size)
+{
+    MPI_Datatype current = datatype, found = hw_p2p_element_of(datatype, size);
+    for (int level = 0; level < LEVELS && found == HW_DATATYPE_NULL && current != HW_DATATYPE_NULL; level++) {
+        MPI_Datatype inner = inner_of(current);
+        if (current != datatype)
+            hw_datatype_release(current);
+        current = inner;
+        if (current != HW_DATATYPE_NULL)
+            found = hw_p2p_element_of(current, size);
+    }
+    if (current != datatype && current != HW_DATATYPE_NULL)
+        hw_datatype_release(current);
+    return found;
+}
+
+/* Whether the plan says what the MPI packs of one. */
+static bool is_alike(struct hw_plan *plan, MPI_Datatype datatype, const void *buf)
+{
+    int room = 0, position = 0;
+    if (plan->shape.size > COMPARED || hw_bottom.Pack_size(1, datatype, HW_COMM_SELF, &room) != MPI_SUCCESS)
+        return plan->shape.size > COMPARED;
+    char *theirs = malloc((size_t)room + COMPARED), *ours = malloc(COMPARED);
+    bool is_same = theirs && ours &&
+                   hw_bottom.Pack(buf, 1, datatype, theirs, room, &position, HW_COMM_SELF) == MPI_SUCCESS &&
+                   position == plan->shape.size;
+    if (is_same) {
+        hw_plan_copy(plan, 1, HW_SHAPE_PACK, (uintptr_t)buf, (struct hw_shape_range){0, position}, ours);
+        is_same = memcmp(ours, theirs, (size_t)position) == 0;
+    }
+    free(theirs);
+    free(ours);
+    return is_same;
+}
+
+/* From the second use of the handle on: the MPI has accepted it once. NULL: there is none. */
+static struct hw_plan *plan_of(MPI_Datatype datatype, const void *buf)
+{
+    const char *reason;
+    struct hw_plan *plan = hw_plan_find(datatype);
+    if (plan == NULL)
+        return NULL;
+    if (hw_plan_state(plan) == HW_PLAN_SEEN && hw_plan_make(plan, datatype, &reason))
+        hw_plan_decide(plan, is_alike(plan, datatype, buf));
+    return hw_plan_state(plan) == HW_PLAN_USABLE ? plan : NULL;
+}
+
+struct list {
+    struct hw_p2p_piece *pieces;
+    int64_t count, room;
+    uint64_t address;
+};
+
+/* Blocks that touch one another are one piece. */
+static bool add(void *context, int64_t place, int64_t length)
+{
+    struct list *list = context;
+    uint64_t address = list->address + (uint64_t)place;
+    struct hw_p2p_piece *last = list->count > 0 ? &list->pieces[list->count - 1] : NULL;
+    if (last && last->address + last->bytes == address) {
+        last->bytes += (uint64_t)length;
+        return true;
+    }
+    if (list->count == list->room)
+        return false;
+    list->pieces[list->count++] = (struct hw_p2p_piece){address, (uint64_t)length};
+    return true;
+}
+
+struct hw_p2p_piece *hw_p2p_pieces_make(const void *buf, MPI_Count count, MPI_Datatype datatype,
+                                        int32_t *piece_count, const char **reason)
+{
+    struct hw_plan *plan = plan_of(datatype, buf);
+    if (plan == NULL) {
+        hw_plan_note(datatype);
+        *reason = "p2p: of a datatype that is new, or has no plan";
+        return NULL;
+    }
+    *reason = "p2p: of a datatype with many small blocks";
+    int64_t blocks = plan->shape.blocks * count;
+    if (plan->shape.size * count < blocks * PIECE_BYTES || blocks > PIECES_MAX)
+        return NULL;
+    struct list list = {.pieces = malloc((size_t)blocks * sizeof *list.pieces), .room = blocks};
+    bool is_whole = list.pieces != NULL;
+    for (int64_t i = 0; is_whole && i < count; i++) {
+        list.address = (uint64_t)(uintptr_t)buf + (uint64_t)(i * plan->extent);
+        is_whole = hw_shape_visit(&plan->shape, 0, add, &list);
+    }
+    if (!is_whole) {
+        free(list.pieces);
+        return NULL;
+    }
+    *piece_count = (int32_t)list.count;
+    return list.pieces;
+}

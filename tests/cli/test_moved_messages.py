@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is said of messages that ghosts move, and of those that they do not."""
+
+from __future__ import annotations
+
+from headway import outcome
+from headway.record.table import Record
+
+
+def summarise(found: list[dict]) -> list[str]:
+    return outcome.summarise([Record.of(one) for one in found])
+
+
+def test_summary_says_who_moved_messages() -> None:
+    one = {"rank": 0, "size": 2, "engine": "thread", "tracked_p2p": 0, "ghost": 1, "p2p": "ghost"}
+    moved = {**one, "p2p_offloaded": 3, "p2p_offloaded_bytes": 3 << 20}
+    assert "The ghosts moved 3 messages, 3.0 MiB." in "\n".join(summarise([moved]))
+    assert "The ghosts moved 0 messages." in "\n".join(summarise([one]))
+    declined = {**one, "p2p": "thread", "p2p_reason": "another process declines"}
+    crowded = {**declined, "rank": 1, "p2p_reason": "ghosts share cores with the program"}
+    said = "\n".join(summarise([declined, crowded]))
+    assert "The MPI moved all messages: ghosts share cores with the program." in said
+    assert "messages" not in "\n".join(summarise([{**one, "p2p": "thread"}]))
