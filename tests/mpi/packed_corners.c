@@ -50,12 +50,14 @@ static void truncated(void)
         MPI_Irecv(received, 1, column, peer, 2, MPI_COMM_WORLD, &requests[1]);
         MPI_Isend(sent, 2, column, peer, 2, MPI_COMM_WORLD, &requests[0]);
         rc = MPI_Waitall(2, requests, i == 1 ? MPI_STATUSES_IGNORE : statuses);
-        CHECK(rc != MPI_SUCCESS);
         if (i != 1)
             CHECK(class_of(rc) != MPI_ERR_IN_STATUS || class_of(statuses[1].MPI_ERROR) == MPI_ERR_TRUNCATE);
+        /* Without statuses, and where the send was complete before, Open MPI 5 tells in the second wait
+         * alone; plain, too. */
         for (int k = 0; k < 2; k++)
-            if (requests[k] != MPI_REQUEST_NULL)
-                MPI_Wait(&requests[k], MPI_STATUS_IGNORE);
+            if (requests[k] != MPI_REQUEST_NULL && MPI_Wait(&requests[k], MPI_STATUS_IGNORE) != MPI_SUCCESS)
+                rc = MPI_ERR_OTHER;
+        CHECK(rc != MPI_SUCCESS);
         MPI_Barrier(MPI_COMM_WORLD);
         printf("rank %d truncated-%d\n", check_rank, i);
     }
