@@ -174,12 +174,13 @@ struct hw_ghost_apply_lock *hw_ghost_apply_lock_of(int ghost_index)
     return places && places[ghost_index].lock.is_offered ? &places[ghost_index].lock : NULL;
 }
 
-void hw_ghost_bell_pull(const struct hw_ghost_bell *bell)
+void hw_ghost_bell_pull(const struct hw_ghost_bell *bell, enum hw_ghost_ring ring)
 {
     const struct rope *rope = &ropes[(const struct place *)bell - places];
+    const char byte = (char)ring;
     if (!hw_file_is(rope->fd, rope->pipe))
         return;
-    ssize_t written = write(rope->fd, "", 1);
+    ssize_t written = write(rope->fd, &byte, 1);
     (void)written; /* full: the ghost is being woken already */
 }
 
@@ -187,15 +188,35 @@ int hw_ghost_bell_descriptor(void) { return pipe_fd; }
 
 bool hw_ghost_bell_is_awaited(void) { return own && hw_atomic_load_relaxed(&own->bell.waiting) > 0; }
 
+/* Takes all rings out of the pipe. Their number; -1: one was of another kind. */
+static int hear(enum hw_ghost_ring kind)
+{
+    char rings[16];
+    int count = 0;
+    bool has_other = false;
+    for (ssize_t came; pipe_fd >= 0 && (came = read(pipe_fd, rings, sizeof rings)) > 0; count += (int)came)
+        for (ssize_t i = 0; i < came; i++)
+            has_other = has_other || rings[i] != (char)kind;
+    return has_other ? -1 : count;
+}
+
 void hw_ghost_bell_tell(bool is_asleep)
 {
     if (own == NULL)
         return;
-    char rings[16];
-    if (!is_asleep)
-        while (pipe_fd >= 0 && read(pipe_fd, rings, sizeof rings) > 0)
-            continue;
+    if (is_asleep) /* from now on a ring for later wakes it again */
+        hw_atomic_store_seq_cst(&own->bell.is_rung_later, 0);
+    else
+        hear(HW_GHOST_RING_NOW);
     hw_atomic_store_seq_cst(&own->bell.is_asleep, is_asleep);
+}
+
+bool hw_ghost_bell_is_posted_to(void) { return own && hw_atomic_load_relaxed(&own->bell.posting) > 0; }
+
+bool hw_ghost_bell_has_time(void)
+{
+    int later = hear(HW_GHOST_RING_LATER);
+    return later > 0 && !hw_ghost_bell_is_awaited();
 }
 
 void hw_ghost_bell_tell_cpu(uint64_t cpu_ns)

@@ -2,6 +2,7 @@
 #include "engines/p2p/user/own.h"
 
 #include "base/clock.h"
+#include "ghost/bell.h"
 #include "ghost/channel.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
@@ -38,6 +39,7 @@ void hw_p2p_own_wait(bool (*is_over)(const void *of), const void *of)
     uint64_t began_ns = hw_clock_now_ns(), now_ns = began_ns;
     while (!is_crowded && !is_over(of) && now_ns - began_ns < SPIN_NS)
         now_ns = hw_clock_now_ns();
+    hw_ghost_bell_hurry(hw_ghost_bell_own());
     for (;;) {
         uint32_t seen = hw_queue_ended(queue);
         if (is_over(of))
@@ -54,7 +56,9 @@ void hw_p2p_own_pause(void)
     static _Thread_local uint32_t seen;
     struct hw_queue *queue = hw_p2p_queue_of(hw_p2p_opened.block);
     uint32_t ended = hw_queue_ended(queue);
-    if (is_crowded && ended == seen)
+    if (is_crowded && ended == seen) {
+        hw_ghost_bell_hurry(hw_ghost_bell_own());
         hw_queue_sleep(queue, seen, NAP_NS);
+    }
     seen = ended;
 }

@@ -158,7 +158,7 @@ static void give_back(struct hw_p2p_entry *entry, const struct hw_p2p_ticket *ti
         is_much = hw_atomic_load_relaxed(&old->state) == HW_P2P_ENTRY_CONSUMED;
     }
     if (is_much)
-        hw_ghost_bell_ring(hw_ghost_bell_own());
+        hw_ghost_bell_ring_later(hw_ghost_bell_own());
 }
 
 static void redeem(struct hw_p2p_receive *receive)

@@ -324,7 +324,6 @@ static struct hw_p2p_transfer *hand_over(const struct hw_p2p_job *job, MPI_Comm 
     struct lane *lane = &lanes[hw_world.processes[job->to].user_rank];
     lane->number++;
     lane->head = job->end;
-    hw_ghost_bell_ring(hw_ghost_bell_own());
     return transfer;
 }
 
@@ -358,7 +357,11 @@ int hw_p2p_transfer_tell(struct hw_p2p_transfer *transfer, const struct hw_p2p_s
     MPI_Count count =
         size ? (MPI_Count)(HW_P2P_TICKET_BYTES / size) : 0; /* judge has seen that it is not 0 */
     MPI_Request request = HW_REQUEST_NULL;
+    struct hw_ghost_bell *bell = hw_ghost_bell_own();
+    hw_ghost_bell_post_begin(bell);
     int rc = sent->real(&transfer->ticket, count, element, sent->dest, sent->tag, sent->comm, &request);
+    hw_ghost_bell_ring_later(bell); /* it may take the core until the kernel's next tick */
+    hw_ghost_bell_post_end(bell);
     if (rc == MPI_SUCCESS) {
         hw_atomic_store_relaxed(&transfer->ticket_request, request);
         HW_COUNT(p2p_offloaded);
