@@ -153,3 +153,21 @@ def test_fortran(mpi: Mpi, source: str, tmp_path: Path) -> None:
     program = fortran.compile_or_skip(mpi, support.PROGRAMS / "fortran" / f"{source}.f90")
     records = two_nodes.same_output(mpi, [str(program)], tmp_path, environment=MOVED)
     assert total(records, "p2p_offloaded") == total(records, "p2p_tickets") == 4
+
+
+@matrix.one_of_a("family")
+def test_room_goes_where_the_traffic_is(mpi: Mpi, tmp_path: Path) -> None:
+    """A message is larger than what each process of the other node has from the start."""
+    program = support.compile_program(mpi, "moved_room", [support.PROGRAMS / "moved_room.c"])
+    for launch in range(3):
+        records = two_nodes.same_output(
+            mpi,
+            [str(program)],
+            tmp_path / str(launch),
+            users=2,
+            environment={**MOVED, "HEADWAY_STAGING": "64K"},
+        )
+        is_late = total(records, "p2p_offloaded") == 0
+        if not support.tally("started again, for ghosts asked for room too late", is_late):
+            break
+    assert not is_late

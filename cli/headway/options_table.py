@@ -227,9 +227,9 @@ OPTIONS: tuple[Option, ...] = (
         accepted="65536..1099511627776 bytes (K, M, G)",
         brief="memory of a node for messages that arrive before their receivers want them",
         help=(
-            "With HEADWAY_P2P=ghost. Each user process of a node has an equal part, and each "
-            "sender an equal part of that. A message for which there is no room goes the MPI's "
-            "way. What is never used costs nothing."
+            "With HEADWAY_P2P=ghost. The ghosts of a node share it, and it goes to the senders "
+            "that need it. A message for which there is no room goes the MPI's way. What is never "
+            "used costs nothing."
         ),
     ),
     Option(

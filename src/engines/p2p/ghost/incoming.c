@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/ghost/incoming.h"
 
+#include "engines/p2p/ghost/credits.h"
 #include "engines/p2p/ghost/users.h"
+#include "engines/p2p/shared/opened.h"
+#include "engines/p2p/shared/room.h"
 #include "ghost/give_up.h"
 #include "world/world.h"
 
@@ -17,7 +20,8 @@ struct message {
     struct message *next;
     struct hw_p2p_user *user;
     struct hw_p2p_note note;
-    char *staging;
+    uint32_t units, first;   /* of room */
+    uint32_t next_unit;      /* into which the next chunk is received */
     uint64_t asked, arrived; /* bytes of chunks */
     int error;
     MPI_Request requests[CHUNKS_MAX]; /* of chunk n: n % CHUNKS_MAX */
@@ -28,10 +32,13 @@ static struct queue {
     struct message *first, **last;
 } * queues;
 static struct message *unused; /* kept for the next */
-static int message_count;
+static int message_count, own_place;
+static uint64_t unit_bytes;
 
 bool hw_p2p_incoming_open(void)
 {
+    own_place = hw_world_ghost_place(hw_world.rank);
+    unit_bytes = hw_p2p_unit_bytes();
     queues = calloc((size_t)hw_world.ghost_count, sizeof *queues);
     for (int i = 0; queues && i < hw_world.ghost_count; i++)
         queues[i].last = &queues[i].first;
@@ -68,7 +75,11 @@ void hw_p2p_incoming_offered(int place, const struct hw_p2p_note *note)
     *message = (struct message){.user = hw_p2p_user_of(note->to), .note = *note};
     if (message->user == NULL)
         hw_ghost_give_up("was offered a message for a process that it does not serve");
-    message->staging = hw_p2p_staged(message->user->block, note->to, sender_of(note), note->begin);
+    message->units = (uint32_t)hw_p2p_units_of(note->bytes);
+    if (!hw_p2p_pool_enter(hw_p2p_credits_pool(), sender_of(note), message->units,
+                           hw_p2p_room_chain(hw_p2p_opened.room), &message->first))
+        hw_ghost_give_up("was offered a message for which the sender has no credit");
+    message->next_unit = message->first;
     *queues[place].last = message;
     queues[place].last = &message->next;
     message_count++;
@@ -77,21 +88,23 @@ void hw_p2p_incoming_offered(int place, const struct hw_p2p_note *note)
 static uint64_t chunk_bytes(const struct message *message, uint64_t from)
 {
     uint64_t left = message->note.bytes - from;
-    return left < HW_P2P_CHUNK_BYTES ? left : HW_P2P_CHUNK_BYTES;
+    return left < unit_bytes ? left : unit_bytes;
 }
 
 static MPI_Request *request_at(struct message *message, uint64_t from)
 {
-    return &message->requests[from / HW_P2P_CHUNK_BYTES % CHUNKS_MAX];
+    return &message->requests[from / unit_bytes % CHUNKS_MAX];
 }
 
 static void ask(struct message *message, int place)
 {
     while (message->asked < message->note.bytes &&
-           message->asked < message->arrived + (uint64_t)CHUNKS_MAX * HW_P2P_CHUNK_BYTES) {
+           message->asked < message->arrived + CHUNKS_MAX * unit_bytes) {
         uint64_t bytes = chunk_bytes(message, message->asked);
-        hw_p2p_wire_receive(place, message->note.tag, message->staging + message->asked, bytes,
+        hw_p2p_wire_receive(place, message->note.tag,
+                            hw_p2p_room_unit(hw_p2p_opened.room, own_place, message->next_unit), bytes,
                             request_at(message, message->asked));
+        message->next_unit = hw_p2p_room_chain(hw_p2p_opened.room)[message->next_unit];
         message->asked += bytes;
     }
 }
@@ -120,7 +133,8 @@ static void arrive(const struct message *message)
     struct hw_p2p_entry *entry = hw_p2p_entry_of(message->user->block, sender_of(note), note->number);
     entry->number = note->number;
     entry->bytes = note->bytes;
-    entry->end = note->end;
+    entry->units = message->units;
+    entry->first = message->first;
     entry->error = message->error;
     hw_atomic_store_release(&entry->state, HW_P2P_ENTRY_ARRIVED);
     message->user->lanes[sender_of(note)].arrived++;
@@ -170,68 +184,85 @@ bool hw_p2p_incoming_advance(void)
 
 bool hw_p2p_incoming_is_idle(void) { return message_count == 0; }
 
-/* In order: a lane is given back from its begin on. */
-static bool free_entries(struct hw_p2p_user *user, int sender)
+static void leave(struct hw_p2p_lane *lane, struct hw_p2p_entry *entry, int sender)
+{
+    lane->units += entry->units;
+    lane->back += hw_p2p_pool_leave(hw_p2p_credits_pool(), sender, entry->units,
+                                    hw_p2p_room_chain(hw_p2p_opened.room), entry->first);
+    hw_atomic_store_release(&entry->state, HW_P2P_ENTRY_LEFT);
+    lane->is_owed = true;
+}
+
+/* Units in any order, entries in theirs. */
+static void free_entries(struct hw_p2p_user *user, int sender)
 {
     struct hw_p2p_lane *lane = &user->lanes[sender];
-    uint64_t before = lane->freed;
+    uint32_t found = 0;
+    for (uint64_t number = lane->freed; found < lane->arrived; number++) {
+        struct hw_p2p_entry *entry = hw_p2p_entry_of(user->block, sender, number);
+        uint32_t state = hw_atomic_load_acquire(&entry->state);
+        found += state != HW_P2P_ENTRY_FREE;
+        if (state == HW_P2P_ENTRY_CONSUMED)
+            leave(lane, entry, sender);
+    }
     while (lane->arrived > 0) {
         struct hw_p2p_entry *entry = hw_p2p_entry_of(user->block, sender, lane->freed);
-        if (hw_atomic_load_acquire(&entry->state) != HW_P2P_ENTRY_CONSUMED)
+        if (hw_atomic_load_relaxed(&entry->state) != HW_P2P_ENTRY_LEFT)
             break;
-        lane->freed_end = entry->end;
         hw_atomic_store_release(&entry->state, HW_P2P_ENTRY_FREE);
         lane->freed++;
         lane->arrived--;
     }
-    return lane->freed != before;
 }
 
-static bool tell_credit(const struct hw_p2p_user *user, int sender)
+static bool tell_freed(const struct hw_p2p_user *user, int sender)
 {
     const struct hw_p2p_lane *lane = &user->lanes[sender];
-    const struct hw_p2p_note note = {.kind = HW_P2P_NOTE_CREDIT,
+    const struct hw_p2p_note note = {.kind = HW_P2P_NOTE_FREED,
                                      .from = hw_world.user_ranks[sender],
                                      .to = user->process,
                                      .number = lane->freed,
-                                     .end = lane->freed_end};
+                                     .units = lane->units,
+                                     .rest = lane->back};
     return hw_p2p_wire_tell(hw_world_ghost_place(note.from), &note);
 }
 
-static bool credit_of(struct hw_p2p_user *user)
+static bool give_back_of(struct hw_p2p_user *user)
 {
     uint64_t consumed = hw_atomic_load_seq_cst(&user->block->consumed);
-    if (consumed == user->consumed && !user->owes_credit)
+    if (consumed == user->consumed && !user->owes_freed)
         return false;
     user->consumed = consumed;
-    user->owes_credit = false;
+    user->owes_freed = false;
     bool has_done = false;
     for (int i = 0; i < hw_world.user_count; i++) {
         struct hw_p2p_lane *lane = &user->lanes[i];
-        lane->is_owed = free_entries(user, i) || lane->is_owed;
+        free_entries(user, i);
         if (!lane->is_owed)
             continue;
-        lane->is_owed = !tell_credit(user, i);
-        user->owes_credit = user->owes_credit || lane->is_owed;
+        lane->is_owed = !tell_freed(user, i);
+        if (!lane->is_owed)
+            lane->units = lane->back = 0;
+        user->owes_freed = user->owes_freed || lane->is_owed;
         has_done = true;
     }
     return has_done;
 }
 
-bool hw_p2p_incoming_give_credit(void)
+bool hw_p2p_incoming_give_back(void)
 {
     bool has_done = false;
     for (int i = 0; i < hw_p2p_user_count(); i++)
-        has_done = credit_of(hw_p2p_user_at(i)) || has_done;
+        has_done = give_back_of(hw_p2p_user_at(i)) || has_done;
     return has_done;
 }
 
-void hw_p2p_incoming_credited(const struct hw_p2p_note *note)
+void hw_p2p_incoming_freed(const struct hw_p2p_note *note)
 {
     struct hw_p2p_user *user = hw_p2p_user_of(note->from);
     if (user == NULL)
-        hw_ghost_give_up("was given credit for a process that it does not serve");
+        hw_ghost_give_up("was given back a message of a process that it does not serve");
     struct hw_p2p_out *out = hw_p2p_out_of(user->block, hw_world.processes[note->to].user_rank);
-    hw_atomic_store_release(&out->freed_end, note->end);
     hw_atomic_store_release(&out->freed_count, note->number);
+    hw_p2p_credits_freed(note);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages on their way in: what other ghosts offer is received into the staging memory of this ghost's user
- * processes; what those have given back is told to the senders' ghosts. There is room for whatever is offered
- * (shared/block.h), so nothing here waits for a user process. Ghost's only thread. */
+/* Messages on their way in: what other ghosts offer is received into this ghost's room; what user processes
+ * have given back is told to the senders' ghosts. There is room for whatever is offered (pool.h), so nothing
+ * here waits for a user process. Ghost's only thread. */
 #ifndef HW_ENGINES_P2P_GHOST_INCOMING_H
 #define HW_ENGINES_P2P_GHOST_INCOMING_H
 
@@ -23,9 +23,9 @@ bool hw_p2p_incoming_advance(void);
 bool hw_p2p_incoming_is_idle(void);
 
 /* Tells senders' ghosts what user processes have given back. True: there was something. */
-bool hw_p2p_incoming_give_credit(void);
+bool hw_p2p_incoming_give_back(void);
 
-/* A credit has come for a user process of this ghost. */
-void hw_p2p_incoming_credited(const struct hw_p2p_note *note);
+/* A receiver has given back what a user process of this ghost sent. */
+void hw_p2p_incoming_freed(const struct hw_p2p_note *note);
 
 #endif

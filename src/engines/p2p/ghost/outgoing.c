@@ -2,9 +2,11 @@
 #include "engines/p2p/ghost/outgoing.h"
 
 #include "base/log.h"
+#include "engines/p2p/ghost/credits.h"
 #include "engines/p2p/ghost/gather.h"
 #include "engines/p2p/ghost/users.h"
 #include "engines/p2p/ghost/wire.h"
+#include "engines/p2p/shared/room.h"
 #include "ghost/give_up.h"
 #include "real/constants.h"
 #include "world/world.h"
@@ -33,10 +35,12 @@ static int indices[CHUNKS_MAX];
 static struct message *owners[CHUNKS_MAX]; /* whose memory is being sent; NULL: it is a copy */
 static int chunk_count;
 static char *copies; /* CHUNKS_MAX chunks */
+static uint64_t chunk_bytes;
 
 bool hw_p2p_outgoing_open(void)
 {
-    copies = malloc((size_t)CHUNKS_MAX * HW_P2P_CHUNK_BYTES);
+    chunk_bytes = hw_p2p_unit_bytes();
+    copies = malloc((size_t)CHUNKS_MAX * chunk_bytes);
     requests = calloc(CHUNKS_MAX, sizeof(MPI_Request));
     for (int i = 0; requests && i < CHUNKS_MAX; i++)
         requests[i] = HW_REQUEST_NULL;
@@ -84,9 +88,7 @@ static void offer(const struct message *message)
                                      .to = message->job.to,
                                      .tag = message->tag,
                                      .number = message->job.number,
-                                     .bytes = message->job.bytes,
-                                     .begin = message->job.begin,
-                                     .end = message->job.end};
+                                     .bytes = message->job.bytes};
     hw_p2p_wire_tell(message->place, &note);
 }
 
@@ -103,6 +105,7 @@ static void begin(struct message *message, struct hw_p2p_user *user, struct hw_q
     message->user = user;
     message_count++;
     offer(message);
+    hw_p2p_credits_spent(user, message->place, (uint32_t)hw_p2p_units_of(message->job.bytes));
     finish_if_done(message);
 }
 
@@ -166,11 +169,11 @@ static int read_chunk(struct message *message, char *copy, uint64_t bytes)
 static void send_chunk(struct message *message, int chunk)
 {
     uint64_t left = message->job.bytes - message->sent;
-    uint64_t bytes = left < HW_P2P_CHUNK_BYTES ? left : HW_P2P_CHUNK_BYTES;
+    uint64_t bytes = left < chunk_bytes ? left : chunk_bytes;
     const char *data = message->memory ? message->memory + message->sent : NULL;
     owners[chunk] = data ? message : NULL;
     if (data == NULL) {
-        char *copy = copies + (size_t)chunk * HW_P2P_CHUNK_BYTES;
+        char *copy = copies + (size_t)chunk * chunk_bytes;
         int error = message->error ? message->error : read_chunk(message, copy, bytes);
         if (error && !message->error)
             fail(message, error);

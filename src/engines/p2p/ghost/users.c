@@ -3,6 +3,7 @@
 
 #include "base/peek.h"
 #include "engines/p2p/ghost/memory.h"
+#include "engines/p2p/shared/room.h"
 #include "ghost/node_memory.h"
 #include "world/world.h"
 
@@ -35,7 +36,13 @@ struct hw_p2p_user *hw_p2p_users_add(int process, pid_t pid, struct hw_p2p_block
     struct hw_p2p_user *user = &users[user_count++];
     *user = (struct hw_p2p_user){.process = process, .pid = pid, .block = block};
     user->lanes = calloc((size_t)hw_world.user_count, sizeof *user->lanes);
-    return user->lanes && hw_queue_consume(&user->jobs, hw_p2p_queue_of(block)) ? user : NULL;
+    user->purses = calloc((size_t)hw_world.ghost_count, sizeof *user->purses);
+    user->debts = calloc((size_t)hw_world.ghost_count, sizeof *user->debts);
+    for (int place = 0; place < hw_world.ghost_count; place++)
+        hw_p2p_credit_give(hw_p2p_credit_of(block, place), hw_p2p_first_credit(process, place));
+    return user->lanes && user->purses && user->debts && hw_queue_consume(&user->jobs, hw_p2p_queue_of(block))
+               ? user
+               : NULL;
 }
 
 /* Closes the descriptor. */
@@ -44,10 +51,10 @@ static bool take(int process, const struct hw_p2p_introduction *told, int fd)
     int local_index = hw_world.processes[process].local_index;
     pid_t pid = hw_world.node_pids[local_index];
     struct hw_p2p_block *block = NULL;
-    if (told->block.inode == 0 || pid <= 0)
+    if (told->file.inode == 0 || pid <= 0)
         return false;
     if (fd < 0)
-        fd = hw_ghost_pass_open_of(pid, (int)told->descriptor, told->block);
+        fd = hw_ghost_pass_open_of(pid, (int)told->descriptor, told->file);
     if (fd >= 0)
         block = hw_p2p_memory_map(fd, (size_t)told->bytes);
     if (fd >= 0)
@@ -65,7 +72,7 @@ bool hw_p2p_users_take(const struct hw_p2p_introduction *all, int socket_fd)
     int *found = calloc((size_t)count, sizeof *found);
     bool has_all = hw_p2p_users_make() && files && found;
     for (int i = 0; has_all && i < count; i++) {
-        files[i] = all[i].block;
+        files[i] = all[i].file;
         found[i] = -1;
     }
     if (has_all)
@@ -94,8 +101,10 @@ bool hw_p2p_users_are_readable(const struct hw_p2p_introduction *all)
 void hw_p2p_users_drop(void)
 {
     for (int i = 0; i < user_count; i++) {
-        hw_p2p_memory_drop(users[i].block, hw_p2p_block_bytes(users[i].process));
+        hw_p2p_memory_drop(users[i].block, hw_p2p_block_bytes());
         free(users[i].lanes);
+        free(users[i].purses);
+        free(users[i].debts);
     }
     free(users);
     users = NULL;

@@ -4,6 +4,7 @@
 #ifndef HW_ENGINES_P2P_GHOST_USERS_H
 #define HW_ENGINES_P2P_GHOST_USERS_H
 
+#include "engines/p2p/ghost/purse.h"
 #include "engines/p2p/shared/block.h"
 #include "ghost/pass.h"
 
@@ -11,12 +12,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Of a sender, in the staging memory of a user process. */
+/* Of a sender to a user process. */
 struct hw_p2p_lane {
-    uint64_t freed;   /* messages that the user process has given back: all before this one */
-    uint64_t arrived; /* those that have arrived since */
-    uint64_t freed_end;
-    bool is_owed; /* the sender does not know yet */
+    uint64_t freed;       /* messages that the user process has given back: all before this one */
+    uint32_t arrived;     /* those that have arrived since */
+    uint32_t units, back; /* of messages that have left, and what of it is the sender's: not told yet */
+    bool is_owed;         /* it is to be told */
+};
+
+/* Notes about credits of one ghost's room that could not be sent yet. */
+struct hw_p2p_debt {
+    uint32_t asked, returned;
 };
 
 struct hw_p2p_user {
@@ -27,15 +33,18 @@ struct hw_p2p_user {
     uint64_t arena_base, arena_bytes; /* there; 0 bytes: it is not mapped here */
     const char *arena;                /* here */
     uint64_t consumed;                /* what block->consumed was */
-    bool owes_credit;                 /* a lane does */
+    uint32_t misses;                  /* what block->misses was */
+    bool owes_freed, owes_notes;      /* a lane does, a debt is there */
     struct hw_p2p_lane *lanes;        /* by the sender's rank in the program's world */
+    struct hw_p2p_purse *purses;      /* by the place of the ghost that has the room */
+    struct hw_p2p_debt *debts;        /* likewise */
 };
 
 /* What the processes of a node tell one another. */
 struct hw_p2p_introduction {
-    struct hw_ghost_peer address;  /* where files can be sent to */
-    struct hw_file_identity block; /* of a user process; 0: it declines */
-    int64_t descriptor, bytes;     /* of that file, there; its length */
+    struct hw_ghost_peer address; /* where files can be sent to */
+    struct hw_file_identity file; /* of a user process's block, or a ghost's room; 0: it declines */
+    int64_t descriptor, bytes;    /* of that file, there; its length */
     uint64_t arena_base, arena_bytes;
     uint64_t proof; /* an address; there is proof_value, if the process number means the same here */
     uint64_t proof_value;

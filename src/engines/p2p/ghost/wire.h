@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What ghosts tell one another of messages that they move, over a communicator of theirs: notes, and the data
- * of messages in chunks. Nothing here waits but opening and closing. Ghost's only thread. */
+ * of messages in chunks of a unit (shared/room.h), the last one of a message shorter. Nothing here waits but
+ * opening and closing. Ghost's only thread. */
 #ifndef HW_ENGINES_P2P_GHOST_WIRE_H
 #define HW_ENGINES_P2P_GHOST_WIRE_H
 
@@ -11,24 +12,29 @@
 #include <stdint.h>
 
 enum {
-    HW_P2P_CHUNK_BYTES = 256 * 1024, /* of a message; the last one has less */
-    HW_P2P_MESSAGES_MAX = 16,        /* of one ghost to another that are sent, and received, at once */
+    HW_P2P_MESSAGES_MAX = 16, /* of one ghost to another that are sent, and received, at once */
 };
 
 enum hw_p2p_note_kind {
     HW_P2P_NOTE_OFFER = 1, /* a message follows, in chunks with the tag. A chunk without bytes: the sender's
                               memory cannot be read */
-    HW_P2P_NOTE_CREDIT,    /* the receiver has given back: number is the lane's freed_count, end freed_end */
-    HW_P2P_NOTE_END,       /* the last note */
+    HW_P2P_NOTE_FREED,  /* number: messages that the receiver has given back; units: of those since the last
+                           note; rest: those of them that are the sender's credit again */
+    HW_P2P_NOTE_ASK,    /* for units more of `to`, a ghost; rest: 1 if a message went without */
+    HW_P2P_NOTE_GRANT,  /* the answer; rest: what is to come still */
+    HW_P2P_NOTE_RECALL, /* others need them */
+    HW_P2P_NOTE_RETURN, /* the answer, if there are any */
+    HW_P2P_NOTE_END,    /* the last note */
 };
 
 struct hw_p2p_note {
     int32_t kind;     /* enum hw_p2p_note_kind */
     int32_t from, to; /* of the message: ranks in hw_world.all */
     int32_t tag;
-    uint64_t number, bytes, begin, end; /* as in struct hw_p2p_job */
+    uint64_t number, bytes; /* as in struct hw_p2p_job */
+    uint32_t units, rest;   /* of room */
 };
-static_assert(sizeof(struct hw_p2p_note) == 48, "both sides read it as bytes");
+static_assert(sizeof(struct hw_p2p_note) == 40, "both sides read it as bytes");
 
 /* Collective over hw_world.all. False, in any process: it has nothing, and says so in what follows. */
 bool hw_p2p_wire_open(void);

@@ -17,6 +17,7 @@ struct hw_p2p_opened {
     bool is_arena_only; /* the kernel does not let the ghost read this process: only memory of the arena,
                            which it has mapped, can be sent */
     struct hw_p2p_block *block;        /* of this user process; NULL in ghosts */
+    void *room;                        /* of this ghost, or of the one that serves this process (room.h) */
     uint8_t magic[HW_P2P_MAGIC_BYTES]; /* random; of this job */
     const char *reason;                /* why it is not open; NULL: nobody asked */
 };

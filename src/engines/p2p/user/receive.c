@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/user/receive.h"
 
+#include "engines/p2p/shared/room.h"
 #include "engines/p2p/user/own.h"
+#include "engines/p2p/user/staged.h"
 #include "ghost/bell.h"
 #include "objects/datatype/hold.h"
 #include "profile/record/counters.h"
@@ -9,11 +11,12 @@
 #include "real/type_size.h"
 #include "world/world.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What of a lane a receiver leaves to a sleeping ghost. */
-enum { LANE_SHARE = 8, LATE_ENTRIES = 8 };
+/* What of the room, and of a sender's entries, a receiver leaves to a sleeping ghost. */
+enum { ROOM_SHARE = 16, LATE_ENTRIES = 8 };
 
 void hw_p2p_receive_begin(struct hw_p2p_receive *receive, uintptr_t memory, MPI_Count count,
                           MPI_Datatype type, MPI_Comm comm, bool outlasts)
@@ -126,12 +129,8 @@ static void receive_rest(const struct hw_p2p_receive *receive, char *data, uint6
                        hw_p2p_own_comm(), HW_STATUS_IGNORE);
 }
 
-static void deliver(const struct hw_p2p_receive *receive, char *data, uint64_t bytes)
+static void unpack(const struct hw_p2p_receive *receive, char *data, uint64_t bytes)
 {
-    if (receive->is_basic) {
-        memcpy((void *)receive->memory, data, (size_t)bytes);
-        return;
-    }
     int count = (int)(bytes / receive->size), position = 0;
     uint64_t whole = (uint64_t)count * receive->size;
     if (count > 0)
@@ -140,19 +139,35 @@ static void deliver(const struct hw_p2p_receive *receive, char *data, uint64_t b
     receive_rest(receive, data, whole, bytes - whole);
 }
 
+/* False: no memory. */
+static bool deliver(const struct hw_p2p_receive *receive, const struct hw_p2p_entry *entry, uint64_t bytes)
+{
+    if (receive->is_basic) {
+        hw_p2p_staged_copy(entry, bytes, (void *)receive->memory);
+        return true;
+    }
+    char *whole = hw_p2p_staged_whole(entry), *copy = whole ? NULL : malloc((size_t)bytes + 1);
+    if (copy)
+        hw_p2p_staged_copy(entry, bytes, copy);
+    if (whole || copy)
+        unpack(receive, whole ? whole : copy, bytes);
+    free(copy);
+    return whole || copy;
+}
+
 static int raise(const struct hw_p2p_receive *receive, int error)
 {
     hw_bottom.Comm_call_errhandler(receive->comm == HW_COMM_NULL ? HW_COMM_WORLD : receive->comm, error);
     return error;
 }
 
-/* The ghost gives the room back when it comes by. It is woken if much of the lane waits for that. */
+/* The ghost gives the room back when it comes by. It is woken if much of it waits for that. */
 static void give_back(struct hw_p2p_entry *entry, const struct hw_p2p_ticket *ticket)
 {
     uint64_t number = ticket->number;
+    bool is_much = entry->units >= hw_p2p_room_units(hw_world_ghost_place(hw_world.rank)) / ROOM_SHARE;
     hw_atomic_store_release(&entry->state, HW_P2P_ENTRY_CONSUMED);
     hw_atomic_add_seq_cst(&hw_p2p_opened.block->consumed, 1);
-    bool is_much = ticket->bytes >= hw_p2p_lane_bytes(hw_world.rank) / LANE_SHARE;
     if (!is_much && number >= LATE_ENTRIES) {
         struct hw_p2p_entry *old = hw_p2p_entry_of(hw_p2p_opened.block, ticket->from, number - LATE_ENTRIES);
         is_much = hw_atomic_load_relaxed(&old->state) == HW_P2P_ENTRY_CONSUMED;
@@ -168,9 +183,8 @@ static void redeem(struct hw_p2p_receive *receive)
     uint64_t room = room_of(receive), bytes = ticket->bytes < room ? ticket->bytes : room;
     hw_p2p_own_wait(has_arrived, ticket);
     int failed = entry->error;
-    if (!failed)
-        deliver(receive, hw_p2p_staged(hw_p2p_opened.block, hw_world.rank, ticket->from, ticket->begin),
-                bytes);
+    if (!failed && !deliver(receive, entry, bytes))
+        failed = ENOMEM;
     give_back(entry, ticket);
     HW_COUNT(p2p_tickets);
     hw_bottom.Status_set_elements(&receive->status, HW_BYTE, (int)bytes);

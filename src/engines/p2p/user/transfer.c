@@ -2,6 +2,7 @@
 #include "engines/p2p/user/transfer.h"
 
 #include "base/clock.h"
+#include "engines/p2p/shared/room.h"
 #include "engines/p2p/user/dense.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/pieces.h"
@@ -18,15 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one receiver, by its rank in the program's world. */
-struct lane {
-    uint64_t number; /* of the next message */
-    uint64_t head;   /* end of the last one in the lane */
-    uint64_t base;   /* where messages began anew when the lane was empty: nothing before it is in use */
-};
-
 /* In turns. */
-static struct lane *lanes;
+static uint64_t *numbers; /* of the next message to each receiver, by its rank in the program's world */
 static struct hw_queue_producer producer;
 static struct hw_p2p_transfer *abandoned;
 
@@ -38,34 +32,43 @@ bool hw_p2p_transfers_open(uint64_t least_bytes, bool is_auto_)
 {
     min_bytes = least_bytes;
     is_auto = is_auto_;
-    lanes = calloc((size_t)hw_world.user_count, sizeof *lanes);
-    return lanes && hw_queue_produce(&producer, hw_p2p_queue_of(hw_p2p_opened.block), false);
+    numbers = calloc((size_t)hw_world.user_count, sizeof *numbers);
+    return numbers && hw_queue_produce(&producer, hw_p2p_queue_of(hw_p2p_opened.block), false);
 }
 
 /* ---- what can be moved ---- */
 
-/* Where the message goes in its lane. False: there is no room. */
+/* The ghost asks for more: the next message may find it. */
+static void miss(struct hw_p2p_credit *credit, uint32_t units)
+{
+    if (hw_atomic_load_acquire(&credit->wanted) != 0)
+        return;
+    hw_atomic_store_release(&credit->wanted, units);
+    hw_atomic_add_seq_cst(&hw_p2p_opened.block->misses, 1);
+    hw_ghost_bell_ring_later(hw_ghost_bell_own());
+}
+
+/* Takes room for the message on the receiver's node. False: there is none. */
 static bool find_room(int to, uint64_t bytes, struct hw_p2p_job *job)
 {
-    int rank = hw_world.processes[to].user_rank;
-    struct lane *lane = &lanes[rank];
+    int rank = hw_world.processes[to].user_rank, place = hw_world_ghost_place(to);
+    uint64_t units = hw_p2p_units_of(bytes);
     struct hw_p2p_out *out = hw_p2p_out_of(hw_p2p_opened.block, rank);
-    uint64_t room = hw_p2p_lane_bytes(to), begin = lane->head;
-    uint64_t length =
-        (bytes + HW_P2P_MESSAGE_ALIGNMENT - 1) / HW_P2P_MESSAGE_ALIGNMENT * HW_P2P_MESSAGE_ALIGNMENT;
-    if (room == 0 || length > room)
+    struct hw_p2p_credit *credit = hw_p2p_credit_of(hw_p2p_opened.block, place);
+    *job = (struct hw_p2p_job){.number = numbers[rank], .bytes = bytes, .to = to};
+    if (units > hw_p2p_room_units(place) ||
+        job->number - hw_atomic_load_acquire(&out->freed_count) >= HW_P2P_ENTRIES)
         return false;
-    uint64_t freed_count = hw_atomic_load_acquire(&out->freed_count);
-    uint64_t freed_end = hw_atomic_load_acquire(&out->freed_end);
-    bool is_empty = lane->number == freed_count;
-    if (is_empty) /* in pages that have been used */
-        begin = lane->base = (begin + room - 1) / room * room;
-    else if (begin % room + length > room)
-        begin += room - begin % room;
-    *job = (struct hw_p2p_job){
-        .number = lane->number, .bytes = bytes, .begin = begin, .end = begin + length, .to = to};
-    uint64_t used_from = freed_end > lane->base ? freed_end : lane->base;
-    return is_empty || (lane->number - freed_count < HW_P2P_ENTRIES && job->end - used_from <= room);
+    if (hw_p2p_credit_take(credit, (uint32_t)units))
+        return true;
+    miss(credit, (uint32_t)units);
+    return false;
+}
+
+static void give_room_back(const struct hw_p2p_job *job)
+{
+    hw_p2p_credit_give(hw_p2p_credit_of(hw_p2p_opened.block, hw_world_ghost_place(job->to)),
+                       (uint32_t)hw_p2p_units_of(job->bytes));
 }
 
 bool hw_p2p_transfer_is_small(const struct hw_p2p_sent *sent)
@@ -138,7 +141,10 @@ static const char *judge(const struct hw_p2p_sent *sent, struct hw_p2p_job *job)
         return "p2p: not worth it, since its sender waits at once";
     if (!find_room(to, bytes, job))
         return "p2p: no room on the receiver's node";
-    return find_bytes(sent, job);
+    reason = find_bytes(sent, job);
+    if (reason)
+        give_room_back(job);
+    return reason;
 }
 
 /* ---- its end ---- */
@@ -292,8 +298,8 @@ void hw_p2p_transfers_close(void)
         hw_p2p_transfer_wait(one);
         finish(one);
     }
-    free(lanes);
-    lanes = NULL;
+    free(numbers);
+    numbers = NULL;
 }
 
 /* ---- its begin ---- */
@@ -313,17 +319,14 @@ static struct hw_p2p_transfer *hand_over(const struct hw_p2p_job *job, MPI_Comm 
     transfer->ticket = (struct hw_p2p_ticket){.version = HW_P2P_TICKET_VERSION,
                                               .from = hw_world.user_rank,
                                               .number = job->number,
-                                              .bytes = job->bytes,
-                                              .begin = job->begin};
+                                              .bytes = job->bytes};
     memcpy(transfer->ticket.magic, hw_p2p_opened.magic, sizeof transfer->ticket.magic);
     transfer->cell = hw_queue_put(&producer, job, sizeof *job, HW_QUEUE_READY);
     if (transfer->cell == NULL) {
         hw_p2p_transfer_end(transfer);
         return NULL;
     }
-    struct lane *lane = &lanes[hw_world.processes[job->to].user_rank];
-    lane->number++;
-    lane->head = job->end;
+    numbers[hw_world.processes[job->to].user_rank]++;
     return transfer;
 }
 
@@ -334,9 +337,11 @@ struct hw_p2p_transfer *hw_p2p_transfer_begin(const struct hw_p2p_sent *sent, bo
     bool has_turn = hw_p2p_turn_begin();
     const char *reason = judge(sent, &job);
     if (reason == NULL && wants_entry && !hw_request_reserve()) {
+        give_room_back(&job);
         free(job.pieces > 0 ? (void *)(uintptr_t)job.address : NULL);
         reason = "p2p: no memory";
     } else if (reason == NULL && (transfer = hand_over(&job, sent->comm)) == NULL) {
+        give_room_back(&job);
         reason = "p2p: too many sends under way";
         if (wants_entry)
             hw_request_give_back();

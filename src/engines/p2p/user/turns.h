@@ -17,7 +17,7 @@ static inline bool hw_p2p_takes_turns(void) { return hw_atomic_load_relaxed(&hw_
 /* Before such a thread can be. */
 static inline void hw_p2p_turns_take(void) { hw_atomic_store_relaxed(&hw_p2p_turns_taken, true); }
 
-/* One lock for lanes and the queue, for held messages, and for each step in which a message is looked for
+/* One lock for numbers and the queue, for held messages, and for each step in which a message is looked for
  * among the held ones and, if it is none of these, a receive is given to the MPI, or taken from it: else a
  * receive waits for a message that another thread's probe has taken. A thread that has it may take it again.
  * It makes no call of MPI that waits for another process. The answer is for the end of the turn. */
