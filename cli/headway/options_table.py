@@ -273,7 +273,9 @@ OPTIONS: tuple[Option, ...] = (
         brief="share of time in MPI below which a process is served by its ghost",
         help=(
             "For HEADWAY_ADAPT=local and global: of a process that spends less of its time in MPI "
-            "the ghost serves the memory. Between this and HEADWAY_HIGH_CR it stays as it was."
+            "the ghost serves the memory. Between this and HEADWAY_HIGH_CR it stays as it was. "
+            "headway tune --thresholds measures both on a machine, and headway run takes them "
+            "from there where they are not set."
         ),
     ),
     Option(
