@@ -25,6 +25,7 @@ enum { LEAST_BYTES = 65536 };
 extern const struct hw_engine hw_engine_p2p;
 
 static bool has_begun;
+static bool has_moved; /* it had begun, or has: for the record, which is also written when all has ended */
 
 static void prepare(void)
 {
@@ -60,7 +61,7 @@ static enum hw_status begin(void)
         hw_log_fatal("no memory to have messages moved by ghosts; run without HEADWAY_P2P");
         return HW_NOMEM;
     }
-    has_begun = true;
+    has_begun = has_moved = true;
     return HW_OK;
 }
 
@@ -98,12 +99,11 @@ static void say(void)
                     hw_options.p2p == HW_OPTION_P2P_AUTO ? "auto" : "ghost", hw_p2p_opened.reason);
 }
 
-/* The record is also written when all has ended. */
 static void describe(struct hw_record_facts *facts)
 {
     bool is_asked = hw_options.p2p != HW_OPTION_P2P_THREAD;
-    facts->p2p = is_asked && hw_p2p_opened.reason == NULL && hw_options.ghosts.count > 0 ? "ghost" : "thread";
-    if (!is_asked)
+    facts->p2p = has_moved ? "ghost" : "thread";
+    if (!is_asked || has_moved)
         facts->p2p_reason = NULL;
     else if (hw_options.ghosts.count == 0)
         facts->p2p_reason = "there are no ghosts";
