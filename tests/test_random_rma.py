@@ -79,8 +79,12 @@ def test_same_bytes(
     seeds = request.config.getoption("--seeds") or (FULL_SEEDS if is_full else DEFAULT_SEEDS)
     seeds = max(1, seeds // SHARES.get(mpi.name, 1))
     argv = [support.compile_program(mpi, "random_rma", SOURCES), str(first_seed), str(seeds)]
-    plain, headway = run_both(mpi, argv, seeds, "ghosts", tmp_path, {}, users, ghosts)
+    defers = (first_seed + ghosts) % 2 == 0
+    options = {"HEADWAY_DEFER": "on"} if defers else {}
+    plain, headway = run_both(mpi, argv, seeds, "ghosts", tmp_path, options, users, ghosts)
     assert len(plain.lines) >= seeds * users
+    if defers and seeds > 3:
+        assert headway.total("targets_deferred") > 0, "no epoch began without waiting"
     has_locks = seeds > 3  # a few programs may have fences alone
     for counter in ("windows_redirected", "operations_redirected", "locks_redirected")[
         : 2 + has_locks
@@ -187,6 +191,7 @@ def test_same_bytes_between_nodes(
         tmp_path,
         users=2,
         rate="none",
+        environment={"HEADWAY_DEFER": "on"} if first_seed % 2 else None,
         timeout=60 + 10.0 * seeds,
         cores=1 if has_one_core else 0,
     )

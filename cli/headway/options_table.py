@@ -264,6 +264,21 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_DEFER",
+        type="enum",
+        default="off",
+        values=("off", "on"),
+        accepted="off | on",
+        brief="epochs whose target is late begin without waiting for it",
+        help=(
+            "On windows that ghosts serve MPI_Win_start, an exclusive MPI_Win_lock of another "
+            "process, and an MPI_Win_fence with MPI_MODE_NOPRECEDE return at once where the "
+            "target is not open. Operations on it are kept, and issued when it opens: by the "
+            "progress thread, by any call that makes progress, and at the latest by the call that "
+            "ends the epoch, or a flush. Not in programs with MPI_THREAD_MULTIPLE."
+        ),
+    ),
+    Option(
         name="HEADWAY_LOW_CR",
         type="integer",
         default="0.5",

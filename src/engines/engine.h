@@ -150,7 +150,8 @@ struct hw_engine {
     void (*passed)(void);
 
     /* The program is about to leave a call that blocks, belongs to an epoch, or is a door; told because the
-     * engine, which is asked, wants it (HW_INSIDE_GOES). Any thread, inside the entry, after the real call.
+     * engine, which is asked, wants it (HW_INSIDE_GOES, HW_INSIDE_DEFERS). Any thread, inside the entry,
+     * after the real call.
      */
     void (*goes)(void);
 
@@ -164,6 +165,9 @@ struct hw_engine {
 
     /* The number of one-sided windows that others may access changed by `change`. */
     void (*exposed)(int change);
+
+    /* One more thing waits for another process (progress/deferred.h). Any thread, inside a hook. */
+    void (*deferred)(void);
 
     /* While paused the engine makes no MPI call; it returns after the last. What is pending, and what is
      * posted meanwhile, is kept track of, and taken up again afterwards. Any thread, not inside a hook. */
@@ -273,6 +277,7 @@ uint64_t hw_engines_block(void);
 void hw_engines_blocked(uint64_t began_ns);
 void hw_engines_retire(const char *reason);
 void hw_engines_exposed(int change);
+void hw_engines_deferred(void);
 void hw_engines_pause(bool is_paused);
 void hw_engines_listen(bool is_listened);
 void hw_engines_hear(const struct hw_engine_handlers *handlers);

@@ -224,12 +224,12 @@ __attribute__((cold)) void hw_engines_go(void)
 uint64_t hw_engines_block(void)
 {
     hw_engines_pass();
-    return hw_inside_wants(HW_INSIDE_TIMES | HW_INSIDE_GOES) ? hw_clock_now_ns() : 0;
+    return hw_inside_wants(HW_INSIDE_TIMES | HW_INSIDE_GOES | HW_INSIDE_DEFERS) ? hw_clock_now_ns() : 0;
 }
 
 void hw_engines_blocked(uint64_t began_ns)
 {
-    if (hw_inside_wants(HW_INSIDE_GOES))
+    if (hw_inside_wants(HW_INSIDE_GOES | HW_INSIDE_DEFERS))
         hw_engines_go();
     if (hw_inside_wants(HW_INSIDE_TIMES))
         HW_ENGINES_TELL(blocked, began_ns);
@@ -244,6 +244,8 @@ void hw_engines_retire(const char *reason)
     set_min_bytes(UINT64_MAX);
     HW_ENGINES_TELL(retire);
 }
+
+void hw_engines_deferred(void) { HW_ENGINES_TELL(deferred); }
 
 void hw_engines_exposed(int change) { HW_ENGINES_TELL(exposed, change); }
 

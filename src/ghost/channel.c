@@ -7,6 +7,8 @@
 #include "real/constants.h"
 #include "world/world.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define PROGRESS_NS (20 * HW_NS_PER_US)
@@ -52,6 +54,49 @@ int hw_ghost_ask(int ghost, struct hw_ghost_command *command)
     if (rc != MPI_SUCCESS)
         return rc;
     return hw_bottom.Recv(NULL, 0, HW_BYTE, ghost, command->grant_tag, hw_world.all, HW_STATUS_IGNORE);
+}
+
+static pthread_mutex_t later_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool is_taken[HW_GHOST_TAG_LATER_COUNT]; /* under later_lock */
+
+/* -1: none is free. */
+static int take_tag(void)
+{
+    static int next; /* under later_lock */
+    int tag = -1;
+    pthread_mutex_lock(&later_lock);
+    for (int i = 0; i < HW_GHOST_TAG_LATER_COUNT && tag < 0; i++) {
+        next = (next + 1) % HW_GHOST_TAG_LATER_COUNT;
+        if (!is_taken[next])
+            tag = HW_GHOST_TAG_LATER_FIRST + next;
+    }
+    if (tag >= 0)
+        is_taken[next] = true;
+    pthread_mutex_unlock(&later_lock);
+    return tag;
+}
+
+enum hw_status hw_ghost_ask_later(int ghost, struct hw_ghost_command *command, struct hw_ghost_later *later,
+                                  int *rc)
+{
+    later->request = HW_REQUEST_NULL;
+    later->tag = take_tag();
+    if (later->tag < 0)
+        return HW_DECLINED;
+    command->grant_tag = later->tag;
+    *rc = hw_bottom.Irecv(NULL, 0, HW_BYTE, ghost, later->tag, hw_world.all, &later->request);
+    if (*rc == MPI_SUCCESS)
+        *rc = hw_ghost_tell(ghost, command);
+    if (*rc != MPI_SUCCESS)
+        hw_ghost_later_end(later);
+    return HW_OK;
+}
+
+void hw_ghost_later_end(struct hw_ghost_later *later)
+{
+    pthread_mutex_lock(&later_lock);
+    is_taken[later->tag - HW_GHOST_TAG_LATER_FIRST] = false;
+    pthread_mutex_unlock(&later_lock);
 }
 
 const uint64_t *hw_ghost_channel_sum(void)

@@ -7,13 +7,25 @@
 /* No engine has such a thing. */
 #define GATE_ID UINT64_MAX
 
-int hw_ghost_gate_lock(int ghost, uint64_t id, int target, enum hw_ghost_lock lock)
+static struct hw_ghost_command request_of(uint64_t id, int target, enum hw_ghost_lock lock)
 {
-    struct hw_ghost_command command = {
+    return (struct hw_ghost_command){
         .tag = HW_GHOST_TAG_LOCK,
         .id = id,
         .words = {[HW_GHOST_LOCK_WORD_TARGET] = target, [HW_GHOST_LOCK_WORD_KIND] = (int32_t)lock}};
+}
+
+int hw_ghost_gate_lock(int ghost, uint64_t id, int target, enum hw_ghost_lock lock)
+{
+    struct hw_ghost_command command = request_of(id, target, lock);
     return hw_ghost_ask(ghost, &command);
+}
+
+enum hw_status hw_ghost_gate_lock_later(int ghost, uint64_t id, int target, enum hw_ghost_lock lock,
+                                        struct hw_ghost_later *later, int *rc)
+{
+    struct hw_ghost_command command = request_of(id, target, lock);
+    return hw_ghost_ask_later(ghost, &command, later, rc);
 }
 
 int hw_ghost_gate_unlock(int ghost, uint64_t id, int target)

@@ -5,10 +5,16 @@
 #ifndef HW_GHOST_GATE_H
 #define HW_GHOST_GATE_H
 
+#include "base/status.h"
+#include "ghost/channel.h"
 #include "ghost/locks.h"
 
 /* The lock of `target` in what has this `id`, at `ghost`, a rank in hw_world.all. */
 int hw_ghost_gate_lock(int ghost, uint64_t id, int target, enum hw_ghost_lock lock);
+/* The same without waiting for the grant. HW_DECLINED: too many are under way, and nothing was done. *rc: the
+ * MPI error code. */
+enum hw_status hw_ghost_gate_lock_later(int ghost, uint64_t id, int target, enum hw_ghost_lock lock,
+                                        struct hw_ghost_later *later, int *rc);
 int hw_ghost_gate_unlock(int ghost, uint64_t id, int target);
 
 /* Between them no other process of the world tells ghosts to take part in a collective call: two of those

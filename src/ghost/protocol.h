@@ -22,6 +22,9 @@ enum hw_ghost_tag {
     /* Those of the engines' services: 32 to 1023. */
     HW_GHOST_TAG_GRANT_FIRST = 1024,
     HW_GHOST_TAG_GRANT_COUNT = 16384,
+    /* Of grants that nobody waits for: each has its own as long as it is under way. */
+    HW_GHOST_TAG_LATER_FIRST = HW_GHOST_TAG_GRANT_FIRST + HW_GHOST_TAG_GRANT_COUNT,
+    HW_GHOST_TAG_LATER_COUNT = 1024,
 };
 
 enum { HW_GHOST_COMMAND_WORDS = 6 };

@@ -235,6 +235,14 @@ PROCESS_COUNTERS = (
     "helper_wakes",
     "helper_wakes_futile",
     "helper_wakes_spared",
+    "targets_deferred",
+    "targets_awaited",
+    "targets_waited_for",
+    "operations_deferred",
+    "deferred_by_thread",
+    "deferred_by_calls",
+    "deferred_looks",
+    "deferred_looks_in_vain",
     "doors",
     "blocked_ns",
     "overlap_windows",
@@ -404,6 +412,24 @@ class Record:
     #: times the helper did not wake it, since the program was inside MPI until nothing was
     #: pending
     helper_wakes_spared: int = 0
+    #: targets for whose opening MPI_Win_start, MPI_Win_lock or MPI_Win_fence did not wait
+    #: (HEADWAY_DEFER)
+    targets_deferred: int = 0
+    #: of these, not open when an operation came for them
+    targets_awaited: int = 0
+    #: of targets_deferred, those for which a call waited in the end: one that ends the epoch, or
+    #: a flush
+    targets_waited_for: int = 0
+    #: one-sided operations kept until their target was open
+    operations_deferred: int = 0
+    #: of these, issued by the progress thread
+    deferred_by_thread: int = 0
+    #: of these, issued by a call of MPI that did not have to wait for the target
+    deferred_by_calls: int = 0
+    #: turns in which the progress thread looked whether awaited targets were open
+    deferred_looks: int = 0
+    #: of these, those that found none
+    deferred_looks_in_vain: int = 0
     #: completion calls that held a tracked request
     doors: int = 0
     #: time in those calls
@@ -528,6 +554,14 @@ class Record:
             helper_wakes=integer(raw, "helper_wakes"),
             helper_wakes_futile=integer(raw, "helper_wakes_futile"),
             helper_wakes_spared=integer(raw, "helper_wakes_spared"),
+            targets_deferred=integer(raw, "targets_deferred"),
+            targets_awaited=integer(raw, "targets_awaited"),
+            targets_waited_for=integer(raw, "targets_waited_for"),
+            operations_deferred=integer(raw, "operations_deferred"),
+            deferred_by_thread=integer(raw, "deferred_by_thread"),
+            deferred_by_calls=integer(raw, "deferred_by_calls"),
+            deferred_looks=integer(raw, "deferred_looks"),
+            deferred_looks_in_vain=integer(raw, "deferred_looks_in_vain"),
             doors=integer(raw, "doors"),
             blocked_ns=integer(raw, "blocked_ns"),
             overlap_windows=integer(raw, "overlap_windows"),

@@ -3,6 +3,8 @@
 #include "ghost/service.h"
 #include "base/log.h"
 #include "engines/rma/adapt/adapt.h"
+#include "engines/rma/deferred/calls.h"
+#include "engines/rma/deferred/late.h"
 #include "engines/rma/epoch/epoch.h"
 #include "engines/rma/epoch/flush_wait.h"
 #include "engines/rma/epoch/owed.h"
@@ -35,8 +37,11 @@ static enum hw_status open_windows(void)
  * made windows in any. */
 static void leave_windows(void)
 {
+    hw_rma_late_settle_everything();
+    hw_engines_end(&hw_engine_rma_deferred);
     for (struct hw_rma_window *window; (window = hw_rma_window_first()) != NULL;) {
         MPI_Win win = window->handle;
+        hw_rma_late_forget(window);
         hw_rma_epochs_end(window);
         hw_rma_freeing = window;
         if (hw_rma_window_free(window, &win) != MPI_SUCCESS)

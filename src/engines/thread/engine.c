@@ -150,6 +150,7 @@ const struct hw_engine hw_engine_thread = {
     .retire = hw_thread_retire,
     .exposed = hw_thread_exposed,
     .passed = hw_thread_passed,
+    .deferred = hw_thread_deferred,
     .pause = hw_thread_pause,
     .listen = hw_thread_listen,
     .heard = heard,

@@ -16,6 +16,7 @@
 #include "engines/thread/sleep.h"
 #include "engines/thread/waiter.h"
 #include "profile/record/counters.h"
+#include "progress/deferred.h"
 #include "progress/helped.h"
 #include "progress/inside.h"
 #include "progress/listeners.h"
@@ -89,7 +90,8 @@ static bool has_work(void)
         hw_atomic_load_seq_cst(&hw_request_callbacks) != 0)
         return false;
     return hw_atomic_load_seq_cst(&is_listened) ||
-           (hw_atomic_load_seq_cst(&hw_request_pending) != 0 && hw_overlap_is_on()) || has_exposure();
+           (hw_atomic_load_seq_cst(&hw_request_pending) != 0 && hw_overlap_is_on()) || has_exposure() ||
+           hw_deferred_is_any();
 }
 
 static void prepare_thread(void)
@@ -104,6 +106,8 @@ static void prepare_thread(void)
 static int poll(bool *has_polled)
 {
     int completed = hw_request_poll(has_polled);
+    if (hw_deferred_is_any())
+        *has_polled = hw_deferred_look(); /* progress, too */
     if (*has_polled || !has_work() || !hw_poll_is_open())
         return completed;
     hw_poll();
@@ -507,6 +511,13 @@ void hw_thread_exposed(int change)
         hw_atomic_store_seq_cst(&window_freed_ns, hw_clock_now_ns());
     if (change > 0)
         serve_exposure();
+}
+
+void hw_thread_deferred(void)
+{
+    hw_atomic_store_relaxed(&arithmetic, hw_arithmetic_get());
+    if (!hw_atomic_load_relaxed(&is_retired) && !hw_atomic_load_seq_cst(&is_paused) && is_created())
+        wake(HW_SLEEP_PARKED);
 }
 
 void hw_thread_passed(void)

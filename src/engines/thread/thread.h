@@ -21,6 +21,7 @@ void hw_thread_returned(uint64_t blocked_ns, int still_pending);
 void hw_thread_retire(void);
 void hw_thread_exposed(int change);
 void hw_thread_passed(void);
+void hw_thread_deferred(void);
 void hw_thread_pause(bool is_paused);
 void hw_thread_listen(bool is_listened);
 

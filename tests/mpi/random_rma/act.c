@@ -208,7 +208,7 @@ static MPI_Group neighbours(const struct window *window, const struct round_plan
 static void open_all(const struct window *window, const struct round_plan *round)
 {
     if (round->sync == SYNC_FENCE) {
-        MPI_Win_fence(0, window->win);
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, window->win);
     } else if (round->sync == SYNC_PSCW) {
         MPI_Group origins = neighbours(window, round, true), targets = neighbours(window, round, false);
         MPI_Win_post(origins, 0, window->win);

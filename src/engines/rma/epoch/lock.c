@@ -91,6 +91,31 @@ int hw_rma_lock(struct hw_rma_window *window, int lock_type, int rank, int asser
     return rc;
 }
 
+enum hw_status hw_rma_lock_ask(struct hw_rma_window *window, int rank, struct hw_ghost_later *later, int *rc)
+{
+    *rc = MPI_SUCCESS;
+    if (!hw_rma_epoch_is_allowed(window, HW_RMA_EPOCH_LOCK)) {
+        *rc = hw_rma_epoch_refuse(window, "MPI_Win_lock");
+    } else if (!begin_lock(window, rank)) {
+        *rc = hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    } else {
+        HW_COUNT(locks_redirected);
+        enum hw_status status = hw_ghost_gate_lock_later(window->targets[rank].ghost_in_world, window->id,
+                                                         rank, HW_GHOST_LOCK_EXCLUSIVE, later, rc);
+        if (status != HW_OK || *rc != MPI_SUCCESS)
+            end_lock(window, rank, HW_RMA_ACCESS_NONE);
+        *rc = hw_rma_raise_if(window, *rc);
+        return status;
+    }
+    return HW_OK;
+}
+
+void hw_rma_lock_granted(struct hw_rma_window *window, int rank, struct hw_ghost_later *later)
+{
+    hw_ghost_later_end(later);
+    hw_rma_access_change(window, rank, HW_RMA_ACCESS_NONE, HW_RMA_ACCESS_EXCLUSIVE);
+}
+
 int hw_rma_unlock(struct hw_rma_window *window, int rank)
 {
     if (!hw_rma_is_target(window, rank))

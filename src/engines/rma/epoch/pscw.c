@@ -162,7 +162,7 @@ static int end_access(struct hw_rma_window *window, int **ranks)
     return count;
 }
 
-int hw_rma_start_access(struct hw_rma_window *window, MPI_Group group, int assertion)
+int hw_rma_start_begin(struct hw_rma_window *window, MPI_Group group, const int **targets, int *target_count)
 {
     int *ranks, count;
     pthread_mutex_lock(&window->mutex);
@@ -179,15 +179,42 @@ int hw_rma_start_access(struct hw_rma_window *window, MPI_Group group, int asser
         free(ranks);
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     }
+    *targets = ranks;
+    *target_count = count;
+    return MPI_SUCCESS;
+}
+
+int hw_rma_start_expect(const struct hw_rma_window *window, int rank, MPI_Request *request)
+{
+    return hw_bottom.Irecv(NULL, 0, HW_BYTE, rank, pscw_tag(window, HW_RMA_PSCW_POST), window->users,
+                           request);
+}
+
+void hw_rma_start_opened(struct hw_rma_window *window, int rank)
+{
+    hw_rma_access_change(window, rank, HW_RMA_ACCESS_NONE, HW_RMA_ACCESS_STARTED);
+}
+
+void hw_rma_start_fail(struct hw_rma_window *window)
+{
+    int *ranks;
+    end_access(window, &ranks);
+    free(ranks);
+}
+
+int hw_rma_start_access(struct hw_rma_window *window, MPI_Group group, int assertion)
+{
+    const int *ranks;
+    int count, rc = hw_rma_start_begin(window, group, &ranks, &count);
+    if (rc != MPI_SUCCESS)
+        return rc;
     for (int i = 0; rc == MPI_SUCCESS && i < count && !(assertion & MPI_MODE_NOCHECK); i++)
         rc = hw_bottom.Recv(NULL, 0, HW_BYTE, ranks[i], pscw_tag(window, HW_RMA_PSCW_POST), window->users,
                             HW_STATUS_IGNORE);
     for (int i = 0; rc == MPI_SUCCESS && i < count; i++)
-        hw_rma_access_change(window, ranks[i], HW_RMA_ACCESS_NONE, HW_RMA_ACCESS_STARTED);
-    if (rc != MPI_SUCCESS) {
-        end_access(window, &ranks);
-        free(ranks);
-    }
+        hw_rma_start_opened(window, ranks[i]);
+    if (rc != MPI_SUCCESS)
+        hw_rma_start_fail(window);
     return hw_rma_raise_if(window, rc);
 }
 

@@ -14,7 +14,7 @@ static bool is_far(const struct hw_rma_window *window, int target)
 
 void hw_rma_under_way_begin(struct hw_rma_window *window, int target, uint64_t bytes, bool is_get)
 {
-    if (!is_far(window, target))
+    if (!is_far(window, target) || hw_rma_is_muted) /* it was noted when it was deferred */
         return;
     hw_atomic_add_relaxed(&window->targets[target].under_way, 1);
     hw_atomic_add_relaxed(&window->under_way, 1);

@@ -36,8 +36,10 @@ static bool copy_shared(struct hw_rma_part from, struct hw_rma_part to)
         return false;
     uint64_t bytes = (uint64_t)from.count * from_size;
     uintptr_t begin = (uintptr_t)from.address, end = (uintptr_t)to.address;
-    if (from.count <= 0 || bytes < SHARED_MIN || bytes != (uint64_t)to.count * to_size || begin == 0 ||
-        end == 0 || (begin > end ? begin - end : end - begin) < bytes)
+    if (from.count <= 0 || bytes < SHARED_MIN ||
+        hw_rma_is_muted || /* perhaps not a thread of the program's */
+        bytes != (uint64_t)to.count * to_size || begin == 0 || end == 0 ||
+        (begin > end ? begin - end : end - begin) < bytes)
         return false;
     struct bytes context = {.to = (char *)to.address, .from = (const char *)from.address};
     hw_team_split(&splits[SIZES - 1 - __builtin_clzll(bytes)], copy_range, &context, (int64_t)bytes);

@@ -99,9 +99,10 @@ static struct hw_rma_window *find(MPI_Win win)
 
 bool hw_rma_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place)
 {
-    const struct hw_rma_window *window = find(*win);
+    struct hw_rma_window *window = find(*win);
     if (window == NULL)
         return false;
+    window->is_shown = true;
     place->memory = hw_rma_window_memory(window, win, rank, &place->size, &place->disp_unit);
     return true;
 }

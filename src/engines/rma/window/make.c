@@ -320,9 +320,11 @@ static struct hw_rma_window *begin_window(struct hw_rma_plan *plan)
     window->start_count = window->post_count = -1;
     hw_atomic_store_relaxed(&window->generation, 1);
     pthread_mutex_init(&window->mutex, NULL);
+    window->may_defer = true;
     for (int i = 0; i < plan->size; i++) {
         window->epoch_types |= plan->offers[i].epoch_types;
         window->is_multithreaded = window->is_multithreaded || plan->offers[i].is_multithreaded;
+        window->may_defer = window->may_defer && plan->offers[i].may_defer && !window->is_multithreaded;
     }
     if (fill_window(window, plan))
         return window;
@@ -349,6 +351,7 @@ static enum hw_status make(struct hw_rma_plan *plan, enum hw_status status, MPI_
 {
     plan->own.epoch_types = hw_rma_epoch_types_read(info);
     plan->own.is_multithreaded = hw_rma_may_have_threads();
+    plan->own.may_defer = hw_options.defer == HW_OPTION_DEFER_ON;
     plan->own.binding = (int32_t)hw_options.ghost_binding;
     plan->own.adapt = (int32_t)hw_options.adapt;
     plan->own.page_bytes = (int32_t)sysconf(_SC_PAGESIZE);

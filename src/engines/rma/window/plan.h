@@ -39,6 +39,7 @@ struct hw_rma_offer {
     int32_t may_use_owner;       /* hw_rma_route_may_use_owner() */
     int32_t changes_at_barriers; /* hw_rma_route_changes_at_barriers() */
     int32_t adapt;               /* enum hw_option_adapt; that of rank 0 counts */
+    int64_t may_defer;           /* HEADWAY_DEFER; all must, where epochs are deferred */
     int64_t begins_by_owner;     /* hw_rma_route_begins_by_owner(); that of rank 0 counts */
     int64_t foreseen_ns;         /* hw_rma_route_foreseen_ns(); the sum counts before that */
 };

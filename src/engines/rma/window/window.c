@@ -5,8 +5,12 @@
 #include "progress/inside.h"
 #include "world/world.h"
 
+_Thread_local bool hw_rma_is_muted;
+
 int hw_rma_raise(const struct hw_rma_window *window, int code)
 {
+    if (hw_rma_is_muted)
+        return code;
     hw_inside_pay();
     hw_real.Win_call_errhandler(window->handle, code);
     return code;

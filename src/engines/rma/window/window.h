@@ -83,6 +83,7 @@ struct hw_rma_window {
     /* Several threads of a member may call MPI at once: then a flush is never skipped, because what one
      * thread flushed may not contain what another just issued. */
     bool is_multithreaded;
+    bool may_defer;  /* all members want it (HEADWAY_DEFER), and call MPI from one thread at a time */
     char confirmed;  /* scratch byte of the confirming Get (epoch/arrival.c) */
     MPI_Group group; /* of users */
     MPI_Info hints;  /* what the program may read back besides the real window's; or HW_INFO_NULL */
@@ -93,10 +94,11 @@ struct hw_rma_window {
     _Atomic uint32_t *has_puts; /* by ghost: since its last flush; relaxed */
     struct hw_rma_target *targets;
     struct hw_rma_routes routes;
-    struct hw_rma_adapt *adapt;         /* NULL: routes change by what the program says alone (adapt/) */
-    struct hw_rma_spread *spread;       /* NULL: every operation on a target goes to its own ghost */
-    struct hw_rma_dynamic *dynamic;     /* NULL: not of MPI_Win_create_dynamic (dynamic.h) */
-    struct hw_rma_window *next;         /* in the order they were made, under the list's lock */
+    struct hw_rma_adapt *adapt;       /* NULL: routes change by what the program says alone (adapt/) */
+    struct hw_rma_spread *spread;     /* NULL: every operation on a target goes to its own ghost */
+    struct hw_rma_deferred *deferred; /* NULL: every target was open at the beginning of epochs (deferred/) */
+    struct hw_rma_dynamic *dynamic;   /* NULL: not of MPI_Win_create_dynamic (dynamic.h) */
+    struct hw_rma_window *next;       /* in the order they were made, under the list's lock */
     struct hw_rma_window *next_to_free; /* freed inside of another (window/calls.c) */
 
     _Atomic uint32_t is_watched;  /* adapt/measure.h is told of operations */
@@ -114,6 +116,7 @@ struct hw_rma_window {
     _Atomic uint32_t lock_count; /* targets locked one by one, or about to be */
 
     pthread_mutex_t mutex; /* guards what follows, and the changes above; held over no waiting */
+    bool is_shown;         /* MPI_Win_shared_query: the program may load and store others' memory */
     bool is_fence, is_nocheck_all;
     int start_count, *start_ranks; /* access epoch; -1: none */
     int post_count;                /* exposure epoch; -1: none */
@@ -138,6 +141,9 @@ static inline bool hw_rma_is_owner_dirty(const struct hw_rma_window *window,
 
 /* Whether a lock, a lock of all, or an epoch of MPI_Win_start or MPI_Win_post is open. */
 bool hw_rma_window_has_epoch(struct hw_rma_window *window);
+
+/* While this thread issues operations that were deferred: errors are kept for the end of their epoch. */
+extern HW_HIDDEN _Thread_local bool hw_rma_is_muted;
 
 /* Raises `code` at the window's error handler and returns what the program gets. */
 int hw_rma_raise(const struct hw_rma_window *window, int code);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations, while their target is late. */
+#include "engines/rma/deferred/calls.h"
+#include "engines/rma/deferred/late.h"
+#include "engines/rma/window/table.h"
+#include "real/constants.h"
+
+/* The window, if any of its targets is late. */
+static inline struct hw_rma_window *find(MPI_Win win)
+{
+    struct hw_rma_window *window = hw_rma_find(win);
+    return window && hw_rma_has_late(window) ? window : NULL;
+}
+
+/* Wrong ranks are plain's to refuse, like MPI_PROC_NULL and targets that no epoch has. */
+static int defer(struct hw_rma_window *window, const struct hw_rma_deferred_operation *operation)
+{
+    if ((unsigned)operation->rank >= (unsigned)window->size || !hw_rma_is_late(window, operation->rank))
+        return HW_DECLINES;
+    if (operation->disp < 0 && window->dynamic == NULL)
+        return hw_rma_raise(window, MPI_ERR_DISP);
+    return hw_rma_late_keep(window, operation) ? MPI_SUCCESS : HW_DECLINES;
+}
+
+static int put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    struct hw_rma_window *window = find(win);
+    if (window == NULL)
+        return HW_DECLINES;
+    return defer(window,
+                 &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_PUT,
+                                                     .rank = target_rank,
+                                                     .disp = target_disp,
+                                                     .origin = {origin_addr, origin_count, origin_datatype},
+                                                     .target = {NULL, target_count, target_datatype}});
+}
+
+static int get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    struct hw_rma_window *window = find(win);
+    if (window == NULL)
+        return HW_DECLINES;
+    return defer(window,
+                 &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_GET,
+                                                     .rank = target_rank,
+                                                     .disp = target_disp,
+                                                     .origin = {origin_addr, origin_count, origin_datatype},
+                                                     .target = {NULL, target_count, target_datatype}});
+}
+
+static int accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    struct hw_rma_window *window = find(win);
+    if (window == NULL)
+        return HW_DECLINES;
+    return defer(window,
+                 &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_ACCUMULATE,
+                                                     .rank = target_rank,
+                                                     .disp = target_disp,
+                                                     .origin = {origin_addr, origin_count, origin_datatype},
+                                                     .target = {NULL, target_count, target_datatype},
+                                                     .op = op});
+}
+
+static int get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                          void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+                          int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                          MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    struct hw_rma_window *window = find(win);
+    if (window == NULL)
+        return HW_DECLINES;
+    return defer(window,
+                 &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_GET_ACCUMULATE,
+                                                     .rank = target_rank,
+                                                     .disp = target_disp,
+                                                     .origin = {origin_addr, origin_count, origin_datatype},
+                                                     .result = {result_addr, result_count, result_datatype},
+                                                     .target = {NULL, target_count, target_datatype},
+                                                     .op = op});
+}
+
+static int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+                        MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+    struct hw_rma_window *window = find(win);
+    if (window == NULL)
+        return HW_DECLINES;
+    return defer(window, &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_FETCH_AND_OP,
+                                                             .rank = target_rank,
+                                                             .disp = target_disp,
+                                                             .origin = {origin_addr, 1, datatype},
+                                                             .result = {result_addr, 1, datatype},
+                                                             .op = op});
+}
+
+static int compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
+                            MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+    struct hw_rma_window *window = find(win);
+    if (window == NULL)
+        return HW_DECLINES;
+    return defer(window, &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_COMPARE_AND_SWAP,
+                                                             .rank = target_rank,
+                                                             .disp = target_disp,
+                                                             .origin = {origin_addr, 1, datatype},
+                                                             .result = {result_addr, 1, datatype},
+                                                             .compare = compare_addr});
+}
+
+/* A request is one of the MPI's, which there is not before the operation is issued. */
+static int issue_at_once(int target_rank, MPI_Win win)
+{
+    struct hw_rma_window *window = find(win);
+    if (window && (unsigned)target_rank < (unsigned)window->size && hw_rma_is_late(window, target_rank))
+        hw_rma_late_settle(window, target_rank);
+    return HW_DECLINES;
+}
+
+static int rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
+                MPI_Win win, MPI_Request *request)
+{
+    (void)origin_addr, (void)origin_count, (void)origin_datatype, (void)target_disp, (void)target_count;
+    (void)target_datatype, (void)request;
+    return issue_at_once(target_rank, win);
+}
+
+static int rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+                MPI_Request *request)
+{
+    (void)origin_addr, (void)origin_count, (void)origin_datatype, (void)target_disp, (void)target_count;
+    (void)target_datatype, (void)request;
+    return issue_at_once(target_rank, win);
+}
+
+static int raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    (void)origin_addr, (void)origin_count, (void)origin_datatype, (void)target_disp, (void)target_count;
+    (void)target_datatype, (void)op, (void)request;
+    return issue_at_once(target_rank, win);
+}
+
+static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                           void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+                           int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                           MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    (void)origin_addr, (void)origin_count, (void)origin_datatype, (void)target_disp, (void)target_count;
+    (void)target_datatype, (void)op, (void)request, (void)result_addr, (void)result_count;
+    (void)result_datatype;
+    return issue_at_once(target_rank, win);
+}
+
+const struct hw_engine_rma hw_rma_deferred_operations = {
+    .put = put,
+    .get = get,
+    .accumulate = accumulate,
+    .get_accumulate = get_accumulate,
+    .fetch_and_op = fetch_and_op,
+    .compare_and_swap = compare_and_swap,
+    .rput = rput,
+    .rget = rget,
+    .raccumulate = raccumulate,
+    .rget_accumulate = rget_accumulate,
+};
