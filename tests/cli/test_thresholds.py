@@ -79,11 +79,12 @@ def test_table_survives_a_file(tmp_path: Path) -> None:
 def test_a_pattern_has_a_window_for_each_route() -> None:
     every = patterns.patterns([])
     assert len(every) == 13  # twice as many windows as letters are too many
-    words = patterns.program_arguments(every[:2], 4, is_blocking=True)
+    words = patterns.program_arguments(every[:2], (2, 4), is_blocking=True)
     assert (
         words[1]
         == "a:comp:put:put:8,b:comm:put:put:8,c:comp:put:put:64:strided,d:comm:put:put:64:strided"
     )
+    assert words[3].startswith("64,2,4,")
     assert "--flush-each" in words and {"--guided", "on", "off"} <= set(words)
     with pytest.raises(HeadwayError, match="rput"):
         patterns.patterns(["rput"])

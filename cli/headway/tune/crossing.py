@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """At which share of time in MPI ghosts and owners take equally long: no clock and no process here.
 
-A pattern is tried with more and more operations beside the same computation, until ghosts are
-behind (papers/002 section 7.2).
+A pattern is tried with less and less computation beside its operations, and then with more of
+these, until ghosts are behind (papers/002 section 7.2).
 """
 
 from __future__ import annotations

@@ -37,13 +37,14 @@ OPERATIONS = {
     **dict.fromkeys(("put", "get", "accumulate", "get_accumulate"), SHAPES),
     "fetch_and_op": ((8, False),),
 }
-#: of a round, to each target, twice
-COUNTS = (1, 2, 4, 8, 16, 32, 64, 128)
+#: of a round: DGEMMs, and operations to each target before them and after them. The share of time
+#: in MPI grows: at first there is less and less beside one operation, then there are more of them.
+STEPS = ((64, 1), (16, 1), (8, 1), (4, 1), (2, 1), *((2, 1 << at) for at in range(1, 8)))
 #: with more bytes in a round the link alone decides
 MOST_BYTES = 1 << 21
-#: of a round: side of a DGEMM, and DGEMMs: half a millisecond
-WORK = "64,2"
-ROUNDS, BLOCK, SECONDS = 5000, 8, 0.1
+#: side of a DGEMM, which takes a quarter of a millisecond
+SIDE = 64
+ROUNDS, BLOCK, SECONDS = 5000, 4, 0.1
 LIMIT_S = 120.0
 
 
@@ -74,15 +75,18 @@ def patterns(only: Iterable[str]) -> list[Pattern]:
     ]
 
 
-def program_arguments(tried: Sequence[Pattern], count: int, *, is_blocking: bool) -> list[str]:
+def program_arguments(
+    tried: Sequence[Pattern], step: tuple[int, int], *, is_blocking: bool
+) -> list[str]:
     """A window by ghosts (comp) and one by owners (comm) for each."""
+    tiles, operations = step
     letters = [chr(ord("a") + at) for at in range(2 * len(tried))]
     phases = [
         f"{letters[2 * at + side]}:{kind}:{pattern.text}"
         for at, pattern in enumerate(tried)
         for side, kind in enumerate(("comp", "comm"))
     ]
-    numbers = f"{WORK},{count},{ROUNDS},{BLOCK}"
+    numbers = f"{SIDE},{tiles},{operations},{ROUNDS},{BLOCK}"
     return [
         *("--phases", ",".join(phases), "--comp", numbers, "--comm", numbers),
         *("--seconds", str(SECONDS), "--guided", "--comp-config", "on", "--comm-config", "off"),
@@ -201,15 +205,15 @@ def measure(
     for is_blocking in (False, True):
         tried: dict[Pattern, list[Tried]] = {pattern: [] for pattern in wanted}
         users = 0
-        for operations in COUNTS:
+        for step in STEPS:
             open_ones = [
                 pattern
                 for pattern, mine in tried.items()
-                if not is_over(mine) and (operations * pattern.bytes <= MOST_BYTES or not mine)
+                if not is_over(mine) and step[1] * pattern.bytes <= MOST_BYTES
             ]
             if not open_ones:
                 break
-            arguments = program_arguments(open_ones, operations, is_blocking=is_blocking)
+            arguments = program_arguments(open_ones, step, is_blocking=is_blocking)
             done = launch(mpi, start, arguments, env)
             check_routes(mpi, done)
             users = done.result["ranks"] // done.result["nodes"]
