@@ -86,6 +86,11 @@ def test_a_pattern_has_a_window_for_each_route() -> None:
     )
     assert words[3].startswith("64,2,4,")
     assert "--flush-each" in words and {"--guided", "on", "off"} <= set(words)
+    quick, slow = tried((0.5, 0.9)), [Tried(0.05, 0.06, 0.9, 0.9)]
+    assert patterns.is_bearable(every[0], (2, 64), quick)
+    assert not patterns.is_bearable(every[0], (2, 64), slow)
+    assert patterns.is_bearable(every[0], (2, 1), slow), "there is less computation, not more to do"
+    assert not patterns.is_bearable(every[2], (2, 64), []), "64 KiB each"
     with pytest.raises(HeadwayError, match="rput"):
         patterns.patterns(["rput"])
 

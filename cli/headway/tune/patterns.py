@@ -42,6 +42,8 @@ OPERATIONS = {
 STEPS = ((64, 1), (16, 1), (8, 1), (4, 1), (2, 1), *((2, 1 << at) for at in range(1, 8)))
 #: with more bytes in a round the link alone decides
 MOST_BYTES = 1 << 21
+#: nor are more operations tried than take so long in MPI, where processes take turns on a core
+MOST_S = 0.04
 #: side of a DGEMM, which takes a quarter of a millisecond
 SIDE = 64
 ROUNDS, BLOCK, SECONDS = 5000, 4, 0.1
@@ -209,7 +211,7 @@ def measure(
             open_ones = [
                 pattern
                 for pattern, mine in tried.items()
-                if not is_over(mine) and step[1] * pattern.bytes <= MOST_BYTES
+                if not is_over(mine) and is_bearable(pattern, step, mine)
             ]
             if not open_ones:
                 break
@@ -225,6 +227,13 @@ def measure(
             shape = (pattern.operation, pattern.bytes, pattern.is_strided, is_blocking)
             rows.append(Row(mpi.title, users, count, *shape, round(share, 4), bound))
     return rows
+
+
+def is_bearable(pattern: Pattern, step: tuple[int, int], tried: Sequence[Tried]) -> bool:
+    """Whether the rounds of a step are short enough to be tried."""
+    _, operations = step
+    is_short = not tried or operations == 1 or tried[-1].ghost_s * tried[-1].ghost_share < MOST_S
+    return is_short and operations * pattern.bytes <= MOST_BYTES
 
 
 def check_routes(mpi: Mpi, done: Launched) -> None:
@@ -291,17 +300,17 @@ def run(arguments: argparse.Namespace) -> int:
     mpis = mpis_wanted(arguments.mpi, words)
     file = arguments.output or thresholds.path()
     rows: list[Row] = []
+    old = thresholds.read(file) if file.is_file() else []
     for mpi in mpis:
         if build.build([mpi], places.built(), [PROGRAM]):
             continue
         try:
             rows += place_rows(mpi, words, wanted, users, count, arguments.library)
+            thresholds.write(file, thresholds.merged(old, rows))
         except HeadwayError as error:
             console.say(f"{mpi.title}: {error}")
     if not rows:
         raise HeadwayError("nothing was measured", "headway doctor says what is in the way")
-    old = thresholds.read(file) if file.is_file() else []
-    thresholds.write(file, thresholds.merged(old, rows))
     console.say(f"wrote {file}; headway run takes its thresholds from it")
     return 0
 
