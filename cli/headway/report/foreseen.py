@@ -271,7 +271,7 @@ def moved_lines(run: Run) -> list[str]:
         return []
     can = (
         f"Ghosts can move {100 * share:.0f} % of these bytes too: MPI_Isend and MPI_Issend of "
-        "64 KiB or more between nodes, if datatypes have no gaps (HEADWAY_P2P=ghost)."
+        "64 KiB or more between nodes (HEADWAY_P2P=ghost)."
     )
     if len(run.ranks_with_spare_cores) < run.size:
         return [f"{can} Here they would share the ranks' cores, where the thread was faster."]
