@@ -172,7 +172,14 @@ def told_values(row: dict[str, Any], off: dict[str, Any] | None) -> Values:
 def points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
     """(bytes, values, digest of the answer) of each point of one program's object."""
     program = result["program"]
-    if program in ("overlap_p2p", "overlap_coll", "multipair", "rma_patterns", "rma_origin"):
+    if program in (
+        "overlap_p2p",
+        "overlap_coll",
+        "multipair",
+        "rma_patterns",
+        "rma_origin",
+        "rma_late",
+    ):
         for point in result["points"]:
             yield point["bytes"], window_values(point), point["digest"]
     elif program == "halo":

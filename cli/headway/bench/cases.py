@@ -240,6 +240,16 @@ def one_sided_origin(operation: str, directions: int) -> Case:
     )
 
 
+#: units of work of an origin whose target opens half as late
+LATE_WORK = 2000
+
+
+def late_epoch(kind: str) -> Case:
+    """The origin of an epoch works beside a target that is late, a node of one core each."""
+    work = {"work-units": str(LATE_WORK), "late-units": str(LATE_WORK // 2)}
+    return Case(kind, "rma_late", (64 * KIB, MIB), {"kind": kind, **work}, timeout_s=30.0)
+
+
 #: what the machine takes below the rows of `one_sided`, with the same computation
 WAKEUP = Case(
     "woken",

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Claim: an epoch whose target is late takes its origin no longer than its own computation (papers/003
+ * figures 12 and 14).
+ *
+ * Rank i of the lower half is the origin of a Put to rank i + ranks/2: it begins an epoch, puts, works and
+ * ends the epoch. The target works before it opens: before MPI_Win_post (gats), before its MPI_Win_fence
+ * (fence), or before it gives back the lock of its own window (lock). Where the beginning waits, the two
+ * follow one another. */
+#include "common/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { GATS, FENCE, LOCK, KINDS };
+static const char *const kind_names[KINDS] = {"gats", "fence", "lock"};
+
+static struct {
+    struct bench_list sizes, work_units, iterations, warmup;
+    int64_t late_units;
+    const char *kind_name;
+    enum kind kind;
+} options = {.kind_name = "gats"};
+
+enum { POST, COMPUTE, WAIT, CPU, TOTAL, PHASES };
+static const char *const phase_names[PHASES] = {"post_s", "compute_s", "wait_s", "cpu_s", "total_s"};
+
+struct epoch {
+    char *buffer; /* the origin's */
+    int bytes;
+    int partner;
+    bool is_origin;
+    int64_t work_units;
+    MPI_Group group; /* the partner alone */
+    MPI_Win win;
+};
+
+static void begin(const struct epoch *epoch)
+{
+    if (options.kind == GATS)
+        MPI_Win_start(epoch->group, 0, epoch->win);
+    else if (options.kind == FENCE)
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, epoch->win);
+    else
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, epoch->partner, 0, epoch->win);
+    MPI_Put(epoch->buffer, epoch->bytes, MPI_BYTE, epoch->partner, 0, epoch->bytes, MPI_BYTE, epoch->win);
+}
+
+static void end(const struct epoch *epoch)
+{
+    if (options.kind == GATS)
+        MPI_Win_complete(epoch->win);
+    else if (options.kind == FENCE)
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, epoch->win);
+    else
+        MPI_Win_unlock(epoch->partner, epoch->win);
+}
+
+static void be_late(const struct epoch *epoch)
+{
+    bench_work(options.late_units);
+    if (options.kind == GATS) {
+        MPI_Win_post(epoch->group, 0, epoch->win);
+        MPI_Win_wait(epoch->win);
+    } else if (options.kind == FENCE) {
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, epoch->win);
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, epoch->win);
+    } else {
+        int rank;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Win_unlock(rank, epoch->win);
+    }
+}
+
+/* A target that holds its lock has it before any origin asks. */
+static void meet(const struct bench *bench, const struct epoch *epoch)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (options.kind != LOCK)
+        return;
+    if (!epoch->is_origin)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, bench->rank, 0, epoch->win);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void iteration_run(const struct bench *bench, const struct epoch *epoch, double *seconds)
+{
+    meet(bench, epoch);
+    if (!epoch->is_origin) {
+        be_late(epoch);
+        return;
+    }
+    double start_cpu_s = bench_process_cpu_s(), start_s = bench_now_s();
+    begin(epoch);
+    double begun_s = bench_now_s();
+    bench_work(epoch->work_units);
+    double computed_s = bench_now_s();
+    end(epoch);
+    double end_s = bench_now_s();
+    seconds[POST] = begun_s - start_s;
+    seconds[COMPUTE] = computed_s - begun_s;
+    seconds[WAIT] = end_s - computed_s;
+    seconds[CPU] = bench_process_cpu_s() - start_cpu_s;
+    seconds[TOTAL] = end_s - start_s;
+}
+
+static void work_run(void *context)
+{
+    const struct epoch *epoch = context;
+    if (epoch->is_origin)
+        bench_work(epoch->work_units);
+}
+
+static void point_measure(const struct bench *bench, int at, struct bench_json *json)
+{
+    int64_t bytes = options.sizes.values[at];
+    int half = bench->ranks / 2, count = (int)bench_list_at(&options.iterations, at);
+    int warmup = (int)bench_list_at(&options.warmup, at);
+    char *memory;
+    MPI_Group world;
+    struct bench_phases phases;
+    struct epoch epoch = {.buffer = bench_allocate((size_t)bytes),
+                          .bytes = (int)bytes,
+                          .is_origin = bench->rank < half,
+                          .work_units = bench_list_at(&options.work_units, at)};
+    epoch.partner = epoch.is_origin ? bench->rank + half : bench->rank - half;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &epoch.partner, &epoch.group);
+    MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &epoch.win);
+    bench_fill(epoch.buffer, (size_t)bytes, (uint64_t)bench->rank + 1);
+    bench_json_open(json, NULL, '{');
+    bench_json_integer(json, "bytes", bytes);
+    bench_json_integer(json, "work_units", epoch.work_units);
+    bench_alone_measure(json, "compute", "compute_alone_s", 1, count, work_run, &epoch);
+    bench_phases_init(&phases, PHASES, phase_names, count, false);
+    for (int i = -warmup; i < count; i++) {
+        double seconds[PHASES] = {0};
+        iteration_run(bench, &epoch, seconds);
+        for (int phase = 0; phase < PHASES && i >= 0; phase++)
+            phases.samples[phase][i] = seconds[phase];
+    }
+    bench_json_phases(json, &phases);
+    bench_phases_free(&phases);
+    MPI_Barrier(MPI_COMM_WORLD);
+    uint64_t sum = 0, digest = epoch.is_origin ? 0 : bench_digest(memory, (size_t)bytes);
+    MPI_Reduce(&digest, &sum, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    bench_json_hex(json, "digest", sum);
+    bench_json_close(json, '}');
+    MPI_Win_free(&epoch.win);
+    MPI_Group_free(&epoch.group);
+    MPI_Group_free(&world);
+    free(epoch.buffer);
+}
+
+static void options_check(const struct bench *bench)
+{
+    if (bench->ranks % 2 != 0)
+        bench_refuse(bench, "needs an even number of ranks");
+    int kind = bench_name_find(kind_names, KINDS, options.kind_name);
+    if (kind < 0)
+        bench_refuse(bench, "--kind is gats, fence or lock");
+    options.kind = (enum kind)kind;
+    if (options.late_units < 0)
+        bench_refuse(bench, "--late-units is 0 or more");
+    bench_points_check(bench, &options.sizes, &options.work_units, &options.iterations, &options.warmup, 1,
+                       1 << 30);
+}
+
+int main(int argc, char **argv)
+{
+    options.sizes = bench_list_make("64k,1m");
+    options.work_units = bench_list_make("0");
+    options.iterations = bench_list_make("20");
+    options.warmup = bench_list_make("5");
+    const struct bench_option table[] = {
+        {"sizes", BENCH_LIST, &options.sizes, "bytes of a Put"},
+        {"kind", BENCH_TEXT, &options.kind_name, "gats, fence or lock"},
+        {"work-units", BENCH_LIST, &options.work_units,
+         "units of work of an origin, for all sizes or for each"},
+        {"late-units", BENCH_INTEGER, &options.late_units, "units of work of a target before it opens"},
+        {"iterations", BENCH_LIST, &options.iterations, "timed iterations, for all sizes or for each"},
+        {"warmup", BENCH_LIST, &options.warmup, "iterations before them"},
+        {0},
+    };
+    struct bench bench;
+    struct bench_json json;
+    bench_start(&bench, "rma_late", argc, argv, table);
+    options_check(&bench);
+    bench_json_begin(&json, &bench);
+    bench_json_text(&json, "kind", kind_names[options.kind]);
+    bench_json_integer(&json, "late_units", options.late_units);
+    bench_json_open(&json, "points", '[');
+    for (int i = 0; i < options.sizes.count; i++)
+        point_measure(&bench, i, &json);
+    bench_json_close(&json, ']');
+    bench_json_number(&json, "work_checksum", bench_work_checksum());
+    bench_json_end(&json);
+    bench_finish(&bench);
+    return 0;
+}
