@@ -11,4 +11,7 @@
  * if not all of it is there, EPERM if the kernel forbids it. Any thread; 1.6 us for a word. */
 int hw_peek(pid_t pid, uintptr_t from, void *to, size_t bytes);
 
+/* Likewise to it; what its process may not write itself is not written. */
+int hw_poke(pid_t pid, uintptr_t to, const void *from, size_t bytes);
+
 #endif

@@ -107,6 +107,9 @@ struct hw_engine {
     /* Collective communication. Any thread, inside an entry. */
     const struct hw_engine_collective *collective;
 
+    /* What gives a communicator its info. Likewise. */
+    const struct hw_engine_communicator *communicator;
+
     /* Whether the window is its own. Then *win and *rank become those of the real window that has the memory.
      * Also where MPI calls itself. */
     bool (*window_place)(MPI_Win *win, int *rank, struct hw_engine_place *place);

@@ -28,6 +28,7 @@ _Atomic(const struct hw_engine_rma *) hw_engines_asked_rma[HW_ENGINES_MAX + 1];
 _Atomic(const struct hw_engine_epoch *) hw_engines_asked_epoch[HW_ENGINES_MAX + 1];
 _Atomic(const struct hw_engine_window *) hw_engines_asked_window[HW_ENGINES_MAX + 1];
 _Atomic(const struct hw_engine_collective *) hw_engines_asked_collective[HW_ENGINES_MAX + 1];
+_Atomic(const struct hw_engine_communicator *) hw_engines_asked_communicator[HW_ENGINES_MAX + 1];
 static _Atomic(const struct hw_engine *) asked[HW_ENGINES_MAX + 1];
 
 _Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MAX + 1];
@@ -122,6 +123,7 @@ enum hw_status hw_engines_begin(void)
         ADD(hw_engines_asked_epoch, table[i]->epoch);
         ADD(hw_engines_asked_window, table[i]->window);
         ADD(hw_engines_asked_collective, table[i]->collective);
+        ADD(hw_engines_asked_communicator, table[i]->communicator);
     }
     heed_p2p();
     return HW_OK;
@@ -148,6 +150,7 @@ void hw_engines_end(const struct hw_engine *engine)
     TAKE_OUT(hw_engines_asked_epoch, engine->epoch);
     TAKE_OUT(hw_engines_asked_window, engine->window);
     TAKE_OUT(hw_engines_asked_collective, engine->collective);
+    TAKE_OUT(hw_engines_asked_communicator, engine->communicator);
     heed_p2p();
 }
 

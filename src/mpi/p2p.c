@@ -139,6 +139,16 @@ int hw_send_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
                    request);
 }
 
+int hw_bsend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                  MPI_Request *request)
+{
+    int rc = hw_ask_bsend_init(buf, count, datatype, dest, tag, comm, request);
+    if (rc != HW_DECLINES)
+        return rc;
+    return defined(hw_real_bsend_init(buf, count, datatype, dest, tag, comm, request), count, datatype,
+                   request);
+}
+
 int hw_ssend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {

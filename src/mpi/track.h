@@ -74,6 +74,9 @@ static inline bool hw_track_is_callback(MPI_Op op)
         (call);                                                                                              \
     })
 
+/* After a persistent operation was made (persistent.c). */
+void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
+
 /* After a successful point-to-point post. Nothing travels to or from MPI_PROC_NULL, where programs post at
  * the edge of a grid as large as elsewhere. */
 static inline bool hw_track_p2p(MPI_Count count, MPI_Datatype type, int peer, bool is_receive,

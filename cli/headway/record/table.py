@@ -232,6 +232,8 @@ PROCESS_COUNTERS = (
     "p2p_tickets",
     "p2p_waited_ns",
     "p2p_held",
+    "p2p_seals",
+    "p2p_sealed_sends",
     "helper_wakes",
     "helper_wakes_futile",
     "helper_wakes_spared",
@@ -405,6 +407,10 @@ class Record:
     #: messages that were taken from the MPI because a probe found one that might be moved by
     #: ghosts
     p2p_held: int = 0
+    #: communicators on which nobody uses wildcards, so that ghosts match
+    p2p_seals: int = 0
+    #: sends on these that ghosts matched
+    p2p_sealed_sends: int = 0
     #: times the helper's word woke the progress thread
     helper_wakes: int = 0
     #: of these, for nothing: the program was inside MPI, or nothing was pending any more
@@ -551,6 +557,8 @@ class Record:
             p2p_tickets=integer(raw, "p2p_tickets"),
             p2p_waited_ns=integer(raw, "p2p_waited_ns"),
             p2p_held=integer(raw, "p2p_held"),
+            p2p_seals=integer(raw, "p2p_seals"),
+            p2p_sealed_sends=integer(raw, "p2p_sealed_sends"),
             helper_wakes=integer(raw, "helper_wakes"),
             helper_wakes_futile=integer(raw, "helper_wakes_futile"),
             helper_wakes_spared=integer(raw, "helper_wakes_spared"),

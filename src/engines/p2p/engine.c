@@ -8,10 +8,13 @@
 #include "base/options.h"
 #include "engines/p2p/ghost/service.h"
 #include "engines/p2p/shared/opened.h"
-#include "engines/p2p/user/calls.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/persistent.h"
 #include "engines/p2p/user/receiving.h"
+#include "engines/p2p/user/seal.h"
+#include "engines/p2p/user/sealed.h"
+#include "engines/p2p/user/sealed_calls.h"
+#include "engines/p2p/user/sealed_requests.h"
 #include "engines/p2p/user/transfer.h"
 #include "engines/p2p/user/turns.h"
 #include "real/constants.h"
@@ -61,6 +64,10 @@ static enum hw_status begin(void)
         hw_log_fatal("no memory to have messages moved by ghosts; run without HEADWAY_P2P");
         return HW_NOMEM;
     }
+    hw_p2p_sealed_open();
+    hw_p2p_seals_open(!hw_p2p_takes_turns() && !hw_p2p_opened.is_arena_only &&
+                          hw_options.p2p == HW_OPTION_P2P_GHOST, /* not auto: no call may decline there */
+                      min_bytes());
     has_begun = has_moved = true;
     return HW_OK;
 }
@@ -76,6 +83,7 @@ static void look_after(void)
 {
     hw_p2p_transfers_look_after();
     hw_p2p_receiving_look_after();
+    hw_p2p_sealed_requests_look_after();
 }
 
 static void stop(void)
@@ -84,6 +92,9 @@ static void stop(void)
     look_after();
     hw_p2p_transfers_close();
     hw_p2p_persistent_close();
+    hw_p2p_sealed_requests_close();
+    hw_p2p_sealed_close();
+    hw_p2p_seals_close();
     hw_world_members_close();
     hw_p2p_own_close();
     has_begun = false;
@@ -118,7 +129,8 @@ const struct hw_engine hw_engine_p2p = {
     .begin = begin,
     .start = start,
     .stop = stop,
-    .p2p = &hw_p2p_calls,
+    .p2p = &hw_p2p_sealed_calls,
+    .communicator = &hw_p2p_communicator_calls,
     .goes = look_after,
     .describe = describe,
     .say = say,

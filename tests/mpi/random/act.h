@@ -14,10 +14,11 @@ struct actor {
     struct rng local; /* differs from rank to rank: choices that must not change an answer */
     uint64_t digest;
     bool wants_trace;
+    bool is_exact;  /* the communicator of MATCH_EXACT has it in its info that there are no wildcards */
     char label[64]; /* seed, rank, thread: opens every trace line */
 };
 
-void actor_init(struct actor *actor, MPI_Comm parent, uint64_t seed, int thread);
+void actor_init(struct actor *actor, MPI_Comm parent, uint64_t seed, int thread, bool is_exact);
 void actor_destroy(struct actor *actor);
 
 /* Acts one plan; every process of the communicator calls it with the same plan. */

@@ -2,7 +2,7 @@
 /* Description: runs randomly generated MPI programs and prints a digest of all each one received.
  *
  * random_program FIRST_SEED COUNT [--threads N] [--level single|funneled|serialized|multiple]
- *                [--eager BYTES] [--max BYTES] [--rounds N] [--trace]
+ *                [--eager BYTES] [--max BYTES] [--rounds N] [--trace] [--exact]
  * The output of a seed is the same in every legal run: `digest seed S rank R thread T HASH`. */
 #include "act.h"
 
@@ -16,7 +16,7 @@ enum { MAX_THREADS = 4, BSEND_BYTES = 256 << 20 };
 struct settings {
     unsigned long long first_seed, seed_count;
     int threads, level, eager_bytes, max_bytes, rounds;
-    bool wants_trace;
+    bool wants_trace, is_exact;
 };
 
 struct worker {
@@ -54,6 +54,10 @@ static struct settings parse(int argc, char **argv)
             settings.wants_trace = true;
             continue;
         }
+        if (strcmp(argv[i], "--exact") == 0) {
+            settings.is_exact = true;
+            continue;
+        }
         if (argv[i][0] != '-') {
             *(positional++ == 0 ? &settings.first_seed : &settings.seed_count) = strtoull(argv[i], NULL, 10);
             continue;
@@ -80,7 +84,7 @@ static void *work(void *argument)
     struct worker *worker = argument;
     const struct settings *settings = worker->settings;
     struct actor actor;
-    actor_init(&actor, worker->comm, worker->seed, worker->index);
+    actor_init(&actor, worker->comm, worker->seed, worker->index, settings->is_exact);
     actor.wants_trace = settings->wants_trace;
     snprintf(actor.label, sizeof actor.label, "seed %llu rank %d thread %d", (unsigned long long)worker->seed,
              actor.rank, worker->index);
@@ -88,6 +92,8 @@ static void *work(void *argument)
     struct plan *plan = malloc(sizeof *plan);
     for (int round = 0; round < settings->rounds; round++) {
         plan_draw(plan, &rng, actor.size, settings->eager_bytes, settings->max_bytes);
+        if (settings->is_exact)
+            plan_make_exact(plan);
         actor_run(&actor, plan);
     }
     free(plan);

@@ -212,3 +212,17 @@ void plan_draw(struct plan *plan, struct rng *rng, int size, int eager_bytes, in
     plan->ignores_statuses = rng_chance(rng, 15);
     plan->compute_us = rng_chance(rng, 70) ? rng_below(rng, 1500) : 0;
 }
+
+void plan_make_exact(struct plan *plan)
+{
+    for (int i = 0; i < plan->message_count; i++) {
+        struct message *message = &plan->messages[i];
+        if (message->matching != MATCH_EXACT)
+            message->tag = 100 + i;
+        message->matching = MATCH_EXACT;
+        message->group = -1;
+        message->room_ints = message->send_count * type_ints[message->send_type];
+        if (message->room_ints % type_ints[message->receive_type] != 0)
+            message->receive_type = 0;
+    }
+}

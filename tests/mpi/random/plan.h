@@ -121,4 +121,7 @@ void types_free(MPI_Datatype types[TYPE_COUNT]);
 /* Draws one plan for `size` processes. Sizes lie around `eager_bytes`; none exceeds `max_bytes`. */
 void plan_draw(struct plan *plan, struct rng *rng, int size, int eager_bytes, int max_bytes);
 
+/* Makes of it a plan without wildcards in which each receive has the length of its message. */
+void plan_make_exact(struct plan *plan);
+
 #endif

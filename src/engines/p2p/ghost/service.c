@@ -6,6 +6,7 @@
 #include "engines/p2p/ghost/incoming.h"
 #include "engines/p2p/ghost/memory.h"
 #include "engines/p2p/ghost/outgoing.h"
+#include "engines/p2p/ghost/sealed.h"
 #include "engines/p2p/ghost/users.h"
 #include "engines/p2p/ghost/wire.h"
 #include "engines/p2p/shared/opened.h"
@@ -166,7 +167,7 @@ static void close_both(int socket_fd)
 static bool open_ghost(int socket_fd)
 {
     return hw_p2p_users_take(introductions, socket_fd) && hw_p2p_outgoing_open() && hw_p2p_incoming_open() &&
-           hw_p2p_credits_open();
+           hw_p2p_credits_open() && hw_p2p_sealed_ghost_open();
 }
 
 /* All processes of the job, or nobody. */
@@ -199,6 +200,7 @@ static void drop_all(void)
         hw_p2p_incoming_close();
         hw_p2p_outgoing_close();
         hw_p2p_credits_close();
+        hw_p2p_sealed_ghost_close();
         hw_p2p_users_drop();
     }
     hw_p2p_wire_free();
@@ -233,6 +235,8 @@ static bool hear(void)
             hw_p2p_incoming_offered(place, &note);
         else if (note.kind == HW_P2P_NOTE_FREED)
             hw_p2p_incoming_freed(&note);
+        else if (note.kind >= HW_P2P_NOTE_SEALED)
+            hw_p2p_sealed_heard(place, &note);
         else if (note.kind != HW_P2P_NOTE_END)
             hw_p2p_credits_heard(&note);
         has_heard = true;
@@ -247,6 +251,7 @@ static bool poll(void)
     bool has_done = hw_p2p_outgoing_advance();
     has_done = hear() || has_done;
     has_done = hw_p2p_incoming_advance() || has_done;
+    has_done = hw_p2p_sealed_advance() || has_done;
     if (is_ending)
         return has_done;
     has_done = hw_p2p_incoming_give_back() || has_done;
@@ -259,7 +264,7 @@ static void end(void)
 {
     if (!hw_p2p_opened.is_open)
         return;
-    while (!hw_p2p_outgoing_is_idle())
+    while (!hw_p2p_outgoing_is_idle() || !hw_p2p_sealed_is_idle())
         poll();
     is_ending = true;
     hw_p2p_wire_say_end();

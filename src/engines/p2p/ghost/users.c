@@ -135,3 +135,8 @@ int hw_p2p_user_read(const struct hw_p2p_user *user, uint64_t address, void *to,
 {
     return hw_peek(user->pid, (uintptr_t)address, to, (size_t)bytes);
 }
+
+int hw_p2p_user_write(const struct hw_p2p_user *user, uint64_t address, const void *from, uint64_t bytes)
+{
+    return hw_poke(user->pid, (uintptr_t)address, from, (size_t)bytes);
+}

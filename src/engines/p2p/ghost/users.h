@@ -72,5 +72,6 @@ const char *hw_p2p_user_memory(const struct hw_p2p_user *user, uint64_t address,
 
 /* 0, or an errno. */
 int hw_p2p_user_read(const struct hw_p2p_user *user, uint64_t address, void *to, uint64_t bytes);
+int hw_p2p_user_write(const struct hw_p2p_user *user, uint64_t address, const void *from, uint64_t bytes);
 
 #endif

@@ -9,6 +9,8 @@
 
 enum { NOTES_MAX = 64, TAG_NOTE = 1, TAG_FIRST = 16, TAG_COUNT = 1024 };
 
+static_assert(TAG_FIRST + TAG_COUNT <= HW_P2P_TAG_PULLED, "tags of senders and of receivers differ");
+
 static MPI_Comm ghosts;
 static int own_place;
 

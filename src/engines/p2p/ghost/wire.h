@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 enum {
-    HW_P2P_MESSAGES_MAX = 16, /* of one ghost to another that are sent, and received, at once */
+    HW_P2P_MESSAGES_MAX = 16,        /* of one ghost to another that are sent, and received, at once */
+    HW_P2P_CHUNK_BYTES = 256 * 1024, /* of a message that was pulled; the last one has less */
+    HW_P2P_TAG_PULLED = 4096,        /* the first of those that the receiver of a message chooses */
 };
 
 enum hw_p2p_note_kind {
@@ -25,6 +27,15 @@ enum hw_p2p_note_kind {
     HW_P2P_NOTE_RECALL, /* others need them */
     HW_P2P_NOTE_RETURN, /* the answer, if there are any */
     HW_P2P_NOTE_END,    /* the last note */
+
+    /* On sealed communicators (sealed.h). `number` is what the ghost knows a message, or a question, by that
+     * the note is about: the sender's of the first five, the asker's of the others. */
+    HW_P2P_NOTE_SEALED,    /* a message, with comm, before, and its own tag */
+    HW_P2P_NOTE_PULL,      /* it has its receive: it is to be sent, in chunks with the tag */
+    HW_P2P_NOTE_CANCEL,    /* it is not to be received, unless it has its receive; with comm and tag */
+    HW_P2P_NOTE_CANCELLED, /* nor will it be */
+    HW_P2P_NOTE_FLUSH,     /* what process `from` has posted so far is to be told; then the answer is */
+    HW_P2P_NOTE_FLUSHED,
 };
 
 struct hw_p2p_note {
@@ -33,8 +44,9 @@ struct hw_p2p_note {
     int32_t tag;
     uint64_t number, bytes; /* as in struct hw_p2p_job */
     uint32_t units, rest;   /* of room */
+    uint64_t comm, before;  /* on sealed communicators: its number; smaller messages before this one */
 };
-static_assert(sizeof(struct hw_p2p_note) == 40, "both sides read it as bytes");
+static_assert(sizeof(struct hw_p2p_note) == 56, "both sides read it as bytes");
 
 /* Collective over hw_world.all. False, in any process: it has nothing, and says so in what follows. */
 bool hw_p2p_wire_open(void);

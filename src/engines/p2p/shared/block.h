@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The block: memory that a user process and its ghost share for messages that ghosts move (doc/adr/0044). The
  * user process makes it; its ghost maps it. In it, one behind the other: the header, the queue of sends
- * (shm/queue.h; its word also tells of arrivals), how many messages each receiver has given back, what credit
- * there is with each ghost (credit.h), and arrivals by sender. The data themselves are in the room of the
- * receiver's ghost (room.h). */
+ * (shm/queue.h; its word also tells of arrivals), what belongs to sealed communicators (sealed.h), how many
+ * messages each receiver has given back, what credit there is with each ghost (credit.h), and arrivals by
+ * sender. The data themselves are in the room of the receiver's ghost (room.h). */
 #ifndef HW_ENGINES_P2P_SHARED_BLOCK_H
 #define HW_ENGINES_P2P_SHARED_BLOCK_H
 
 #include "base/atomic.h"
 #include "engines/p2p/shared/credit.h"
+#include "engines/p2p/shared/sealed.h"
 #include "shm/queue.h"
 #include "world/world.h"
 
@@ -71,10 +72,12 @@ static_assert(sizeof(struct hw_p2p_entry) == 32, "both sides read it");
 
 static inline size_t hw_p2p_queue_place(void) { return sizeof(struct hw_p2p_block); }
 
-static inline size_t hw_p2p_out_place(void)
+static inline size_t hw_p2p_sealed_place(void)
 {
     return (hw_p2p_queue_place() + hw_queue_bytes(HW_P2P_CELLS) + 63) / 64 * 64;
 }
+
+static inline size_t hw_p2p_out_place(void) { return hw_p2p_sealed_place() + sizeof(struct hw_p2p_sealed); }
 
 static inline size_t hw_p2p_credits_place(void)
 {
@@ -99,6 +102,11 @@ static inline size_t hw_p2p_block_bytes(void)
 static inline struct hw_queue *hw_p2p_queue_of(struct hw_p2p_block *block)
 {
     return (struct hw_queue *)((char *)block + hw_p2p_queue_place());
+}
+
+static inline struct hw_p2p_sealed *hw_p2p_sealed_of(struct hw_p2p_block *block)
+{
+    return (struct hw_p2p_sealed *)((char *)block + hw_p2p_sealed_place());
 }
 
 static inline struct hw_p2p_out *hw_p2p_out_of(struct hw_p2p_block *block, int to_rank)

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/p2p/user/seal.h"
+
+#include "base/log.h"
+#include "objects/comm_state.h"
+#include "profile/record.h"
+#include "profile/record/counters.h"
+#include "real/constants.h"
+#include "world/members.h"
+#include "world/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NO_SOURCE = 1, NO_TAG = 2, EXACT = 4, ASSERTED = NO_SOURCE | NO_TAG | EXACT };
+enum { RECENT = 16, FIRST_ROOM = 16, EXIT_BROKEN = 1, VALUE_MAX = 64 };
+
+bool hw_p2p_seals_are_open;
+static bool is_able;
+static uint64_t default_min_bytes;
+static uint64_t next_id = 1;
+
+/* Found without the MPI. */
+static struct {
+    MPI_Comm comm;
+    struct hw_p2p_seal *seal; /* NULL: empty */
+} recent[RECENT];
+
+void hw_p2p_seal_hold(struct hw_p2p_seal *seal) { seal->holders++; }
+
+void hw_p2p_seal_release(struct hw_p2p_seal *seal)
+{
+    if (--seal->holders > 0)
+        return;
+    free(seal->processes);
+    free(seal->smalls);
+    free(seal);
+}
+
+static void end_seal(void *of)
+{
+    memset(recent, 0, sizeof recent);
+    hw_p2p_seal_release(of);
+}
+
+static struct hw_comm_state state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ended = end_seal};
+
+void hw_p2p_seals_open(bool can, uint64_t min_bytes)
+{
+    is_able = can;
+    default_min_bytes = min_bytes;
+    hw_p2p_seals_are_open = can;
+}
+
+void hw_p2p_seals_close(void)
+{
+    hw_p2p_seals_are_open = false;
+    memset(recent, 0, sizeof recent);
+    hw_comm_state_close(&state);
+}
+
+/* ---- finding --------------------------------------------------------------------------------------------
+ */
+
+static void *make(MPI_Comm comm)
+{
+    struct hw_p2p_seal *seal = calloc(1, sizeof *seal);
+    (void)comm;
+    if (seal)
+        seal->holders = 1;
+    return seal;
+}
+
+static unsigned place_of(MPI_Comm comm)
+{
+    uint64_t bits = (uint64_t)(uintptr_t)comm; // NOLINT(bugprone-sizeof-expression): a number or a pointer
+    return (unsigned)((bits * UINT64_C(0x9E3779B97F4A7C15)) >> 60) % RECENT;
+}
+
+static struct hw_p2p_seal *seal_of(MPI_Comm comm)
+{
+    unsigned place = place_of(comm);
+    if (__builtin_expect(recent[place].seal != NULL && recent[place].comm == comm, 1))
+        return recent[place].seal;
+    struct hw_p2p_seal *seal = hw_comm_state_of(&state, comm, make);
+    recent[place].comm = comm;
+    recent[place].seal = seal;
+    return seal;
+}
+
+struct hw_p2p_seal *hw_p2p_seal_for(MPI_Comm comm)
+{
+    struct hw_p2p_seal *seal = comm == HW_COMM_NULL ? NULL : seal_of(comm);
+    if (seal == NULL)
+        return NULL;
+    seal->is_used = true;
+    return seal->id ? seal : NULL;
+}
+
+static bool grow(struct hw_p2p_seal *seal)
+{
+    uint32_t room = seal->smalls_room ? 2 * seal->smalls_room : FIRST_ROOM;
+    struct hw_p2p_smalls *old = seal->smalls, *grown = calloc(room, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    uint32_t old_room = seal->smalls_room;
+    seal->smalls = grown;
+    seal->smalls_room = room;
+    seal->smalls_count = 0;
+    for (uint32_t i = 0; i < old_room; i++)
+        if (old[i].key) {
+            uint64_t key = old[i].key - 1;
+            *hw_p2p_seal_smalls(seal, (int)(key >> 32), (int)(uint32_t)key) = old[i];
+        }
+    free(old);
+    return true;
+}
+
+struct hw_p2p_smalls *hw_p2p_seal_smalls(struct hw_p2p_seal *seal, int peer, int tag)
+{
+    uint64_t key = ((uint64_t)(uint32_t)peer << 32 | (uint32_t)tag) + 1;
+    if (2 * (seal->smalls_count + 1) > seal->smalls_room && !grow(seal))
+        return NULL;
+    uint32_t place = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+    for (;; place++) {
+        struct hw_p2p_smalls *smalls = &seal->smalls[place & (seal->smalls_room - 1)];
+        if (smalls->key == key)
+            return smalls;
+        if (smalls->key)
+            continue;
+        smalls->key = key;
+        seal->smalls_count++;
+        return smalls;
+    }
+}
+
+/* ---- assertions -----------------------------------------------------------------------------------------
+ */
+
+static bool has_value(MPI_Info info, const char *key, char value[VALUE_MAX + 1])
+{
+    int flag = 0;
+    return info != HW_INFO_NULL && hw_bottom.Info_get(info, key, VALUE_MAX, value, &flag) == MPI_SUCCESS &&
+           flag;
+}
+
+/* What of `asserted` an info that says nothing of it leaves, and what it adds. */
+static unsigned heed(MPI_Info info, unsigned asserted)
+{
+    static const struct {
+        const char *key, *yes;
+        unsigned bits;
+    } known[] = {{"mpi_assert_no_any_source", "true", NO_SOURCE},
+                 {"mpi_assert_no_any_tag", "true", NO_TAG},
+                 {"mpi_assert_exact_length", "true", EXACT},
+                 {"wildcard_used", "none", NO_SOURCE | NO_TAG}};
+    char value[VALUE_MAX + 1];
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (has_value(info, known[i].key, value))
+            asserted =
+                strcmp(value, known[i].yes) == 0 ? asserted | known[i].bits : asserted & ~known[i].bits;
+    return asserted;
+}
+
+/* Of the info key offload_min_msgsz, or the job's. A message without bytes is never moved. */
+static uint64_t wanted_min_bytes(MPI_Info info)
+{
+    char value[VALUE_MAX + 1], *end;
+    if (!has_value(info, "offload_min_msgsz", value))
+        return default_min_bytes;
+    unsigned long long bytes = strtoull(value, &end, 10);
+    if (end == value || *end != '\0' || *value == '-') {
+        hw_log_warn("the info key offload_min_msgsz has the value %s, which is no number of bytes; messages "
+                    "of %llu bytes and more are moved by ghosts",
+                    value, (unsigned long long)default_min_bytes);
+        return default_min_bytes;
+    }
+    return bytes > 0 ? bytes : 1;
+}
+
+/* ---- agreeing --------------------------------------------------------------------------------------------
+ */
+
+/* Maxima over the members. */
+enum word { WORD_UNABLE, WORD_USED, WORD_UNASSERTED, WORD_ID, WORD_BYTES, WORDS };
+
+static bool is_within_node(const struct hw_world_members *members)
+{
+    for (int i = 1; i < members->size; i++)
+        if (hw_world.processes[members->processes[i]].node != hw_world.processes[members->processes[0]].node)
+            return false;
+    return true;
+}
+
+/* Nothing of ours travels on a communicator of the program's; and a duplicate would copy its attributes. */
+static bool exchange(MPI_Comm comm, int rank, const uint64_t *own, uint64_t *words)
+{
+    MPI_Comm private;
+    if (hw_bottom.Comm_split(comm, 0, rank, &private) != MPI_SUCCESS)
+        return false;
+    bool is_told = hw_bottom.Allreduce(own, words, WORDS, HW_UINT64_T, HW_MAX, private) == MPI_SUCCESS;
+    hw_bottom.Comm_free(&private);
+    return is_told;
+}
+
+static const char *judge(const uint64_t *words)
+{
+    if (words[WORD_UNASSERTED])
+        return ""; /* the usual case */
+    if (words[WORD_UNABLE])
+        return "p2p: no seal at MPI_THREAD_MULTIPLE, by HEADWAY_P2P=auto, or where a ghost cannot write";
+    return words[WORD_USED] ? "p2p: no seal on a communicator that has been used" : NULL;
+}
+
+static bool take_members(struct hw_p2p_seal *seal, const struct hw_world_members *members)
+{
+    size_t bytes = (size_t)members->size * sizeof members->processes[0];
+    free(seal->processes);
+    seal->size = members->size;
+    seal->processes = malloc(bytes);
+    if (seal->processes)
+        memcpy(seal->processes, members->processes, bytes);
+    return seal->processes != NULL;
+}
+
+/* Collective over the communicator. Whether it takes part is the same for all its members. */
+static void agree(MPI_Comm comm, MPI_Info info)
+{
+    const struct hw_world_members *members = hw_world_members_of(comm);
+    if (members == NULL || members->size < 2 || is_within_node(members))
+        return;
+    struct hw_p2p_seal *seal = is_able ? seal_of(comm) : NULL;
+    if (seal && seal->id)
+        return; /* so all have */
+    if (seal && !take_members(seal, members))
+        seal = NULL;
+    uint64_t words[WORDS], own[WORDS] = {[WORD_UNABLE] = seal == NULL, [WORD_ID] = next_id};
+    own[WORD_BYTES] = wanted_min_bytes(info);
+    if (seal) {
+        seal->asserted = heed(info, seal->asserted);
+        own[WORD_USED] = seal->is_used;
+        own[WORD_UNASSERTED] = seal->asserted != ASSERTED;
+    } else {
+        own[WORD_UNASSERTED] = heed(info, 0) != ASSERTED;
+    }
+    if (!exchange(comm, members->rank, own, words))
+        return;
+    const char *reason = judge(words);
+    if (reason == NULL && seal) {
+        seal->id = words[WORD_ID];
+        seal->min_bytes = words[WORD_BYTES];
+        next_id = words[WORD_ID] + 1;
+        HW_COUNT(p2p_seals);
+    } else if (reason && *reason) {
+        hw_record_declined(reason);
+    }
+}
+
+/* What is asserted on a sealed communicator stays: the info without what would take it back, which is freed;
+ * MPI_INFO_NULL: there is nothing to leave out. The MPI may ignore hints (MPI-4.1 section 7.4.4). */
+static MPI_Info without_retractions(MPI_Info info)
+{
+    static const char *const keys[] = {"mpi_assert_no_any_source", "mpi_assert_no_any_tag",
+                                       "mpi_assert_exact_length", "wildcard_used", "offload_min_msgsz"};
+    MPI_Info kept = HW_INFO_NULL;
+    char value[VALUE_MAX + 1];
+    if (heed(info, ASSERTED) == ASSERTED || hw_bottom.Info_dup(info, &kept) != MPI_SUCCESS)
+        return HW_INFO_NULL;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (has_value(kept, keys[i], value))
+            hw_bottom.Info_delete(kept, keys[i]);
+    return kept;
+}
+
+int hw_p2p_seal_set_info(MPI_Comm comm, MPI_Info info)
+{
+    struct hw_p2p_seal *seal = is_able && comm != HW_COMM_NULL ? seal_of(comm) : NULL;
+    MPI_Info kept = seal && seal->id ? without_retractions(info) : HW_INFO_NULL;
+    int rc = hw_real.Comm_set_info(comm, kept == HW_INFO_NULL ? info : kept);
+    if (kept != HW_INFO_NULL)
+        hw_bottom.Info_free(&kept);
+    if (rc == MPI_SUCCESS)
+        agree(comm, info);
+    return rc;
+}
+
+int hw_p2p_seal_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    int rc = hw_real.Comm_dup_with_info(comm, info, newcomm);
+    if (rc == MPI_SUCCESS)
+        agree(*newcomm, info);
+    return rc;
+}
+
+int hw_p2p_seal_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    int rc = hw_real.Comm_split_type(comm, split_type, key, info, newcomm);
+    if (rc == MPI_SUCCESS && *newcomm != HW_COMM_NULL)
+        agree(*newcomm, info);
+    return rc;
+}
+
+/* ---- lies ------------------------------------------------------------------------------------------------
+ */
+
+_Noreturn void hw_p2p_seal_broken(MPI_Comm comm, const char *what)
+{
+    char name[MPI_MAX_OBJECT_NAME + 1] = "";
+    int length = 0;
+    hw_bottom.Comm_get_name(comm, name, &length);
+    hw_log_error(
+        "rank %d %s on communicator \"%s\", whose info says that nobody does; take the assertion out "
+        "of MPI_Comm_set_info or MPI_Comm_dup_with_info. The job ends",
+        hw_world.user_rank, what, name);
+    hw_bottom.Abort(HW_COMM_WORLD, EXIT_BROKEN);
+    _exit(EXIT_BROKEN);
+}
