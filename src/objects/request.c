@@ -136,6 +136,13 @@ static struct owner owner_of(const struct slot *slot)
     return slot->state == STATE_EMPTY ? (struct owner){0} : (struct owner){slot->calls, slot->attachment};
 }
 
+/* Of an entry whose handle the MPI gives to another request. A guarded one is its door's to the end. */
+static struct owner owner_before(const struct slot *slot)
+{
+    bool is_held = slot->state == STATE_TAKEN && slot->calls && slot->calls->guard;
+    return is_held ? (struct owner){0} : owner_of(slot);
+}
+
 /* Without the lock. */
 static void let_go(struct owner owner)
 {
@@ -181,7 +188,7 @@ static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes
     pthread_mutex_lock(&table_lock);
     struct slot *slot = insert(request);
     if (slot) {
-        old = owner_of(slot);
+        old = owner_before(slot);
         fill(slot, kind, &is);
     }
     pthread_mutex_unlock(&table_lock);
@@ -223,7 +230,7 @@ void hw_request_attach(MPI_Request request, const struct hw_request_attachment *
     pthread_mutex_lock(&table_lock);
     reserved--;
     struct slot *slot = insert(request); /* there is room */
-    struct owner old = owner_of(slot);
+    struct owner old = owner_before(slot);
     fill(slot, HW_REQUEST_P2P, attachment);
     pthread_mutex_unlock(&table_lock);
     let_go(old); /* of a request that was completed past us */
@@ -330,14 +337,6 @@ static bool remember(struct hw_request_taken *taken, int index, const struct slo
     return true;
 }
 
-static void note_elsewhere(struct hw_request_taken *taken, const struct slot *slot)
-{
-    if (slot->calls == NULL || slot->calls->guard == NULL)
-        return;
-    taken->elsewhere = slot->calls->guard;
-    taken->elsewhere_guarded = slot->attachment;
-}
-
 static bool take(int count, const MPI_Request *requests, struct hw_request_taken *taken, bool takes_over)
 {
     taken->count = taken->followed = taken->attached = taken->guarded = 0;
@@ -354,7 +353,10 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
         if (!slot || slot->state < STATE_ACTIVE)
             continue;
         if (slot->state == STATE_TAKEN && !takes_over) {
-            note_elsewhere(taken, slot);
+            if (slot->calls && slot->calls->guard) {
+                taken->elsewhere = slot->calls->guard;
+                taken->elsewhere_guarded = slot->attachment;
+            }
             continue;
         }
         if (slot->state == STATE_TAKEN)
@@ -388,9 +390,15 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
     item->calls = NULL;
     struct slot *slot = find(item->handle);
     /* Another door took it over, or the MPI gave the handle to another thread's new request. */
-    if (!slot || slot->state != STATE_TAKEN || slot->number != item->number)
-        return false;
     bool is_complete = item->is_complete || request != item->handle;
+    if (!slot || slot->state != STATE_TAKEN || slot->number != item->number) {
+        if (item->guard && is_complete && (!slot || slot->attachment != item->guarded)) {
+            item->calls = calls;
+            item->attachment = item->guarded;
+            item->is_gone = true;
+        }
+        return false;
+    }
     if (!is_complete) {
         set_state(slot, STATE_ACTIVE);
         return slot->is_followed;

@@ -91,7 +91,7 @@ static bool add(void *context, int64_t place, int64_t length)
         last->bytes += (uint64_t)length;
         return true;
     }
-    if (list->count == list->room)
+    if (list->pieces == NULL || list->count == list->room)
         return false;
     list->pieces[list->count++] = (struct hw_p2p_piece){address, (uint64_t)length};
     return true;
