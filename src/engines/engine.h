@@ -153,7 +153,7 @@ struct hw_engine {
     void (*passed)(void);
 
     /* The program is about to leave a call that blocks, belongs to an epoch, or is a door; told because the
-     * engine, which is asked, wants it (HW_INSIDE_GOES, HW_INSIDE_DEFERS). Any thread, inside the entry,
+     * engine, which is asked, wants it (HW_INSIDE_GOES_*). Any thread, inside the entry,
      * after the real call.
      */
     void (*goes)(void);

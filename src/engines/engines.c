@@ -227,12 +227,12 @@ __attribute__((cold)) void hw_engines_go(void)
 uint64_t hw_engines_block(void)
 {
     hw_engines_pass();
-    return hw_inside_wants(HW_INSIDE_TIMES | HW_INSIDE_GOES | HW_INSIDE_DEFERS) ? hw_clock_now_ns() : 0;
+    return hw_inside_wants(HW_INSIDE_TIMES | HW_INSIDE_GOES) ? hw_clock_now_ns() : 0;
 }
 
 void hw_engines_blocked(uint64_t began_ns)
 {
-    if (hw_inside_wants(HW_INSIDE_GOES | HW_INSIDE_DEFERS))
+    if (hw_inside_wants(HW_INSIDE_GOES))
         hw_engines_go();
     if (hw_inside_wants(HW_INSIDE_TIMES))
         HW_ENGINES_TELL(blocked, began_ns);

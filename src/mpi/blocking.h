@@ -15,9 +15,7 @@
 #define HW_BLOCKING(call)                                                                                    \
     ({                                                                                                       \
         uint64_t hw_began_ns =                                                                               \
-            hw_inside_wants(HW_INSIDE_TIMES | HW_INSIDE_PASSES | HW_INSIDE_GOES | HW_INSIDE_DEFERS)          \
-                ? hw_engines_block()                                                                         \
-                : 0;                                                                                         \
+            hw_inside_wants(HW_INSIDE_TIMES | HW_INSIDE_PASSES | HW_INSIDE_GOES) ? hw_engines_block() : 0;   \
         __auto_type hw_result = (call);                                                                      \
         if (__builtin_expect(hw_began_ns != 0, 0))                                                           \
             hw_engines_blocked(hw_began_ns);                                                                 \
@@ -27,7 +25,7 @@
 /* The same around other calls with which a program comes to MPI (spec, `passing`). */
 #define HW_PASSING(call)                                                                                     \
     ({                                                                                                       \
-        bool hw_is_wanted = hw_inside_wants(HW_INSIDE_PASSES | HW_INSIDE_GOES | HW_INSIDE_DEFERS);           \
+        bool hw_is_wanted = hw_inside_wants(HW_INSIDE_PASSES | HW_INSIDE_GOES);                              \
         if (hw_is_wanted)                                                                                    \
             hw_engines_pass();                                                                               \
         __auto_type hw_passed = (call);                                                                      \

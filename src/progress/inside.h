@@ -87,15 +87,17 @@ bool hw_inside_register(struct hw_inside *inside);
 /* What engines want of blocking calls: their times, as long as a window of overlap is open; to be told that
  * the program comes by, with calls of epochs too; to be asked, since somebody may take the call
  * (engines/engine.h), or only if its datatype is none of the basic ones; and, with doors too, to be told when
- * it goes, for good or while operations are deferred (deferred.h). One word for the entries to test; relaxed,
+ * it goes, a bit for each engine that asks for this (GOES). One word for the entries to test; relaxed,
  * since a call more or less decides nothing. */
 enum {
     HW_INSIDE_TIMES = 1,
     HW_INSIDE_PASSES = 2,
     HW_INSIDE_ASKED = 4,
     HW_INSIDE_ASKED_DERIVED = 8,
-    HW_INSIDE_GOES = 16,
-    HW_INSIDE_DEFERS = 32,
+    HW_INSIDE_GOES_PACKED = 16,
+    HW_INSIDE_GOES_DEFERRED = 32,
+    HW_INSIDE_GOES_MOVED = 64,
+    HW_INSIDE_GOES = HW_INSIDE_GOES_PACKED | HW_INSIDE_GOES_DEFERRED | HW_INSIDE_GOES_MOVED,
 };
 extern HW_HIDDEN _Atomic uint8_t hw_inside_wanted;
 

@@ -138,7 +138,8 @@ static void on_abandoned(void *attachment, MPI_Request request)
     message->next = abandoned;
     abandoned = message;
     hw_atomic_add_relaxed(&abandoned_count, 1);
-    hw_inside_want(HW_INSIDE_GOES, true); /* the program may learn by any call that a receive is through */
+    hw_inside_want(HW_INSIDE_GOES_PACKED,
+                   true); /* the program may learn by any call that a receive is through */
     pthread_mutex_unlock(&lock);
 }
 
@@ -214,7 +215,7 @@ void hw_pack_message_look_after(void)
     look(false);
     pthread_mutex_lock(&lock);
     if (hw_atomic_load_relaxed(&abandoned_count) == 0)
-        hw_inside_want(HW_INSIDE_GOES, false);
+        hw_inside_want(HW_INSIDE_GOES_PACKED, false);
     pthread_mutex_unlock(&lock);
 }
 

@@ -296,7 +296,7 @@ static void on_abandoned(void *attachment, MPI_Request request)
     receiving->next = abandoned;
     abandoned = receiving;
     hw_p2p_turn_end(has_turn);
-    hw_inside_want(HW_INSIDE_GOES, true);
+    hw_inside_want(HW_INSIDE_GOES_MOVED, true);
 }
 
 static const struct hw_request_guard guard = {.look = look,

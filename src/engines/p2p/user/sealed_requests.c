@@ -164,7 +164,7 @@ static void on_abandoned(void *attachment, MPI_Request handle)
     request->handle = handle;
     request->next = abandoned;
     abandoned = request;
-    hw_inside_want(HW_INSIDE_GOES, true);
+    hw_inside_want(HW_INSIDE_GOES_MOVED, true);
 }
 
 /* A start of a persistent one. To the MPI it stays inactive. */

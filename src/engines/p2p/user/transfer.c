@@ -265,7 +265,7 @@ void hw_p2p_transfer_abandon(struct hw_p2p_transfer *transfer, MPI_Request handl
     transfer->next = abandoned;
     abandoned = transfer;
     hw_p2p_turn_end(has_turn);
-    hw_inside_want(HW_INSIDE_GOES, true);
+    hw_inside_want(HW_INSIDE_GOES_MOVED, true);
 }
 
 static void finish(struct hw_p2p_transfer *transfer)

@@ -63,7 +63,7 @@ static void add(struct hw_rma_window *window, int rank, MPI_Request opening)
     if (deferred->late_count == 0) {
         deferred->next = first_window;
         first_window = window;
-        hw_inside_want(HW_INSIDE_DEFERS, true);
+        hw_inside_want(HW_INSIDE_GOES_DEFERRED, true);
     }
     deferred->openings[deferred->late_count] = opening;
     deferred->ranks[deferred->late_count++] = rank;
@@ -99,7 +99,7 @@ static void unlink_window(struct hw_rma_window *window)
         link = &(*link)->deferred->next;
     *link = window->deferred->next;
     if (first_window == NULL)
-        hw_inside_want(HW_INSIDE_DEFERS, false);
+        hw_inside_want(HW_INSIDE_GOES_DEFERRED, false);
 }
 
 static void count_issued(enum finder finder)
