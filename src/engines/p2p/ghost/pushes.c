@@ -63,7 +63,7 @@ void hw_p2p_pushes_close(void)
 {
     for (int i = 0; i < BUCKETS; i++)
         for (struct push *push; (push = offered[i]) != NULL;) {
-            unlink_push(push);
+            offered[i] = push->next;
             free(push);
         }
     free(copies);

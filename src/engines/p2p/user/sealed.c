@@ -198,7 +198,7 @@ int hw_p2p_operation_make(const struct hw_p2p_seal *seal, MPI_Comm comm, const s
                                                  .kind = mode == HW_P2P_TAKEN ? HW_P2P_RECEIVE : HW_P2P_SEND};
     if (is_copied || !is_plain(part, bytes)) {
         uint64_t size;
-        operation->copy = malloc(bytes);
+        operation->copy = malloc(bytes + 1); /* a matched receive may have room for nothing */
         operation->command.address = (uint64_t)(uintptr_t)operation->copy;
         operation->is_released = mode != HW_P2P_TAKEN && is_copied;
         if (operation->copy && !hw_real_type_is_basic(part->type, &size)) {
