@@ -50,8 +50,8 @@ CASES = [
     ),
     Case(
         "some-without-helper",
-        "export HEADWAY_TRIGGER=auto",
-        ("HEADWAY_TRIGGER=helper at process 0", "HEADWAY_TRIGGER=auto at process 2"),
+        "export HEADWAY_TRIGGER=tick",
+        ("HEADWAY_TRIGGER=helper at process 0", "HEADWAY_TRIGGER=tick at process 2"),
         options=(("HEADWAY_GHOSTS", "1"), ("HEADWAY_TRIGGER", "helper")),
     ),
     Case(

@@ -102,6 +102,44 @@ def test_helper_spares_who_waits(mpi: Mpi, tmp_path: Path) -> None:
     assert done.total("helper_wakes_spared") > 0, done.explain()
 
 
+@is_served
+@matrix.check(lambda: True)
+def test_helper_wakes_a_target(mpi: Mpi, tmp_path: Path) -> None:
+    """The window is the MPI's own, and no socket tells of the operation on it."""
+    (tmp_path / "said").mkdir()
+    done = support.run_mpi(
+        mpi,
+        [program_of(mpi), "created", tmp_path / "said"],
+        ranks=3,
+        options={**HELPER, "HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "off"},
+        records=tmp_path / "records",
+    )
+    assert_came(mpi, "created", done)
+    assert done.total("operations_redirected") == 0
+    assert done.total("targets_rung") > 0 and done.total("target_wakes") > 0, done.explain()
+
+
+@is_served
+@matrix.check(lambda: True)
+def test_auto_takes_a_helper(mpi: Mpi, tmp_path: Path) -> None:
+    """Shared memory has no sockets. Open MPI has some all the same, which tell nothing."""
+    done = support.run_mpi(
+        mpi,
+        [program_of(mpi), "windows", WINDOWS],
+        ranks=3,
+        options={**HELPER, "HEADWAY_TRIGGER": "auto", "HEADWAY_GHOSTS": "1"},
+        records=tmp_path / "records",
+    )
+    assert_came(mpi, "windows", done)
+    for record in done.records:
+        assert record["trigger"] == "helper", record
+        assert record["trigger_why"] in (
+            "the process has no connected socket",
+            "its sockets tell nothing of messages",
+        ), record
+        assert record["receives_registered"] > 0 and record["sends_announced"] > 0, record
+
+
 def may_run_in_real_time() -> bool:
     attempt = subprocess.run(["chrt", "--rr", "1", "true"], capture_output=True, check=False)
     return attempt.returncode == 0

@@ -54,8 +54,9 @@ OPTIONS: tuple[Option, ...] = (
         help=(
             "events: the transport's own sockets, with a slow tick as a net under missed events. "
             "tick: a timer only. auto: events where the process has connected sockets and they "
-            "tell of its transfers, else tick. helper: the ghost of the process, which sees its "
-            "messages match; needs ghosts."
+            "tell of its transfers, else with ghosts helper, else tick; the record says which, "
+            "and why. helper: the ghost of the process, which sees its messages match, and is "
+            "told of one-sided operations that wait for the process; needs ghosts."
         ),
     ),
     Option(

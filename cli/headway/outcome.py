@@ -192,7 +192,7 @@ def ghost_lines(records: Sequence[Record]) -> list[str]:
     cpu = ghost_cpu_s(records)
     took = "" if cpu is None else f" A ghost used {cpu:.2f} CPU-seconds."
     if not windows and (helper := helper_lines(records)):
-        return [f"{helper[0]}{took}"]
+        return [f"{helper[0]}{took}", *helper[1:]]
     if not windows:
         return [f"The ghosts served no window.{took}"]
     near = int(total(records, "operations_copied") + total(records, "operations_applied"))
@@ -215,15 +215,23 @@ def message_lines(records: Sequence[Record]) -> list[str]:
 
 
 def helper_lines(records: Sequence[Record]) -> list[str]:
-    """How often ghosts woke progress threads, and how often in vain."""
+    """How often ghosts woke progress threads, how often in vain, and why they did or did not."""
     if not any(r.trigger == "helper" for r in records):
-        return []
+        return why_lines(records, "events", "No helper was used")
     wakes, futile = int(total(records, "helper_wakes")), int(total(records, "helper_wakes_futile"))
     spared = int(total(records, "helper_wakes_spared"))
     line = f"The helper woke progress threads {plural(wakes, 'time')}"
     line += f", {futile} of them in vain" if futile else ""
     line += f"; {plural(spared, 'wake')} could be spared, inside MPI" if spared else ""
-    return [f"{line}."]
+    rung = int(total(records, "target_wakes"))
+    line += f"; {plural(rung, 'time')} for one-sided operations of others" if rung else ""
+    return [f"{line}.", *why_lines(records, "helper", "A helper was used")]
+
+
+def why_lines(records: Sequence[Record], trigger: str, what: str) -> list[str]:
+    """What HEADWAY_TRIGGER=auto went by, where there are ghosts."""
+    reasons = sorted({r.trigger_why for r in records if r.trigger == trigger and r.ghost >= 0})
+    return [f"{what}: {' / '.join(filter(None, reasons))}."] if any(reasons) else []
 
 
 def overlap_lines(records: Sequence[Record]) -> list[str]:

@@ -32,16 +32,17 @@ static_assert(sizeof(struct hw_registry_receive) == 32, "as the paper's IRD");
 enum hw_registry_kind {
     HW_REGISTRY_SEND,    /* to the receiver's helper: a send was posted */
     HW_REGISTRY_MATCHED, /* to the sender's: its receiver has been told, and will answer */
+    HW_REGISTRY_RING,    /* to the target's: one-sided operations wait for its progress */
     HW_REGISTRY_END,     /* from helper to helper: the last one */
 };
 
 struct hw_registry_notice {
     uint64_t comm;
-    int32_t from, to;    /* ranks in hw_world.all: sender and receiver of the message */
+    int32_t from, to;    /* ranks in hw_world.all: sender and receiver of the message, origin and target */
     int32_t source, tag; /* source: the sender's rank in the communicator */
     uint64_t bytes;
-    int32_t kind; /* enum hw_registry_kind */
-    int32_t unused;
+    int32_t kind;    /* enum hw_registry_kind */
+    int32_t is_long; /* of a ring: one look at the operations will hardly do */
 };
 
 /* Of one user process. */
@@ -62,7 +63,7 @@ struct hw_registry {
 bool hw_registry_make(void);
 void hw_registry_free(void);
 
-/* In a user process its own; in a ghost that of a user process of the node, by its rank in hw_world.all. */
+/* In a user process its own; that of a user process of the node, by its rank in hw_world.all. */
 struct hw_registry *hw_registry_own(void);
 struct hw_registry *hw_registry_of(int process);
 

@@ -295,7 +295,7 @@ bool hw_ghost_wait(void)
         return true;
     }
     uint64_t now_ns = hw_clock_now_ns();
-    bool is_likely = !was_command && followed_share[has_followed] >= LIKELY;
+    bool is_likely = !was_command && !is_helper_alone() && followed_share[has_followed] >= LIKELY;
     if (is_likely && now_ns - active_ns < LINGER_NS)
         return false;
     if (hw_ghost_core_try(now_ns)) {

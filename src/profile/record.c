@@ -167,6 +167,7 @@ static void write_body(FILE *file, const struct hw_record_facts *facts, enum hw_
         .mpi = facts->mpi,
         .engine = facts->engine,
         .trigger = facts->trigger,
+        .trigger_why = facts->trigger_why ? facts->trigger_why : "",
         .priority = facts->priority ? facts->priority : "normal",
         .ghost = facts->ghost,
         .ghost_cpu_s = seconds(facts->ghost_cpu_ns),

@@ -24,16 +24,17 @@ enum hw_record_ending {
 struct hw_record_facts {
     int rank; /* in MPI_COMM_WORLD; -1 if there is no world */
     int size;
-    bool is_spawned;        /* by MPI_Comm_spawn: its world is not that of the processes that were launched */
-    const char *mpi;        /* version string of the real MPI, first line */
-    const char *engine;     /* "thread" or "off" */
-    const char *priority;   /* of the progress thread: "normal" or "rt" */
-    const char *trigger;    /* "events", "tick" or "none" */
-    int ghost;              /* rank in the MPI's own world of the ghost that serves this process; -1: none */
-    uint64_t ghost_cpu_ns;  /* what that ghost took of its core; others that it serves tell the same */
-    const char *placement;  /* how the ghosts of its node were chosen; "none" without ghosts */
-    const char *p2p;        /* who moves large messages: "thread" or "ghost"; NULL: "thread" */
-    const char *p2p_reason; /* why not ghosts, where they were asked for; NULL: none */
+    bool is_spawned;      /* by MPI_Comm_spawn: its world is not that of the processes that were launched */
+    const char *mpi;      /* version string of the real MPI, first line */
+    const char *engine;   /* "thread" or "off" */
+    const char *priority; /* of the progress thread: "normal" or "rt" */
+    const char *trigger;  /* "events", "tick", "helper" or "none" */
+    const char *trigger_why; /* where HEADWAY_TRIGGER=auto chose it; else empty, or NULL */
+    int ghost;               /* rank in the MPI's own world of the ghost that serves this process; -1: none */
+    uint64_t ghost_cpu_ns;   /* what that ghost took of its core; others that it serves tell the same */
+    const char *placement;   /* how the ghosts of its node were chosen; "none" without ghosts */
+    const char *p2p;         /* who moves large messages: "thread" or "ghost"; NULL: "thread" */
+    const char *p2p_reason;  /* why not ghosts, where they were asked for; NULL: none */
     uint64_t eager_limit_bytes;
     uint64_t thread_cpu_ns; /* CPU time of the progress thread */
     struct hw_record_part packing;

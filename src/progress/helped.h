@@ -9,6 +9,7 @@
 
 #include "base/atomic.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,8 +20,13 @@ struct hw_helped_word {
     _Atomic uint32_t settled; /* how many that were when nothing was pending; the process; release */
     _Atomic uint32_t spared;  /* wakes that were not needed: the process was inside MPI until it had settled;
                                * the helper; relaxed */
-    char unused[48];
+    _Atomic uint32_t
+        asked; /* one-sided operations that somebody waits for; origins and the helper; seq_cst */
+    _Atomic uint32_t answered; /* how many that were when the agent was last about to look; it; seq_cst */
+    _Atomic uint32_t is_long;  /* of these some take several looks; relaxed, before `asked` */
+    char unused[36];
 };
+static_assert(sizeof(struct hw_helped_word) == 64, "a cache line");
 
 /* Before the agent opens its triggers, and after it has closed them. */
 void hw_helped_open(struct hw_helped_word *word);
@@ -35,10 +41,16 @@ void hw_helped_forget_unknown(void);
 
 bool hw_helped_has_unknown(void);
 
+/* Whether anybody is to note messages for the helper: not while sockets tell of them. The agent says it. */
+void hw_helped_want(bool is_wanted);
+bool hw_helped_is_wanted(void);
+
 /* Whether messages complete of which the helper tells nothing: what it is there for is left to the tick. The
  * agent notes it, any thread asks. */
 void hw_helped_note_silence(bool is_silent);
 bool hw_helped_is_silent(void);
+/* There is a helper, and both say that it is of use. */
+bool hw_helped_is_listened(void);
 
 /* Nothing is pending: all messages that matched so far are complete. Any thread of the process. */
 void hw_helped_settle(void);
@@ -53,6 +65,18 @@ uint32_t hw_helped_spared(void);
 void hw_helped_match(struct hw_helped_word *word);
 void hw_helped_wake(struct hw_helped_word *word);
 void hw_helped_spare(struct hw_helped_word *word);
+
+/* Operations of others wait for this process's progress: false if the agent has yet to look for earlier ones,
+ * and need not be woken again. `is_long`: one look will hardly do. Any process of the node. */
+bool hw_helped_ask(struct hw_helped_word *word, bool is_long);
+static inline bool hw_helped_is_asked(const struct hw_helped_word *word)
+{
+    return hw_atomic_load_seq_cst(&((struct hw_helped_word *)word)->asked) !=
+           hw_atomic_load_seq_cst(&((struct hw_helped_word *)word)->answered);
+}
+
+/* Whether somebody has asked this process since its agent last looked, and the agent listens. Any thread. */
+bool hw_helped_is_own_asked(void);
 
 /* Whether anything that matched may be incomplete. Any process of the node. */
 static inline bool hw_helped_is_moving(const struct hw_helped_word *word)

@@ -27,7 +27,7 @@ static const struct hw_trigger *const list[] = {&hw_trigger_events};
 
 void hw_triggers_open(struct hw_triggers *triggers, bool is_tick_wanted)
 {
-    *triggers = (struct hw_triggers){.first = &hw_trigger_tick};
+    *triggers = (struct hw_triggers){.first = &hw_trigger_tick, .spare = &hw_trigger_tick};
     for (size_t i = 0; !is_tick_wanted && i < sizeof list / sizeof list[0]; i++) {
         if (list[i]->open(triggers)) {
             triggers->first = list[i];
@@ -44,6 +44,12 @@ void hw_triggers_open_as(struct hw_triggers *triggers, const struct hw_trigger *
         triggers->first = triggers->in_force = wanted;
 }
 
+void hw_triggers_add_spare(struct hw_triggers *triggers, const struct hw_trigger *wanted)
+{
+    if (wanted->open(triggers))
+        triggers->spare = wanted;
+}
+
 static bool is_there(const struct hw_triggers *triggers, const struct hw_trigger *trigger)
 {
     return trigger->is_there == NULL || trigger->is_there(triggers);
@@ -53,7 +59,7 @@ void hw_triggers_close(struct hw_triggers *triggers)
 {
     if (triggers->first->close && is_there(triggers, triggers->first))
         triggers->first->close(triggers);
-    triggers->first = triggers->in_force = &hw_trigger_tick;
+    triggers->first = triggers->spare = triggers->in_force = &hw_trigger_tick;
 }
 
 void hw_triggers_use_tick(struct hw_triggers *triggers) { triggers->in_force = &hw_trigger_tick; }
@@ -68,6 +74,12 @@ bool hw_triggers_check(struct hw_triggers *triggers)
 bool hw_triggers_use_first(struct hw_triggers *triggers)
 {
     triggers->in_force = triggers->first;
+    return hw_triggers_check(triggers);
+}
+
+bool hw_triggers_use_spare(struct hw_triggers *triggers)
+{
+    triggers->in_force = triggers->spare;
     return hw_triggers_check(triggers);
 }
 
@@ -114,6 +126,8 @@ void hw_triggers_interrupt(struct hw_triggers *triggers)
     tick_interrupt(triggers); /* it naps, or it waits for the other: both are told */
     if (triggers->first != &hw_trigger_tick && is_there(triggers, triggers->first))
         triggers->first->interrupt(triggers);
+    if (triggers->spare != &hw_trigger_tick)
+        triggers->spare->interrupt(triggers);
 }
 
 bool hw_triggers_were_interrupted(struct hw_triggers *triggers)

@@ -3,8 +3,8 @@
  * here (doc/adr/0028); how long, and when rather not, is their own policy.
  *
  * Each trigger is one table of functions, and one entry in the list of trigger.c. Events: the transport's
- * sockets, and descriptors that are added. Helper: the word of a ghost (helped.h), only where it is asked
- * for by name. Tick: time alone, which every machine has. An agent owns its
+ * sockets, and descriptors that are added. Helper: the word of a ghost (helped.h), where it is asked for by
+ * name or added as a spare one. Tick: time alone, which every machine has. An agent owns its
  * `struct hw_triggers` and uses one of them at a time; only hw_triggers_interrupt may be called by others. */
 #ifndef HW_PROGRESS_TRIGGER_H
 #define HW_PROGRESS_TRIGGER_H
@@ -45,7 +45,8 @@ extern HW_HIDDEN const struct hw_trigger hw_trigger_events, hw_trigger_helper, h
 
 struct hw_triggers {
     const struct hw_trigger *first;    /* of the list that this machine has, unless the tick is wanted */
-    const struct hw_trigger *in_force; /* that, or the tick */
+    const struct hw_trigger *spare;    /* where the first tells nothing: the tick, or what was added */
+    const struct hw_trigger *in_force; /* one of them, or the tick */
     int source_count;                  /* at the last refresh */
     struct hw_events events;
     _Atomic uint32_t interrupts; /* others count up; the agent compares */
@@ -59,8 +60,14 @@ void hw_triggers_open(struct hw_triggers *triggers, bool is_tick_wanted);
 void hw_triggers_open_as(struct hw_triggers *triggers, const struct hw_trigger *wanted);
 void hw_triggers_close(struct hw_triggers *triggers);
 
-/* From now on: what was in force at first (returns what hw_triggers_check does), or the tick alone. */
+/* Adds one that is asked where the first tells nothing; the tick stays where it cannot be had. Before others
+ * may interrupt. */
+void hw_triggers_add_spare(struct hw_triggers *triggers, const struct hw_trigger *wanted);
+
+/* From now on: what was in force at first, or the spare one (returns what hw_triggers_check does), or the
+ * tick alone. */
 bool hw_triggers_use_first(struct hw_triggers *triggers);
+bool hw_triggers_use_spare(struct hw_triggers *triggers);
 void hw_triggers_use_tick(struct hw_triggers *triggers);
 
 /* Whether more than the tick is in force, so that something is to tell the agent. */

@@ -44,6 +44,12 @@ static bool is_redirect_alike(int32_t left, int32_t right, bool is_auto_on)
     return left == right || (is_auto_on && left != HW_OPTION_REDIRECT_OFF && right != HW_OPTION_REDIRECT_OFF);
 }
 
+/* Who may, takes part in making what helpers need. */
+static bool may_be_helped(int32_t trigger)
+{
+    return trigger == HW_OPTION_TRIGGER_HELPER || trigger == HW_OPTION_TRIGGER_AUTO;
+}
+
 enum hw_status hw_world_terms_compare(const struct hw_world_terms *first, const struct hw_world_terms *other,
                                       int process, bool is_auto_on, bool is_speaker)
 {
@@ -52,7 +58,7 @@ enum hw_status hw_world_terms_compare(const struct hw_world_terms *first, const 
         differing = offsetof(struct hw_options, ghosts);
     else if (!is_redirect_alike(first->redirect, other->redirect, is_auto_on))
         differing = offsetof(struct hw_options, redirect);
-    else if ((first->trigger == HW_OPTION_TRIGGER_HELPER) != (other->trigger == HW_OPTION_TRIGGER_HELPER))
+    else if (may_be_helped(first->trigger) != may_be_helped(other->trigger))
         differing = offsetof(struct hw_options, trigger);
     else if (first->adapt != other->adapt)
         differing = offsetof(struct hw_options, adapt);

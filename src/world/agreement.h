@@ -13,7 +13,7 @@
 struct hw_world_terms {
     struct hw_option_share ghosts;
     int32_t redirect; /* enum hw_option_redirect */
-    int32_t trigger;  /* enum hw_option_trigger: whether it is the helper */
+    int32_t trigger;  /* enum hw_option_trigger: whether it may be the helper */
     int32_t adapt;    /* enum hw_option_adapt */
     int32_t p2p;      /* enum hw_option_p2p */
     int64_t staging_bytes;

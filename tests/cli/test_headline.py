@@ -307,3 +307,20 @@ def test_whom_the_helper_woke_is_said() -> None:
     assert "The helper woke progress threads 700 times, 3 of them in vain; 1 wake could be" in said
     assert "served no window" not in said
     assert "helper" not in told({**woken, "trigger": "tick"})
+
+
+def test_why_there_is_a_helper_or_none_is_said() -> None:
+    one = {"rank": 0, "size": 1, "engine": "thread", "ghost": 1}
+    why = "the process has no connected socket"
+
+    def told(**fields: str | int) -> str:
+        return "\n".join(outcome.summarise([Record.of({**one, **fields})]))
+
+    said = told(trigger="helper", trigger_why=why, helper_wakes=2, target_wakes=3)
+    assert "2 times; 3 times for one-sided operations of others." in said
+    assert f"A helper was used: {why}." in said
+    said = told(trigger="events", trigger_why="its sockets tell of messages")
+    assert "No helper was used: its sockets tell of messages." in said
+    assert "helper" not in told(
+        trigger="events", trigger_why="its sockets tell of messages", ghost=-1
+    )

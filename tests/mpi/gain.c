@@ -4,6 +4,7 @@
  *   message DIR     rank 0 sends to rank 1
  *   collective DIR  an alltoall of all ranks
  *   window DIR      rank 0 accumulates at the last rank, which is outside MPI until the flush has returned
+ *   created DIR     the same on memory of the program's own, some numbers, then many
  *   awaited N       N messages from rank 0 to rank 1, which waits for each at once
  *   stopped N       windows N, while the ghosts of this node stand still
  *   windows N       N exchanges with a computation each: for the policy, which has to find out by itself
@@ -81,6 +82,39 @@ static void window(void)
     MPI_Win_free(&win);
 }
 
+static void add(int count, int last, MPI_Win win)
+{
+    static int round;
+    if (check_rank == 0) {
+        order_await("outside", round * check_size + last);
+        MPI_Accumulate(numbers[0], count, MPI_INT, last, 0, count, MPI_INT, MPI_SUM, win);
+        MPI_Win_flush(last, win);
+        order_say("flushed", round);
+    } else if (check_rank == last) {
+        order_say("outside", round * check_size + last);
+        order_await("flushed", round);
+    }
+    round++;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void created(void)
+{
+    int last = check_size - 1;
+    MPI_Win win;
+    for (int i = 0; i < COUNT; i++)
+        numbers[0][i] = 1;
+    MPI_Win_create(numbers[1], sizeof numbers[1], sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_lock_all(0, win);
+    add(1, last, win);
+    add(64, last, win);
+    add(COUNT, last, win);
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(check_rank != last || (numbers[1][0] == 3 && numbers[1][1] == 2 && numbers[1][COUNT - 1] == 1));
+    MPI_Win_free(&win);
+}
+
 static void windows(int count)
 {
     for (int i = 0; i < count; i++) {
@@ -136,6 +170,8 @@ int main(int argc, char **argv)
         collective();
     else if (strcmp(argv[1], "window") == 0)
         window();
+    else if (strcmp(argv[1], "created") == 0)
+        created();
     else if (strcmp(argv[1], "awaited") == 0)
         awaited(atoi(argv[2]));
     else if (strcmp(argv[1], "stopped") == 0)

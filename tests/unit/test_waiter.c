@@ -2,7 +2,7 @@
 /* Description: a waiter whose descriptors the program has closed, as daemons close all: what has their
  * numbers now is neither written to nor closed, and the waiter goes on by its timer. Words of a helper that
  * are lost, doubled or wrong: the waiter always returns, looks after each, and does without a helper that is
- * mute.
+ * mute. Without being told what to listen to it keeps to sockets, and where there are none to a helper.
  */
 #include "engines/thread/waiter.h"
 
@@ -10,11 +10,14 @@
 #include "base/options.h"
 #include "progress/helped.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -142,6 +145,86 @@ static void a_helper_that_is_mute_is_done_without(void **state)
     assert_false(hw_helped_is_silent());
 }
 
+static void who_asks_is_heard_once(void **state)
+{
+    struct hw_waiter *waiter = *state;
+    hw_waiter_begin(waiter);
+    assert_true(hw_helped_ask(&word, false));
+    assert_false(hw_helped_ask(&word, false)); /* it has not looked yet */
+    assert_true(hw_helped_is_own_asked());
+    hw_helped_wake(&word);
+    assert_int_equal(look(waiter, 0), HW_REASON_EVENT);
+    assert_false(hw_helped_is_own_asked());
+    assert_int_equal(look(waiter, 0), HW_REASON_EVENT); /* once more for what is slower than the question */
+    assert_int_equal(look(waiter, 0), HW_REASON_TICK);
+    assert_true(hw_helped_ask(&word, true));
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(look(waiter, 0), HW_REASON_EVENT);
+    assert_int_equal(look(waiter, 0), HW_REASON_TICK);
+    hw_waiter_end(waiter);
+}
+
+static int open_auto(void **state)
+{
+    static struct hw_waiter waiter;
+    *state = &waiter;
+    word = (struct hw_helped_word){0};
+    hw_helped_open(&word);
+    hw_waiter_open(&waiter);
+    return 0;
+}
+
+/* Without sockets. */
+static void auto_listens_to_a_helper_that_is_there(void **state)
+{
+    struct hw_waiter *waiter = *state;
+    hw_waiter_begin(waiter);
+    assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_HELPER);
+    assert_string_equal(waiter->why, "the process has no connected socket");
+    assert_true(hw_helped_is_wanted());
+    tell(1);
+    assert_int_equal(look(waiter, 1), HW_REASON_EVENT);
+    hw_waiter_end(waiter);
+    for (int i = 0; i < 5; i++)
+        run_mute_period(waiter, 1);
+    assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_NOBODY);
+    assert_string_equal(waiter->why, "the helper tells nothing of messages");
+}
+
+static void connect_to_itself(int *ends)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int listening = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(listening, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(listening, 1), 0);
+    assert_int_equal(getsockname(listening, (struct sockaddr *)&address, &length), 0);
+    ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(ends[0], (struct sockaddr *)&address, length), 0);
+    ends[1] = accept(listening, NULL, NULL);
+    close(listening);
+}
+
+static void auto_keeps_to_sockets_that_tell(void **state)
+{
+    struct hw_waiter *waiter = *state;
+    int ends[2];
+    connect_to_itself(ends);
+    hw_waiter_begin(waiter);
+    assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_SOCKETS);
+    assert_string_equal(waiter->why, "its sockets tell of messages");
+    assert_false(hw_helped_is_wanted());
+    assert_false(hw_helped_has_unknown());
+    hw_waiter_end(waiter);
+    close(ends[0]), close(ends[1]);
+    hw_waiter_begin(waiter);
+    assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_HELPER);
+    assert_true(hw_helped_is_wanted());
+    assert_true(hw_helped_has_unknown()); /* nobody has noted what is pending already */
+    hw_helped_forget_unknown();
+    hw_waiter_end(waiter);
+}
+
 static void what_no_helper_can_tell_of_is_not_its_silence(void **state)
 {
     hw_helped_add_unknown();
@@ -159,6 +242,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_helper_that_is_mute_is_done_without, open_helper, close_helper),
         cmocka_unit_test_setup_teardown(what_no_helper_can_tell_of_is_not_its_silence, open_helper,
                                         close_helper),
+        cmocka_unit_test_setup_teardown(who_asks_is_heard_once, open_helper, close_helper),
+        cmocka_unit_test_setup_teardown(auto_listens_to_a_helper_that_is_there, open_auto, close_helper),
+        cmocka_unit_test_setup_teardown(auto_keeps_to_sockets_that_tell, open_auto, close_helper),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

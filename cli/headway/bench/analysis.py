@@ -198,7 +198,7 @@ def points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
     elif program in ("latency", "pack_p2p"):
         for point in result["points"]:
             yield point["bytes"], {"latency_s": point["latency_s"]["median"]}, ""
-    elif program in ("rma_overlap", "wakeup"):
+    elif program in ("rma_overlap", "wakeup", "woken_send"):
         yield from work_points(result)
     elif program == "rma_cost":
         for point in result["points"]:

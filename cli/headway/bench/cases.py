@@ -259,6 +259,19 @@ WAKEUP = Case(
 )
 
 
+#: a receiver that computes for some 5 ms on a core of its own, while the sender waits on another
+WOKEN_SEND = Case(
+    "receiver computes",
+    "woken_send",
+    WITHIN_SIZES,
+    {"work": "0,2500", "rounds": "100"},
+    nodes=1,
+    ranks_per_node=2,
+    cores_per_node=2,
+    timeout_s=30.0,
+)
+
+
 def one_sided_own_core(operation: str) -> Case:
     """The target's ghost has a core of its own, and so has the target where there is none.
 

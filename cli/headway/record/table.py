@@ -245,6 +245,8 @@ PROCESS_COUNTERS = (
     "deferred_by_calls",
     "deferred_looks",
     "deferred_looks_in_vain",
+    "targets_rung",
+    "target_wakes",
     "doors",
     "blocked_ns",
     "overlap_windows",
@@ -281,6 +283,8 @@ class Record:
     engine: str = ""
     #: what drove the progress thread last
     trigger: str = ""
+    #: why that, where HEADWAY_TRIGGER=auto chose; else empty
+    trigger_why: str = ""
     #: of the progress thread: rt, it runs before all others of its core when woken
     priority: str = ""
     #: rank among all processes, ghosts too, of the ghost that serves this one; -1: none
@@ -436,6 +440,11 @@ class Record:
     deferred_looks: int = 0
     #: of these, those that found none
     deferred_looks_in_vain: int = 0
+    #: times the helper was told that one-sided operations of this process wait for another one's
+    #: progress
+    targets_rung: int = 0
+    #: times the helper woke the progress thread for operations of others
+    target_wakes: int = 0
     #: completion calls that held a tracked request
     doors: int = 0
     #: time in those calls
@@ -497,6 +506,7 @@ class Record:
             mpi=text(raw, "mpi"),
             engine=text(raw, "engine"),
             trigger=text(raw, "trigger"),
+            trigger_why=text(raw, "trigger_why"),
             priority=text(raw, "priority"),
             ghost=integer(raw, "ghost", -1),
             ghost_cpu_s=number(raw, "ghost_cpu_s"),
@@ -570,6 +580,8 @@ class Record:
             deferred_by_calls=integer(raw, "deferred_by_calls"),
             deferred_looks=integer(raw, "deferred_looks"),
             deferred_looks_in_vain=integer(raw, "deferred_looks_in_vain"),
+            targets_rung=integer(raw, "targets_rung"),
+            target_wakes=integer(raw, "target_wakes"),
             doors=integer(raw, "doors"),
             blocked_ns=integer(raw, "blocked_ns"),
             overlap_windows=integer(raw, "overlap_windows"),

@@ -39,7 +39,7 @@ static void try_now(struct hw_helper_call *call, uint64_t now_ns)
 
 static bool is_over(struct hw_helper_call *call)
 {
-    if (!call->is_owed || hw_helped_is_moving(call->word))
+    if (!call->is_owed || hw_helped_is_moving(call->word) || hw_helped_is_asked(call->word))
         return false;
     call->is_owed = false;
     hw_helped_spare(call->word);
@@ -50,6 +50,13 @@ void hw_helper_call_match(struct hw_helper_call *call)
 {
     is_over(call);
     hw_helped_match(call->word);
+    call->pause_ns = FIRST_PAUSE_NS;
+    try_now(call, hw_clock_now_ns());
+}
+
+void hw_helper_call_ask(struct hw_helper_call *call)
+{
+    is_over(call);
     call->pause_ns = FIRST_PAUSE_NS;
     try_now(call, hw_clock_now_ns());
 }

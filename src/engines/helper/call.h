@@ -23,6 +23,9 @@ void hw_helper_call_begin(struct hw_helper_call *call, struct hw_helped_word *wo
 /* A message of the process matched. */
 void hw_helper_call_match(struct hw_helper_call *call);
 
+/* Somebody waits for the process's part in one-sided operations. */
+void hw_helper_call_ask(struct hw_helper_call *call);
+
 /* Looks again if it is time. Returns when the next time is; UINT64_MAX: nothing is owed. */
 uint64_t hw_helper_call_again(struct hw_helper_call *call, uint64_t now_ns);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A helper that says when (papers/003), seen from a user process: each message that is tracked is noted for
- * the ghost, which wakes this process's progress thread when it has seen the message match. Only with
- * HEADWAY_TRIGGER=helper. */
+ * the ghost, which wakes this process's progress thread when it has seen the message match. With
+ * HEADWAY_TRIGGER=helper, or auto as long as no socket tells of messages. */
 #include "engines/engine.h"
 
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/helper/helper.h"
+#include "engines/helper/operations.h"
 #include "ghost/bell.h"
 #include "ghost/registry.h"
 #include "progress/helped.h"
@@ -21,7 +22,9 @@ static struct hw_registry *registry;
 
 static void prepare(void)
 {
-    if (hw_options.ghosts.count > 0 && hw_options.trigger == HW_OPTION_TRIGGER_HELPER)
+    bool may_help =
+        hw_options.trigger == HW_OPTION_TRIGGER_HELPER || hw_options.trigger == HW_OPTION_TRIGGER_AUTO;
+    if (hw_options.ghosts.count > 0 && may_help)
         hw_helper_prepare();
 }
 
@@ -49,7 +52,8 @@ static void stop(void)
 static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     (void)kind, (void)bytes, (void)is_receive;
-    hw_helped_add_unknown();
+    if (hw_helped_is_wanted())
+        hw_helped_add_unknown();
 }
 
 static void ring(void) { hw_ghost_bell_ring(hw_ghost_bell_own()); }
@@ -74,7 +78,25 @@ static void tell_of_full_ring(void)
     is_told = true;
 }
 
-/* False: there is no room for it. */
+/* Under the lock. False: there is no room for it. */
+static bool note(const struct hw_registry_notice *notice)
+{
+    if (!hw_registry_notice(registry, notice)) {
+        tell_of_full_ring();
+        return false;
+    }
+    ring();
+    return true;
+}
+
+bool hw_helper_note(const struct hw_registry_notice *notice)
+{
+    pthread_mutex_lock(&lock);
+    bool is_noted = registry && note(notice);
+    pthread_mutex_unlock(&lock);
+    return is_noted;
+}
+
 static bool note_send(const struct hw_engine_message *message, const struct hw_world_members *members)
 {
     const struct hw_registry_notice notice = {.comm = members->likeness,
@@ -84,17 +106,15 @@ static bool note_send(const struct hw_engine_message *message, const struct hw_w
                                               .tag = message->tag,
                                               .bytes = message->bytes,
                                               .kind = HW_REGISTRY_SEND};
-    if (!hw_registry_notice(registry, &notice)) {
-        tell_of_full_ring();
-        return false;
-    }
-    HW_COUNT(sends_announced);
-    ring();
-    return true;
+    bool is_noted = note(&notice);
+    HW_COUNT_ADD(sends_announced, is_noted);
+    return is_noted;
 }
 
 static void messaged(const struct hw_engine_message *message)
 {
+    if (!hw_helped_is_wanted())
+        return;
     pthread_mutex_lock(&lock);
     const struct hw_world_members *members = hw_world_members_of(message->comm);
     bool is_known = false;
@@ -120,9 +140,15 @@ static void returned(uint64_t blocked_ns, int still_pending)
     pthread_mutex_unlock(&lock);
 }
 
+static enum hw_status begin(void) { return hw_helper_is_open() ? HW_OK : HW_DECLINED; }
+
 const struct hw_engine hw_engine_helper = {
     .name = "helper",
     .prepare = prepare,
+    .begin = begin,
+    .rma = &hw_helper_rma_calls,
+    .epoch = &hw_helper_epoch_calls,
+    .window = &hw_helper_window_calls,
     .start = start,
     .stop = stop,
     .posted = posted,

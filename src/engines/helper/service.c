@@ -90,15 +90,25 @@ static int falsify(struct hw_registry_notice *notice)
     return kind == LOST ? 0 : kind == DOUBLED ? 2 : 1;
 }
 
+/* An origin of this node has asked itself, so that others see it at once. */
+static void ring(struct user *user, const struct hw_registry_notice *notice)
+{
+    bool is_near = hw_world.processes[notice->from].node == hw_world_own_node();
+    if (is_near || hw_helped_ask(&user->match.registry->word, notice->is_long))
+        hw_helper_call_ask(&user->call);
+}
+
 static void deliver(const struct hw_registry_notice *told)
 {
     struct hw_registry_notice notice = *told;
-    int process = notice.kind == HW_REGISTRY_SEND ? notice.to : notice.from;
+    int process = notice.kind == HW_REGISTRY_MATCHED ? notice.from : notice.to;
     int place = process >= 0 && process < hw_world.size ? user_place_of[process] : -1;
     if (place < 0)
         return;
     for (int left = hw_options.helper_draw ? falsify(&notice) : 1; left > 0; left--)
-        if (notice.kind == HW_REGISTRY_MATCHED)
+        if (notice.kind == HW_REGISTRY_RING)
+            ring(&users[place], &notice);
+        else if (notice.kind == HW_REGISTRY_MATCHED)
             hw_helper_call_match(&users[place].call);
         else if (hw_helper_match_send(&users[place].match, &notice))
             matched(&notice);

@@ -71,17 +71,19 @@ static atomic_uint post_count; /* operations posted; tells the thread whether th
 static atomic_bool is_waited_for;          /* a blocking door has taken all that is pending */
 static atomic_bool is_series_complete;     /* the last post was the last of its series, as far as is known */
 static atomic_bool is_paused, is_listened; /* by the program; is_paused with is_polling, seq_cst */
-static atomic_bool has_sockets;            /* the waiter's trigger is events; written by the thread */
+static atomic_int told_by;                 /* enum hw_told_by; written by the thread */
 static atomic_uint_fast64_t arithmetic;    /* of the program's thread that posted last; 0 at first */
 static atomic_uint exceptions;             /* seen by the thread and not yet by the program */
 static struct hw_waiter waiter;
 static struct hw_wire wire; /* the thread's own */
 
-/* An exposed window needs the thread where others wait, and when their message arrives: never a timer. */
+/* An exposed window needs the thread where others wait, and when their message arrives, or a helper says so:
+ * never a timer. */
 static bool has_exposure(void)
 {
-    return hw_atomic_load_seq_cst(&exposure_count) > 0 && hw_awaited_is() &&
-           hw_atomic_load_relaxed(&has_sockets);
+    int by = hw_atomic_load_relaxed(&told_by);
+    return hw_atomic_load_seq_cst(&exposure_count) > 0 &&
+           (by == HW_TOLD_BY_HELPER || (by == HW_TOLD_BY_SOCKETS && hw_awaited_is()));
 }
 
 static bool has_work(void)
@@ -261,19 +263,24 @@ static void watch(void)
     }
 }
 
+static void begin_waiting(void)
+{
+    hw_waiter_begin(&waiter);
+    hw_atomic_store_relaxed(&told_by, hw_waiter_told_by(&waiter));
+}
+
 /* One busy period: from the first pending operation to none. */
 static void work(void)
 {
     uint64_t inside_nap_ns = FIRST_INSIDE_NAP_NS;
     int idle_looks = 0;
-    hw_waiter_begin(&waiter);
-    hw_atomic_store_relaxed(&has_sockets, waiter.triggers.in_force == &hw_trigger_events);
+    begin_waiting();
     enum hw_reason reason =
         HW_REASON_INTERRUPT; /* look at once: what arrived before this had nobody to see it */
     while (!hw_atomic_load_relaxed(&is_stopping)) {
         settle();
         if (hw_atomic_exchange_seq_cst(&has_new_window, false)) {
-            hw_waiter_begin(&waiter);
+            begin_waiting();
             reason = HW_REASON_INTERRUPT;
         }
         HW_COUNT(looks);
@@ -330,7 +337,8 @@ static uint64_t parking_ns(void)
     static uint64_t retry_ns = FIRST_SOCKET_RETRY_NS; /* progress thread only */
     bool lacks_sockets = waiter.triggers.first == &hw_trigger_events &&
                          hw_atomic_load_seq_cst(&exposure_count) > 0 && hw_awaited_is() &&
-                         !hw_atomic_load_seq_cst(&has_sockets) && !hw_atomic_load_seq_cst(&is_retired);
+                         hw_atomic_load_relaxed(&told_by) == HW_TOLD_BY_NOBODY &&
+                         !hw_atomic_load_seq_cst(&is_retired);
     if (!lacks_sockets) {
         retry_ns = FIRST_SOCKET_RETRY_NS;
         return UINT64_MAX;
@@ -498,7 +506,7 @@ void hw_thread_listen(bool wants_listening)
 
 static void serve_exposure(void)
 {
-    if (hw_awaited_is() && !hw_atomic_load_relaxed(&is_retired) && is_created())
+    if ((hw_awaited_is() || hw_helped_is_own_asked()) && !hw_atomic_load_relaxed(&is_retired) && is_created())
         wake(HW_SLEEP_PARKED); /* the thread finds out whether there are sockets to watch */
 }
 
@@ -522,7 +530,7 @@ void hw_thread_deferred(void)
 
 void hw_thread_passed(void)
 {
-    if (hw_awaited_pass())
+    if (hw_awaited_pass() || hw_helped_is_own_asked())
         serve_exposure();
 }
 
@@ -593,8 +601,9 @@ bool hw_thread_is_started(void) { return is_open; }
 
 void hw_thread_describe(struct hw_record_facts *facts)
 {
-    const char *otherwise = hw_helped_is_open() && !hw_helped_is_silent() ? "helper" : "tick";
-    facts->trigger = hw_atomic_load_relaxed(&has_sockets) ? "events" : otherwise;
+    const char *otherwise = hw_helped_is_listened() ? "helper" : "tick";
+    facts->trigger = hw_atomic_load_relaxed(&told_by) == HW_TOLD_BY_SOCKETS ? "events" : otherwise;
+    facts->trigger_why = hw_atomic_load_relaxed(&waiter.why);
     facts->priority = hw_priority_is_real_time() ? "rt" : "normal";
     facts->thread_cpu_ns = cpu_ns();
 }

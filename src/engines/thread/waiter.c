@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/thread/waiter.h"
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/options.h"
 #include "engines/thread/priority.h"
@@ -36,6 +37,38 @@ void hw_waiter_open(struct hw_waiter *waiter)
         hw_triggers_open_as(&waiter->triggers, &hw_trigger_helper);
     else
         hw_triggers_open(&waiter->triggers, hw_options.trigger == HW_OPTION_TRIGGER_TICK);
+    if (hw_options.trigger == HW_OPTION_TRIGGER_AUTO && hw_helped_is_open())
+        hw_triggers_add_spare(&waiter->triggers, &hw_trigger_helper);
+}
+
+static bool is_mute(const struct hw_waiter *waiter) { return waiter->mute_periods >= MUTE_PERIODS_TO_TICK; }
+
+/* Whether the first trigger is to be heard in the period that begins. */
+static bool use_first(struct hw_waiter *waiter)
+{
+    if (!hw_triggers_use_first(&waiter->triggers))
+        return false;
+    bool has_sources = hw_triggers_refresh(&waiter->triggers) > 0;
+    bool is_silent = waiter->silent_periods >= SILENT_PERIODS_TO_TICK;
+    if (hw_options.trigger == HW_OPTION_TRIGGER_HELPER)
+        return !is_mute(waiter);
+    hw_atomic_store_relaxed(&waiter->why, !has_sources ? "the process has no connected socket"
+                                          : is_silent  ? "its sockets tell nothing of messages"
+                                                       : "its sockets tell of messages");
+    return hw_options.trigger == HW_OPTION_TRIGGER_EVENTS || (has_sources && !is_silent);
+}
+
+static void choose(struct hw_waiter *waiter)
+{
+    hw_atomic_store_relaxed(&waiter->why, "");
+    if (!use_first(waiter) && (is_mute(waiter) || !hw_triggers_use_spare(&waiter->triggers))) {
+        hw_triggers_use_tick(&waiter->triggers);
+        if (is_mute(waiter))
+            hw_atomic_store_relaxed(&waiter->why, "the helper tells nothing of messages");
+    }
+    hw_helped_want(waiter->triggers.in_force != &hw_trigger_events);
+    /* Edges of the time when nobody waited say nothing about this period: the first look sees to all. */
+    hw_triggers_wait(&waiter->triggers, 0);
 }
 
 void hw_waiter_begin(struct hw_waiter *waiter)
@@ -44,17 +77,15 @@ void hw_waiter_begin(struct hw_waiter *waiter)
     waiter->is_bulk = false;
     waiter->waited_ns = 0;
     waiter->busy_since_ns = waiter->moved_ns = hw_clock_now_ns();
-    if (hw_triggers_use_first(&waiter->triggers)) {
-        bool has_sources = hw_triggers_refresh(&waiter->triggers) > 0;
-        bool is_forced =
-            hw_options.trigger == HW_OPTION_TRIGGER_EVENTS || hw_options.trigger == HW_OPTION_TRIGGER_HELPER;
-        bool is_silent = waiter->silent_periods >= SILENT_PERIODS_TO_TICK;
-        /* Edges of the time when nobody waited say nothing about this period: the first look sees to all. */
-        hw_triggers_wait(&waiter->triggers, 0);
-        if ((!is_forced && (!has_sources || is_silent)) || waiter->mute_periods >= MUTE_PERIODS_TO_TICK)
-            hw_triggers_use_tick(&waiter->triggers);
-    }
+    choose(waiter);
     waiter->period_ns = first_period_ns(waiter);
+}
+
+enum hw_told_by hw_waiter_told_by(const struct hw_waiter *waiter)
+{
+    if (waiter->triggers.in_force == &hw_trigger_events)
+        return HW_TOLD_BY_SOCKETS;
+    return waiter->triggers.in_force == &hw_trigger_helper ? HW_TOLD_BY_HELPER : HW_TOLD_BY_NOBODY;
 }
 
 /* Whether the helper still speaks: one that was stopped, or whose words are lost, leaves all to the net. Now
@@ -71,20 +102,31 @@ static void judge_helper(struct hw_waiter *waiter)
     hw_helped_note_silence(waiter->mute_periods >= MUTE_PERIODS_TO_TICK);
 }
 
+/* Where they are not listened to since they were silent they are again, now and then. */
+static void judge_events(struct hw_waiter *waiter)
+{
+    bool is_helped = waiter->triggers.in_force == &hw_trigger_helper;
+    if (is_helped && waiter->silent_periods == 0)
+        return;
+    if (waiter->had_event && !is_helped) {
+        waiter->silent_periods = 0;
+    } else if (waiter->waited_ns > JUDGED_WAIT_NS || (is_helped && waiter->had_event)) {
+        waiter->silent_periods++;
+        if (waiter->silent_periods > SILENT_PERIODS_TO_RETRY)
+            waiter->silent_periods = is_helped ? SILENT_PERIODS_TO_TICK - 1 : 0;
+    }
+}
+
 void hw_waiter_end(struct hw_waiter *waiter)
 {
+    bool may_be_helped =
+        waiter->triggers.first == &hw_trigger_helper || waiter->triggers.spare == &hw_trigger_helper;
     hw_helped_settle();
-    if (waiter->triggers.first == &hw_trigger_helper)
+    if (may_be_helped && waiter->triggers.in_force != &hw_trigger_events)
         judge_helper(waiter);
     HW_COUNT_ADD(helper_wakes_futile, waiter->is_told);
     waiter->is_told = false;
-    if (waiter->had_event) {
-        waiter->silent_periods = 0;
-    } else if (waiter->waited_ns > JUDGED_WAIT_NS) {
-        waiter->silent_periods++;
-        if (waiter->silent_periods > SILENT_PERIODS_TO_RETRY)
-            waiter->silent_periods = 0;
-    }
+    judge_events(waiter);
 }
 
 /* Between two looks in the bulk. A helper does not see when a message is complete that the program still

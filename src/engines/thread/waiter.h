@@ -6,7 +6,8 @@
  * pacing.h), a bulk transfer is looked at once per gap, and a slow timer is the net under missed events. The
  * tick, for transports without descriptors (shared memory, kernel-bypass networks), is short at first, longer
  * while nothing completes. With TRIGGER=auto the run decides: a busy period that waited for events and had
- * none counts for the tick, one with events for the events.
+ * none counts for the tick, one with events for the events. With ghosts in the job a helper has the tick's
+ * place.
  *
  * The thread owns it; others may call hw_triggers_interrupt alone. */
 #ifndef HW_ENGINES_THREAD_WAITER_H
@@ -17,6 +18,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+enum hw_told_by { HW_TOLD_BY_NOBODY, HW_TOLD_BY_SOCKETS, HW_TOLD_BY_HELPER };
 
 enum hw_reason { HW_REASON_EVENT, HW_REASON_TICK, HW_REASON_INTERRUPT };
 
@@ -32,6 +35,8 @@ struct hw_waiter {
     int mute_periods;   /* in a row, in which something completed and the helper had told nothing */
     uint64_t waited_ns; /* for events, in this busy period */
     int silent_periods; /* busy periods in a row that waited for events and had none */
+    _Atomic(const char *)
+        why;            /* what is in force is so, where TRIGGER=auto chose; else empty; static; relaxed */
     uint64_t period_ns; /* of the tick, or of the net under the events */
     uint64_t busy_since_ns;
     uint64_t moved_ns; /* when last something completed, or began: helper only */
@@ -42,6 +47,8 @@ void hw_waiter_open(struct hw_waiter *waiter);
 
 /* A busy period begins: something is pending again. Looks for new sources; back-offs start anew. */
 void hw_waiter_begin(struct hw_waiter *waiter);
+/* By what it is told in this one; NOBODY: it ticks. */
+enum hw_told_by hw_waiter_told_by(const struct hw_waiter *waiter);
 /* It is over: nothing is left to do. */
 void hw_waiter_end(struct hw_waiter *waiter);
 
