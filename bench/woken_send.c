@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Claim: a message that needs its receiver moves while the receiver computes, as soon as it can (papers/003).
  *
- * In a round the last rank posts a receive, says so, and computes outside MPI; rank 0 then sends, and waits.
- * The sample is the time of rank 0, from posting to the end of its wait: what lies between the moment in which
- * the copy could begin and its end, within a node the receiver's copy itself. With no work the receiver waits
+ * In a round the last rank posts a receive, says so, and computes outside MPI; rank 0 sends then, and waits.
+ * The sample is the time of rank 0, from posting to the end of its wait: between the moment at which
+ * the copy could begin and its end, within a node the copy of the receiver. With no work the receiver waits
  * inside MPI: the best there can be. */
 #include "common/bench.h"
 

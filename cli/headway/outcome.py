@@ -223,7 +223,7 @@ def helper_lines(records: Sequence[Record]) -> list[str]:
     line = f"The helper woke progress threads {plural(wakes, 'time')}"
     line += f", {futile} of them in vain" if futile else ""
     line += f"; {plural(spared, 'wake')} could be spared, inside MPI" if spared else ""
-    rung = int(total(records, "target_wakes"))
+    rung = int(total(records, "target_looks"))
     line += f"; {plural(rung, 'time')} for one-sided operations of others" if rung else ""
     return [f"{line}.", *why_lines(records, "helper", "A helper was used")]
 

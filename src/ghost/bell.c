@@ -4,7 +4,9 @@
 #include "base/atomic.h"
 #include "ghost/pass.h"
 #include "ghost/rates.h"
+#include "ghost/service.h"
 #include "real/constants.h"
+#include "shm/again.h"
 #include "shm/file_identity.h"
 #include "world/world.h"
 
@@ -26,6 +28,7 @@ struct place {
 static MPI_Win memory;
 static struct place *places; /* of the node's first ghost; the others follow */
 static struct place *own;    /* in a ghost */
+static bool is_again;        /* they are mapped once more, and the window is gone */
 static int pipe_fd = -1;     /* in a ghost */
 
 /* In a user process, by ghost. A program may close all descriptors, as daemons do, and open its own. */
@@ -109,6 +112,28 @@ static size_t extra_bytes(int user_count)
     return is_last ? leavers_bytes(user_count) + hw_ghost_rates_bytes(user_count) : 0;
 }
 
+static size_t all_bytes(void)
+{
+    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    return (size_t)hw_world.own_node->ghost_count * sizeof(struct place) + leavers_bytes(user_count) +
+           hw_ghost_rates_bytes(user_count);
+}
+
+/* As that of the registry (registry.c). */
+static void keep_without_window(void)
+{
+    struct place *found = places ? hw_shm_map_again(places, all_bytes()) : NULL;
+    if (!hw_world_have_all(hw_world.node, found) || hw_bottom.Win_free(&memory) != MPI_SUCCESS) {
+        if (found)
+            hw_shm_unmap_again(found, all_bytes());
+        return;
+    }
+    if (own)
+        own = found + (own - places);
+    places = found;
+    is_again = true;
+}
+
 void hw_ghost_bells_make(bool is_lock_offered)
 {
     bool is_ghost = hw_world_is_ghost();
@@ -128,12 +153,17 @@ void hw_ghost_bells_make(bool is_lock_offered)
         hang(&own->bell);
     }
     hand_round(first);
+    if (hw_ghost_services_are_dispensable())
+        keep_without_window();
 }
 
 void hw_ghost_bells_free(void)
 {
-    if (memory != HW_WIN_NULL)
+    if (is_again)
+        hw_shm_unmap_again(places, all_bytes());
+    else if (memory != HW_WIN_NULL)
         hw_bottom.Win_free(&memory);
+    is_again = false;
     if (pipe_fd >= 0)
         close(pipe_fd);
     pipe_fd = -1;

@@ -32,7 +32,7 @@ void hw_ghost_farewell_quiesce(void)
 /* Not before every user process is here: until then one may need any ghost, the first for the gate. And not
  * before a ghost has had all commands: nobody waits for an unlock to arrive, and what is left of a
  * communicator when it is freed some MPIs take for an error. */
-static void tell_finish(void)
+static void tell_finish(bool is_any_lost)
 {
     const uint64_t *told = hw_ghost_channel_sum();
     if (hw_world.processes[hw_world.rank].local_index > 0)
@@ -40,7 +40,8 @@ static void tell_finish(void)
     hw_ghost_watch_stop();
     for (int i = 0; i < hw_world.own_node->ghost_count; i++) {
         int place = hw_world.own_node->first_ghost + i;
-        struct hw_ghost_command command = {.tag = HW_GHOST_TAG_FINISH, .id = told[place]};
+        struct hw_ghost_command command = {
+            .tag = HW_GHOST_TAG_FINISH, .id = told[place], .words = {is_any_lost}};
         hw_ghost_tell(hw_world.ghost_ranks[place], &command);
     }
 }
@@ -48,11 +49,15 @@ static void tell_finish(void)
 void hw_ghost_farewell(void)
 {
     const struct hw_ghost_service *service;
+    if (hw_ghost_services_were_lost()) {
+        tell_finish(true);
+        return;
+    }
     for (int i = 0; (service = hw_ghost_service_at(i)) != NULL; i++)
         if (service->leave)
             service->leave();
     hw_ghost_rates_hide_mark();
-    tell_finish();
+    tell_finish(false);
     for (int i = 0; (service = hw_ghost_service_at(i)) != NULL; i++)
         if (service->close)
             service->close();

@@ -8,7 +8,8 @@
 void hw_ghost_farewell_quiesce(void);
 
 /* In a user process, when the program can do nothing more: every service leaves, the ghosts are told to go,
- * every service closes. */
+ * every service closes. Where a ghost was lost those that are left are told so, and nothing is done together
+ * with them any more: what is still there the MPI's own end takes. */
 void hw_ghost_farewell(void);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/agent.h"
 #include "base/atomic.h"
+#include "ghost/service.h"
 #include "real/launcher.h"
 #include "world/world.h"
 
@@ -29,6 +30,9 @@ enum { EXIT_SIGNALLED = 128 }; /* and the signal's number, as a shell tells of i
 /* How often it is looked for the launcher; and the time that its processes have between a signal that asks
  * and one that does not. */
 enum { LOOK_S = 1, USERS_MAX = 1024 };
+
+/* In which a launcher has ended the job, if it does. */
+enum { GOING_ON_US = 300 * 1000 };
 
 /* The ghost and its herald have it in common. */
 struct life {
@@ -158,6 +162,19 @@ static bool await_death(time_t seconds)
     return pthread_mutex_clocklock(&life->mutex, CLOCK_MONOTONIC, &until) != ETIMEDOUT;
 }
 
+/* Where the job can do without the ghost a process that it served says so itself, unless the launcher ends
+ * the job for it. */
+static bool does_job_go_on(const int *users, int user_count)
+{
+    if (!hw_ghost_services_are_dispensable())
+        return false;
+    usleep(GOING_ON_US);
+    for (int i = 0; i < user_count; i++)
+        if (is_gone(users[i]))
+            return false;
+    return user_count > 0;
+}
+
 static void send_all(const int *users, int user_count, int number)
 {
     for (int i = 0; i < user_count; i++)
@@ -222,7 +239,7 @@ _Noreturn static void wait_for_end(pid_t ghost, int pidfd)
     }
     int number =
         !hw_atomic_load_seq_cst(&life->has_ended) && !is_job_ending() ? signal_of(ghost, STDIN_FILENO) : 0;
-    if (number)
+    if (number && !does_job_go_on(users, user_count))
         announce("[headway ghost] process %ld on %s, which served the windows of its node, was killed by "
                  "signal %d: the job ends; see what killed it, or run without HEADWAY_GHOSTS\n",
                  ghost, number);

@@ -2,7 +2,9 @@
 #include "ghost/registry.h"
 
 #include "base/atomic.h"
+#include "ghost/service.h"
 #include "real/constants.h"
+#include "shm/again.h"
 #include "world/world.h"
 
 #include <stddef.h>
@@ -10,6 +12,10 @@
 
 static MPI_Win memory;
 static bool is_there;
+static struct hw_registry *again; /* of the node's first user process, where the window is gone; or NULL */
+
+static int user_count(void) { return hw_world.own_node->process_count - hw_world.own_node->ghost_count; }
+static size_t all_bytes(void) { return (size_t)user_count() * sizeof(struct hw_registry); }
 
 /* User processes come first in hw_world.node; local_index is their place. */
 static struct hw_registry *find(int local_index)
@@ -17,9 +23,24 @@ static struct hw_registry *find(int local_index)
     struct hw_registry *registry = NULL;
     MPI_Aint bytes;
     int unit;
+    if (again)
+        return again + local_index;
     if (!is_there || hw_bottom.Win_shared_query(memory, local_index, &bytes, &unit, &registry) != MPI_SUCCESS)
         return NULL;
     return registry;
+}
+
+/* Where the job can go on without a ghost that dies there must be no window of both: MPI_Finalize frees what
+ * is left of windows, and waits for all. */
+static void keep_without_window(void)
+{
+    struct hw_registry *first = find(0), *last = find(user_count() - 1), *found = NULL;
+    if (first && last == first + user_count() - 1)
+        found = hw_shm_map_again(first, all_bytes());
+    if (hw_world_have_all(hw_world.node, found) && hw_bottom.Win_free(&memory) == MPI_SUCCESS)
+        again = found;
+    else if (found)
+        hw_shm_unmap_again(found, all_bytes());
 }
 
 bool hw_registry_make(void)
@@ -33,13 +54,19 @@ bool hw_registry_make(void)
     if (bytes > 0)
         memset(base, 0, (size_t)bytes);
     is_there = true;
-    return hw_bottom.Barrier(hw_world.node) == MPI_SUCCESS;
+    bool is_ready = hw_bottom.Barrier(hw_world.node) == MPI_SUCCESS;
+    if (hw_ghost_services_are_dispensable())
+        keep_without_window();
+    return is_ready;
 }
 
 void hw_registry_free(void)
 {
-    if (is_there)
+    if (again)
+        hw_shm_unmap_again(again, all_bytes());
+    else if (is_there)
         hw_bottom.Win_free(&memory);
+    again = NULL;
     is_there = false;
 }
 

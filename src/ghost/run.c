@@ -27,12 +27,14 @@ enum { POLLS_PER_PROBE = 8 };
 
 static struct hw_ghost_apply_lock *apply_lock; /* held in every call of MPI that may serve others; or NULL */
 static bool is_over;                           /* MPI has ended in this ghost */
+static bool is_abandoned;                      /* another ghost was lost: nothing more is done together */
 static uint64_t obeyed_count, told_count = UINT64_MAX; /* told: once it is known */
 
 static void obey(const struct hw_ghost_command *command, int origin)
 {
     if (command->tag == HW_GHOST_TAG_FINISH) {
         told_count = command->id;
+        is_abandoned = command->words[0] != 0;
         return;
     }
     if (!hw_ghost_services_obey(command, origin))
@@ -133,6 +135,18 @@ void hw_ghost_prepare(void)
     atexit(end_ghost);
 }
 
+/* Collective with the user processes (farewell.h). */
+static void end_together(void)
+{
+    hw_ghost_sample_end();
+    end_services();
+    hw_ghost_exchange_end();
+    hw_poll_close();
+    hw_ghost_bells_free();
+    hw_ghost_farewell_quiesce();
+    hw_world_end();
+}
+
 _Noreturn void hw_ghost_run(void)
 {
     prctl(PR_SET_NAME, "headway-ghost", 0, 0, 0);
@@ -147,13 +161,8 @@ _Noreturn void hw_ghost_run(void)
     hw_ghost_exchange_begin();
     hw_ghost_sample_begin();
     serve();
-    hw_ghost_sample_end();
-    end_services();
-    hw_ghost_exchange_end();
-    hw_poll_close();
-    hw_ghost_bells_free();
-    hw_ghost_farewell_quiesce();
-    hw_world_end();
+    if (!is_abandoned)
+        end_together();
     hw_real_ending_begin();
     hw_bottom.Finalize();
     hw_real_ending_end();

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ghost/service.h"
 
+#include "base/options.h"
+#include "real/quirks.h"
+
 #include <stddef.h>
 
 enum { SERVICES_MAX = 8 };
@@ -38,6 +41,28 @@ enum hw_status hw_ghost_service_add(const struct hw_ghost_service *service)
 const struct hw_ghost_service *hw_ghost_service_at(int index)
 {
     return index < service_count ? services[index] : NULL;
+}
+
+/* A helper alone. */
+bool hw_ghost_services_are_dispensable(void)
+{
+    return hw_real_ends_without_dead() && hw_options.redirect == HW_OPTION_REDIRECT_OFF &&
+           hw_options.p2p == HW_OPTION_P2P_THREAD;
+}
+
+void hw_ghost_services_lost(void)
+{
+    for (int i = 0; i < service_count; i++)
+        if (services[i]->lost)
+            services[i]->lost();
+}
+
+bool hw_ghost_services_were_lost(void)
+{
+    bool is_any = false;
+    for (int i = 0; i < service_count; i++)
+        is_any = (services[i]->was_lost && services[i]->was_lost()) || is_any;
+    return is_any;
 }
 
 bool hw_ghost_services_obey(const struct hw_ghost_command *command, int origin)

@@ -42,6 +42,11 @@ struct hw_ghost_service {
 
     /* In MPI_Init*. Anything but HW_OK, after one line, ends the job. */
     enum hw_status (*open)(void);
+    /* A ghost of this node has died, and the job does without: from a thread of ours in the node's first user
+     * process, no MPI. NULL: the service has nothing to lose. */
+    void (*lost)(void);
+    /* Collective over the user processes, in MPI_Finalize: whether that happened on any node. */
+    bool (*was_lost)(void);
     /* In MPI_Finalize, when the program can do nothing more: the last commands. */
     void (*leave)(void);
     /* After every command of every process was sent. */
@@ -54,6 +59,11 @@ enum hw_status hw_ghost_service_add(const struct hw_ghost_service *service);
 
 /* In the order in which they were added; NULL: there are no more. */
 const struct hw_ghost_service *hw_ghost_service_at(int index);
+
+/* True where nothing that the program does needs a ghost, so that the job can do without. */
+bool hw_ghost_services_are_dispensable(void);
+void hw_ghost_services_lost(void);
+bool hw_ghost_services_were_lost(void);
 
 /* Hands it to its service. False: no service has such a tag. */
 bool hw_ghost_services_obey(const struct hw_ghost_command *command, int origin);

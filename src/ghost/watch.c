@@ -3,6 +3,7 @@
 
 #include "base/agent.h"
 #include "base/atomic.h"
+#include "ghost/service.h"
 #include "progress/inside.h"
 #include "real/constants.h"
 #include "world/world.h"
@@ -31,6 +32,10 @@ static void *run(void *argument)
     if (watched[watched_count - 1].revents)
         return argument;
     usleep(LAUNCHER_US);
+    if (hw_ghost_services_are_dispensable()) {
+        hw_ghost_services_lost();
+        return argument;
+    }
     hw_bottom.Abort(HW_COMM_WORLD, EXIT_GHOST_LOST);
     _exit(EXIT_GHOST_LOST);
 }

@@ -29,7 +29,7 @@ static _Atomic uint32_t unknown;
 static atomic_bool is_silent, is_wanted;
 
 /* The agent's. */
-static uint32_t matched_seen;
+static uint32_t matched_seen, told_seen;
 static int looks;                        /* since the last match, at most HANDSHAKE_LOOKS */
 static int looks_for_others, looks_made; /* still to come, and already, since the agent was last asked */
 static bool is_woken;
@@ -67,9 +67,25 @@ void hw_helped_want(bool is_wanted_now)
     hw_atomic_store_relaxed(&is_wanted, is_wanted_now);
 }
 
-bool hw_helped_is_wanted(void) { return hw_atomic_load_relaxed(&is_wanted); }
+bool hw_helped_is_wanted(void) { return hw_atomic_load_relaxed(&is_wanted) && !hw_helped_is_lost(); }
+
+void hw_helped_lose(struct hw_helped_word *word)
+{
+    hw_atomic_store_release(&word->is_lost, 1);
+    hw_helped_wake(word);
+}
+
+bool hw_helped_is_lost(void) { return own && hw_atomic_load_acquire(&own->is_lost) != 0; }
 
 bool hw_helped_has_unknown(void) { return hw_atomic_load_relaxed(&unknown) > 0; }
+
+bool hw_helped_take_told(void)
+{
+    uint32_t matched = hw_atomic_load_relaxed(&own->matched);
+    bool result = matched != told_seen;
+    told_seen = matched;
+    return result;
+}
 
 void hw_helped_note_silence(bool is_silent_now)
 {
@@ -124,7 +140,7 @@ static bool open_helped(struct hw_triggers *triggers)
     if (own == NULL)
         return false;
     triggers->word_seen = hw_atomic_load_acquire(&own->word);
-    matched_seen = hw_atomic_load_acquire(&own->matched);
+    matched_seen = told_seen = hw_atomic_load_acquire(&own->matched);
     return true;
 }
 
@@ -144,6 +160,7 @@ static bool take_question(void)
     hw_atomic_store_seq_cst(&own->answered, asked);
     looks_for_others = hw_atomic_exchange_relaxed(&own->is_long, 0) ? LONG_LOOKS : SHORT_LOOKS;
     looks_made = 0;
+    HW_COUNT(target_looks);
     return true;
 }
 
@@ -168,8 +185,6 @@ static bool sleep_until_news(struct hw_triggers *triggers, uint32_t seen, uint64
     if (matched_seen != before) {
         is_woken = true;
         HW_COUNT(helper_wakes);
-    } else {
-        HW_COUNT(target_wakes);
     }
     return true;
 }

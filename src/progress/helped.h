@@ -24,7 +24,9 @@ struct hw_helped_word {
         asked; /* one-sided operations that somebody waits for; origins and the helper; seq_cst */
     _Atomic uint32_t answered; /* how many that were when the agent was last about to look; it; seq_cst */
     _Atomic uint32_t is_long;  /* of these some take several looks; relaxed, before `asked` */
-    char unused[36];
+    _Atomic uint32_t
+        is_lost; /* the helper has died; a user process of the node, once; release, before `word` */
+    char unused[32];
 };
 static_assert(sizeof(struct hw_helped_word) == 64, "a cache line");
 
@@ -45,6 +47,10 @@ bool hw_helped_has_unknown(void);
 void hw_helped_want(bool is_wanted);
 bool hw_helped_is_wanted(void);
 
+/* The helper of a process of this node has died; and whether that of this process has. Any thread. */
+void hw_helped_lose(struct hw_helped_word *word);
+bool hw_helped_is_lost(void);
+
 /* Whether messages complete of which the helper tells nothing: what it is there for is left to the tick. The
  * agent notes it, any thread asks. */
 void hw_helped_note_silence(bool is_silent);
@@ -60,6 +66,9 @@ bool hw_helped_take_woken(void);
 
 /* Of this process, so far. */
 uint32_t hw_helped_spared(void);
+
+/* Whether the helper has told of a match since the agent last asked, in time or not. The agent. */
+bool hw_helped_take_told(void);
 
 /* By the helper, of a process of its node: one more message matched; its agent is to look; it need not. */
 void hw_helped_match(struct hw_helped_word *word);

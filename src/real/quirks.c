@@ -55,3 +55,5 @@ bool hw_real_takes_packed(void) { return is_mpich_5() || is_intel(); }
 bool hw_real_gains_by_sleep(void) { return is_mpich_5(); }
 
 bool hw_real_polls_node_first(void) { return is_mpich_5(); }
+
+bool hw_real_ends_without_dead(void) { return hw_real_flavour_built() == HW_REAL_FLAVOUR_OMPI; }

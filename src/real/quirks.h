@@ -61,6 +61,11 @@ enum {
  * of others it is not known. */
 bool hw_real_raises_at_world(void);
 
+/* True where MPI_Finalize ends though another process of the job has died, if the launcher lets the job go
+ * on: Open MPI, started with --enable-recovery. Hydra ends the job in any case but for Intel's
+ * (-disable-auto-cleanup), and with that MPI_Finalize of Intel MPI waits for the dead. */
+bool hw_real_ends_without_dead(void);
+
 /* True where a receive of several basic datatypes takes what was sent as MPI_PACKED: MPICH 5 and Intel MPI.
  * MPICH 4.0 truncates it from 16 KiB on, plain too (doc/guide/troubleshooting.md); of others it is not known.
  */

@@ -316,7 +316,7 @@ def test_why_there_is_a_helper_or_none_is_said() -> None:
     def told(**fields: str | int) -> str:
         return "\n".join(outcome.summarise([Record.of({**one, **fields})]))
 
-    said = told(trigger="helper", trigger_why=why, helper_wakes=2, target_wakes=3)
+    said = told(trigger="helper", trigger_why=why, helper_wakes=2, target_looks=3)
     assert "2 times; 3 times for one-sided operations of others." in said
     assert f"A helper was used: {why}." in said
     said = told(trigger="events", trigger_why="its sockets tell of messages")

@@ -7,6 +7,7 @@
  *   created DIR     the same on memory of the program's own, some numbers, then many
  *   awaited N       N messages from rank 0 to rank 1, which waits for each at once
  *   stopped N       windows N, while the ghosts of this node stand still
+ *   killed N        the same, after they were killed
  *   windows N       N exchanges with a computation each: for the policy, which has to find out by itself
  * DIR is empty at first. */
 #include "order.h"
@@ -158,6 +159,13 @@ static void stopped(int count)
     signal_ghosts("CONT");
 }
 
+static void killed(int count)
+{
+    windows(1);
+    signal_ghosts("KILL");
+    windows(count);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -174,6 +182,8 @@ int main(int argc, char **argv)
         created();
     else if (strcmp(argv[1], "awaited") == 0)
         awaited(atoi(argv[2]));
+    else if (strcmp(argv[1], "killed") == 0)
+        killed(atoi(argv[2]));
     else if (strcmp(argv[1], "stopped") == 0)
         stopped(atoi(argv[2]));
     else

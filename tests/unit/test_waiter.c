@@ -191,6 +191,22 @@ static void auto_listens_to_a_helper_that_is_there(void **state)
     assert_string_equal(waiter->why, "the helper tells nothing of messages");
 }
 
+/* Also who sleeps on it. */
+static void a_helper_that_died_is_done_without(void **state)
+{
+    struct hw_waiter *waiter = *state;
+    hw_waiter_begin(waiter);
+    assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_HELPER);
+    hw_helped_lose(&word);
+    assert_int_equal(look(waiter, 0), HW_REASON_TICK);
+    assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_NOBODY);
+    assert_false(hw_helped_is_wanted());
+    hw_waiter_end(waiter);
+    hw_waiter_begin(waiter);
+    assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_NOBODY);
+    hw_waiter_end(waiter);
+}
+
 static void connect_to_itself(int *ends)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -216,6 +232,13 @@ static void auto_keeps_to_sockets_that_tell(void **state)
     assert_false(hw_helped_is_wanted());
     assert_false(hw_helped_has_unknown());
     hw_waiter_end(waiter);
+    for (int i = 0; i < 8; i++)
+        run_mute_period(waiter, 1);
+    hw_waiter_begin(waiter);
+    assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_HELPER);
+    assert_string_equal(waiter->why, "its sockets tell nothing of messages");
+    hw_waiter_end(waiter);
+    hw_helped_want(false);
     close(ends[0]), close(ends[1]);
     hw_waiter_begin(waiter);
     assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_HELPER);
@@ -243,6 +266,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_no_helper_can_tell_of_is_not_its_silence, open_helper,
                                         close_helper),
         cmocka_unit_test_setup_teardown(who_asks_is_heard_once, open_helper, close_helper),
+        cmocka_unit_test_setup_teardown(a_helper_that_died_is_done_without, open_helper, close_helper),
         cmocka_unit_test_setup_teardown(auto_listens_to_a_helper_that_is_there, open_auto, close_helper),
         cmocka_unit_test_setup_teardown(auto_keeps_to_sockets_that_tell, open_auto, close_helper),
     };

@@ -40,6 +40,7 @@ from headway.record.table_calls import (
 )
 from headway.record.table_moments import (
     PHASE_COUNTERS,
+    ROUTE_COUNTERS,
     Awaited,
     Meeting,
     Moment,
@@ -47,6 +48,7 @@ from headway.record.table_moments import (
     OneSided,
     Outside,
     Phase,
+    Route,
     Sample,
     TargetWait,
 )
@@ -146,50 +148,6 @@ class Profile:
         )
 
 
-ROUTE_COUNTERS = (
-    "ghost_ns",
-    "owner_ns",
-)
-
-
-@dataclass(frozen=True)
-class Route:
-    """A change of the route of one-sided operations."""
-
-    #: since MPI_Init
-    at_s: float = 0.0
-    #: number of the window
-    window: int = 0
-    operations: str = ""
-    #: n: of operations from 2^n bytes on; -1: of any
-    size_class: int = -1
-    #: that is taken from here on
-    route: str = ""
-    #: measured: an operation took less by it; share: of time in MPI; agreed: by the sum of what
-    #: members measured; control: to see what it takes
-    cause: str = ""
-    #: what an operation took by the ghost; 0: not known
-    ghost_ns: int = 0
-    #: by the owner
-    owner_ns: int = 0
-    #: of their time that targets were inside MPI; -1: not known
-    share_percent: int = -1
-
-    @classmethod
-    def of(cls, raw: Raw) -> Route:
-        return cls(
-            at_s=number(raw, "at_s"),
-            window=integer(raw, "window"),
-            operations=text(raw, "operations"),
-            size_class=integer(raw, "size_class", -1, most=64),
-            route=text(raw, "route"),
-            cause=text(raw, "cause"),
-            ghost_ns=integer(raw, "ghost_ns"),
-            owner_ns=integer(raw, "owner_ns"),
-            share_percent=integer(raw, "share_percent", -1, most=100),
-        )
-
-
 PROCESS_COUNTERS = (
     "tracked_p2p",
     "tracked_collective",
@@ -246,7 +204,7 @@ PROCESS_COUNTERS = (
     "deferred_looks",
     "deferred_looks_in_vain",
     "targets_rung",
-    "target_wakes",
+    "target_looks",
     "doors",
     "blocked_ns",
     "overlap_windows",
@@ -283,7 +241,7 @@ class Record:
     engine: str = ""
     #: what drove the progress thread last
     trigger: str = ""
-    #: why that, where HEADWAY_TRIGGER=auto chose; else empty
+    #: why that, if chosen
     trigger_why: str = ""
     #: of the progress thread: rt, it runs before all others of its core when woken
     priority: str = ""
@@ -440,11 +398,10 @@ class Record:
     deferred_looks: int = 0
     #: of these, those that found none
     deferred_looks_in_vain: int = 0
-    #: times the helper was told that one-sided operations of this process wait for another one's
-    #: progress
+    #: times a helper was rung for a target
     targets_rung: int = 0
-    #: times the helper woke the progress thread for operations of others
-    target_wakes: int = 0
+    #: looks for others, since the helper said so
+    target_looks: int = 0
     #: completion calls that held a tracked request
     doors: int = 0
     #: time in those calls
@@ -581,7 +538,7 @@ class Record:
             deferred_looks=integer(raw, "deferred_looks"),
             deferred_looks_in_vain=integer(raw, "deferred_looks_in_vain"),
             targets_rung=integer(raw, "targets_rung"),
-            target_wakes=integer(raw, "target_wakes"),
+            target_looks=integer(raw, "target_looks"),
             doors=integer(raw, "doors"),
             blocked_ns=integer(raw, "blocked_ns"),
             overlap_windows=integer(raw, "overlap_windows"),

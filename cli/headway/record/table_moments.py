@@ -14,6 +14,7 @@ from headway.record.reading import (
     integer,
     integer_or_none,
     member,
+    number,
     objects,
     rows,
     text,
@@ -222,4 +223,48 @@ class Phase:
             blocked_ns=integer(raw, "blocked_ns"),
             overlapped_ns=integer(raw, "overlapped_ns"),
             mpi_ns=integer(raw, "mpi_ns"),
+        )
+
+
+ROUTE_COUNTERS = (
+    "ghost_ns",
+    "owner_ns",
+)
+
+
+@dataclass(frozen=True)
+class Route:
+    """A change of the route of one-sided operations."""
+
+    #: since MPI_Init
+    at_s: float = 0.0
+    #: number of the window
+    window: int = 0
+    operations: str = ""
+    #: n: of operations from 2^n bytes on; -1: of any
+    size_class: int = -1
+    #: that is taken from here on
+    route: str = ""
+    #: measured: an operation took less by it; share: of time in MPI; agreed: by the sum of what
+    #: members measured; control: to see what it takes
+    cause: str = ""
+    #: what an operation took by the ghost; 0: not known
+    ghost_ns: int = 0
+    #: by the owner
+    owner_ns: int = 0
+    #: of their time that targets were inside MPI; -1: not known
+    share_percent: int = -1
+
+    @classmethod
+    def of(cls, raw: Raw) -> Route:
+        return cls(
+            at_s=number(raw, "at_s"),
+            window=integer(raw, "window"),
+            operations=text(raw, "operations"),
+            size_class=integer(raw, "size_class", -1, most=64),
+            route=text(raw, "route"),
+            cause=text(raw, "cause"),
+            ghost_ns=integer(raw, "ghost_ns"),
+            owner_ns=integer(raw, "owner_ns"),
+            share_percent=integer(raw, "share_percent", -1, most=100),
         )

@@ -22,10 +22,11 @@
 
 enum { OUTGOING_MAX = 64, TAG = 1 };
 
-static bool is_open;       /* alike at all processes */
-static MPI_Comm helpers;   /* the ghosts in the order of hw_world.ghost_ranks; null in user processes */
-static int own_place;      /* among them */
-static int *user_place_of; /* by rank in hw_world.all: among `users`; -1: another helper's */
+static bool is_open;     /* alike at all processes */
+static MPI_Comm helpers; /* the ghosts in the order of hw_world.ghost_ranks; in user processes these */
+static struct hw_helped_word **words; /* in the node's first user process: of all its user processes */
+static int own_place;                 /* among them */
+static int *user_place_of;            /* by rank in hw_world.all: among `users`; -1: another helper's */
 
 static struct user {
     struct hw_helper_match match;
@@ -207,7 +208,7 @@ static bool find_users(void)
 static void open_registries(void)
 {
     bool is_made = hw_registry_make();
-    int color = hw_world_is_ghost() ? 0 : HW_UNDEFINED;
+    int color = hw_world_is_ghost();
     bool has_room = is_made && (!hw_world_is_ghost() || find_users());
     is_open = hw_world_have_all(hw_world.all, has_room) &&
               hw_world_have_all(hw_world.all, hw_bottom.Comm_split(hw_world.all, color, own_place,
@@ -247,15 +248,51 @@ static void end(void)
     hw_registry_free();
 }
 
+/* Of the node, for a thread that may not call MPI. */
+static void find_words(void)
+{
+    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    words = calloc((size_t)user_count + 1, sizeof(void *)); /* NULL ends them */
+    for (int i = 0, found = 0; words && i < hw_world.size && found < user_count; i++) {
+        const struct hw_world_process *process = &hw_world.processes[i];
+        struct hw_registry *registry = NULL;
+        if (process->node == hw_world_own_node() && process->user_rank >= 0)
+            registry = hw_registry_of(i);
+        if (registry)
+            words[found++] = &registry->word;
+    }
+}
+
 static enum hw_status open_user(void)
 {
     open_registries();
+    if (is_open && hw_world.processes[hw_world.rank].local_index == 0)
+        find_words();
     return HW_OK;
+}
+
+static void lost(void)
+{
+    hw_log_warn("the helper of this node has ended; progress threads look by a timer; see what ended it");
+    for (int i = 0; words && words[i]; i++)
+        hw_helped_lose(words[i]);
+}
+
+static bool was_lost(void)
+{
+    int own = hw_helped_is_lost(), any = own;
+    if (is_open)
+        hw_bottom.Allreduce(&own, &any, 1, HW_INT, HW_MAX, helpers);
+    return any;
 }
 
 static void close_user(void)
 {
+    if (is_open)
+        hw_bottom.Comm_free(&helpers);
     is_open = false;
+    free(words);
+    words = NULL;
     hw_helped_close();
     hw_registry_free();
 }
@@ -269,6 +306,8 @@ static const struct hw_ghost_service service = {
     .poll = poll,
     .asleep = call_again,
     .open = open_user,
+    .lost = lost,
+    .was_lost = was_lost,
     .close = close_user,
 };
 

@@ -83,7 +83,8 @@ static bool has_exposure(void)
 {
     int by = hw_atomic_load_relaxed(&told_by);
     return hw_atomic_load_seq_cst(&exposure_count) > 0 &&
-           (by == HW_TOLD_BY_HELPER || (by == HW_TOLD_BY_SOCKETS && hw_awaited_is()));
+           ((by == HW_TOLD_BY_HELPER && hw_helped_is_listened()) ||
+            (by == HW_TOLD_BY_SOCKETS && hw_awaited_is()));
 }
 
 static bool has_work(void)
@@ -94,14 +95,6 @@ static bool has_work(void)
     return hw_atomic_load_seq_cst(&is_listened) ||
            (hw_atomic_load_seq_cst(&hw_request_pending) != 0 && hw_overlap_is_on()) || has_exposure() ||
            hw_deferred_is_any();
-}
-
-static void prepare_thread(void)
-{
-    hw_inside_mark_own_thread();
-    prctl(PR_SET_NAME, "headway", 0, 0, 0);
-    hw_priority_begin();
-    hw_agent_open_memory();
 }
 
 /* Returns how many operations completed; sets *has_polled if it made a call that makes progress. */
@@ -352,7 +345,10 @@ static uint64_t parking_ns(void)
 static void *run(void *unused)
 {
     (void)unused;
-    prepare_thread();
+    hw_inside_mark_own_thread();
+    prctl(PR_SET_NAME, "headway", 0, 0, 0);
+    hw_priority_begin();
+    hw_agent_open_memory();
     nanosleep(&(struct timespec){.tv_nsec = FIRST_NAP_NS}, NULL);
     while (!hw_atomic_load_seq_cst(&is_stopping)) {
         rest(HW_SLEEP_PARKED, parking_ns());
@@ -469,12 +465,6 @@ void hw_thread_returned(uint64_t blocked_ns, int still_pending)
                          pay each time */
 }
 
-static void wait_for_poll(void)
-{
-    while (hw_atomic_load_seq_cst(&is_polling))
-        sched_yield();
-}
-
 void hw_thread_retire(void) { hw_atomic_store_seq_cst(&is_retired, true); }
 
 /* The program changed its mind about what the thread may do; outside MPI, so nothing has to be hidden. */
@@ -489,9 +479,9 @@ void hw_thread_pause(bool wants_pause)
 {
     hw_atomic_store_seq_cst(&is_paused, wants_pause);
     hw_overlap_interfere(wants_pause, hw_atomic_load_seq_cst(&is_listened));
-    if (wants_pause)
-        wait_for_poll();
-    else
+    while (wants_pause && hw_atomic_load_seq_cst(&is_polling))
+        sched_yield();
+    if (!wants_pause)
         take_up();
 }
 

@@ -41,7 +41,10 @@ void hw_waiter_open(struct hw_waiter *waiter)
         hw_triggers_add_spare(&waiter->triggers, &hw_trigger_helper);
 }
 
-static bool is_mute(const struct hw_waiter *waiter) { return waiter->mute_periods >= MUTE_PERIODS_TO_TICK; }
+static bool is_mute(const struct hw_waiter *waiter)
+{
+    return waiter->mute_periods >= MUTE_PERIODS_TO_TICK || hw_helped_is_lost();
+}
 
 /* Whether the first trigger is to be heard in the period that begins. */
 static bool use_first(struct hw_waiter *waiter)
@@ -93,8 +96,8 @@ enum hw_told_by hw_waiter_told_by(const struct hw_waiter *waiter)
 static void judge_helper(struct hw_waiter *waiter)
 {
     bool is_heard = waiter->triggers.in_force == &hw_trigger_helper;
-    if (waiter->had_event)
-        waiter->mute_periods = 0;
+    if (hw_helped_take_told() || waiter->had_event)
+        waiter->mute_periods = 0; /* the first look of a period often comes before the word */
     else if (!is_heard || (waiter->has_completed && !hw_helped_has_unknown()))
         waiter->mute_periods++;
     if (waiter->mute_periods == MUTE_PERIODS_TO_RETRY)
@@ -167,6 +170,10 @@ static enum hw_event wait_for_event(struct hw_waiter *waiter)
 enum hw_reason hw_waiter_wait(struct hw_waiter *waiter)
 {
     enum hw_event event = HW_EVENT_NONE;
+    if (waiter->triggers.in_force == &hw_trigger_helper && hw_helped_is_lost()) {
+        hw_triggers_use_tick(&waiter->triggers);
+        waiter->period_ns = first_period_ns(waiter);
+    }
     hw_priority_sleeps(hw_clock_now_ns());
     if (hw_triggers_check(&waiter->triggers))
         event = wait_for_event(waiter);
