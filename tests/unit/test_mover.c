@@ -494,7 +494,7 @@ struct pending {
     struct hw_queue_cell *cell;
     uint64_t bytes, at;
 };
-enum { BYTES_MAX = 900 * 1024, ROUNDS = 3000, PENDING_MAX = 64 };
+enum { BYTES_MAX = 900 * 1024, ROUNDS = 3000, PENDING_MAX = 64, LATE_EACH = 800 };
 
 static void take_one(int from, uint64_t number, const struct pending *pending, const char *data)
 {
@@ -504,7 +504,8 @@ static void take_one(int from, uint64_t number, const struct pending *pending, c
     consume(from, number);
 }
 
-/* Random lengths through room, entries and queue, all of them used up and round their ends many times. */
+/* Random lengths through room, entries and queue, all of them used up and round their ends many times. Now
+ * and then nobody takes what has come. */
 static void random_traffic(void **state)
 {
     (void)state;
@@ -514,9 +515,10 @@ static void random_traffic(void **state)
     int refused = 0;
     srand(17);
     for (int round = 0; round < ROUNDS || taken[0] < sent[0].count || taken[1] < sent[1].count; round++) {
-        int from = rand() % 2, taker = rand() % 2;
-        uint64_t bytes = (uint64_t)(rand() % (rand() % 4 ? 5000 : BYTES_MAX)) + 1,
-                 at = (uint64_t)(rand() % 256), number = sent[from].count;
+        int from = rand() % 2, taker = rand() % 2, most = rand() % 4 ? 5000 : BYTES_MAX;
+        uint64_t bytes = (uint64_t)(rand() % most) + 1;
+        uint64_t at = (uint64_t)(rand() % 256), number = sent[from].count;
+        bool is_late = round % LATE_EACH < LATE_EACH / 4;
         struct hw_queue_cell *cell = round < ROUNDS ? send_from(from, data + at, bytes) : NULL;
         refused += cell == NULL && round < ROUNDS;
         if (cell)
@@ -524,7 +526,8 @@ static void random_traffic(void **state)
         is_stopped = round < ROUNDS && rand() % 3 == 0;
         for (int i = rand() % 4; i > 0; i--)
             turn();
-        while (rand() % 3 && taken[taker] < sent[taker].count && has_arrived(taker, taken[taker])) {
+        while (!is_late && rand() % 3 && taken[taker] < sent[taker].count &&
+               has_arrived(taker, taken[taker])) {
             take_one(taker, taken[taker], &pending[taker][taken[taker] % PENDING_MAX], data);
             taken[taker]++;
         }
