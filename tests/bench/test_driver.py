@@ -312,8 +312,17 @@ def test_the_engine_is_measured_within_a_node_too() -> None:
         forced = {name for name, env in modes.items() if env.get("HEADWAY_ENGINE") == "thread"}
         assert modes["headway-off"]["HEADWAY_ENGINE"] == "off"
         wanted = {"headway", "headway:v"} if suite.is_forced else {"headway-thread"}
+        if "helper" in suite.extra_modes:
+            wanted |= {"headway-events", "headway-helper", "headway-tick"}
         assert forced == wanted, suite.name
-    assert seen == ["intranode", "intranode-overlap", "rma-shared", "percall"]
+    assert seen == [
+        "woken-helper",
+        "rma-helper",
+        "intranode",
+        "intranode-overlap",
+        "rma-shared",
+        "percall",
+    ]
 
 
 def test_variants_bring_their_ghosts() -> None:

@@ -46,6 +46,7 @@ NOT_RUN = {
     "headway run --ghosts 1 -- srun": "the stand-in for srun starts one process, no ghost",
     "./dev headway run -n 4 python3": "needs mpi4py; test_run.py has it with wheels",
     "./dev headway tune -n 4": "takes minutes; the shorter line of tuning.md is run",
+    "headway tune --thresholds": "takes half a minute alone; test_thresholds.py has a short one",
     "mpiexec -n 4 -x": "another MPI than the one the guide is run with; test_run.py has it",
     "pip install .": "takes a minute; bare/test_installed.py does it on a bare Debian",
     "apt-get install": "bare/test_installed.py builds and installs it on a bare Debian",
