@@ -204,8 +204,8 @@ void hw_rma_start_fail(struct hw_rma_window *window)
 
 int hw_rma_start_access(struct hw_rma_window *window, MPI_Group group, int assertion)
 {
-    const int *ranks;
-    int count, rc = hw_rma_start_begin(window, group, &ranks, &count);
+    const int *ranks = NULL;
+    int count = 0, rc = hw_rma_start_begin(window, group, &ranks, &count);
     if (rc != MPI_SUCCESS)
         return rc;
     for (int i = 0; rc == MPI_SUCCESS && i < count && !(assertion & MPI_MODE_NOCHECK); i++)
