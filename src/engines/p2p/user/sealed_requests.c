@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/user/sealed_requests.h"
 
+#include "engines/p2p/user/generalized.h"
 #include "engines/p2p/user/own.h"
 #include "objects/datatype/hold.h"
 #include "objects/request.h"
@@ -233,26 +234,11 @@ void hw_p2p_sealed_requests_close(void)
 static int query(void *extra, MPI_Status *status)
 {
     const struct sealed_request *request = extra;
-    status->MPI_SOURCE = HW_UNDEFINED;
-    status->MPI_TAG = HW_UNDEFINED;
-    hw_bottom.Status_set_elements(status, HW_BYTE, 0);
-    hw_bottom.Status_set_cancelled(status, 0);
+    hw_p2p_generalized_tell_sent(status, false);
     if (request->halves.received)
         hw_p2p_operation_fill(request->halves.received, status);
     else if (request->halves.sent)
         hw_p2p_operation_fill(request->halves.sent, status);
-    return MPI_SUCCESS;
-}
-
-static int forget(void *extra)
-{
-    (void)extra;
-    return MPI_SUCCESS;
-}
-
-static int cancel(void *extra, int is_complete)
-{
-    (void)extra, (void)is_complete;
     return MPI_SUCCESS;
 }
 
@@ -274,7 +260,7 @@ int hw_p2p_sealed_request(MPI_Comm comm, const struct hw_p2p_halves *halves, MPI
     if (request == NULL)
         return MPI_ERR_NO_MEM;
     request->halves = *halves;
-    int rc = hw_bottom.Grequest_start(query, forget, cancel, request, handle);
+    int rc = hw_p2p_generalized_start(query, request, handle);
     if (rc != MPI_SUCCESS) {
         hw_request_give_back();
         wait_for(request);

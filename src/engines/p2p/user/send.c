@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/user/send.h"
 
+#include "engines/p2p/user/generalized.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/turns.h"
 #include "real/constants.h"
@@ -78,22 +79,7 @@ static const struct hw_request_calls calls = {.abandoned = on_abandoned, .freed 
 static int query(void *extra, MPI_Status *status)
 {
     const struct hw_p2p_transfer *transfer = extra;
-    hw_bottom.Status_set_elements(status, HW_BYTE, 0);
-    hw_bottom.Status_set_cancelled(status, transfer->is_cancelled);
-    status->MPI_SOURCE = HW_UNDEFINED;
-    status->MPI_TAG = HW_UNDEFINED;
-    return MPI_SUCCESS;
-}
-
-static int forget(void *extra)
-{
-    (void)extra;
-    return MPI_SUCCESS;
-}
-
-static int cancel(void *extra, int is_complete)
-{
-    (void)extra, (void)is_complete;
+    hw_p2p_generalized_tell_sent(status, transfer->is_cancelled);
     return MPI_SUCCESS;
 }
 
@@ -106,8 +92,7 @@ int hw_p2p_send(const struct hw_p2p_sent *sent, MPI_Request *request)
         return HW_DECLINES;
     uint64_t bytes = transfer->ticket.bytes;
     int rc = hw_p2p_transfer_tell(transfer, sent);
-    if (rc == MPI_SUCCESS &&
-        (rc = hw_bottom.Grequest_start(query, forget, cancel, transfer, request)) != MPI_SUCCESS)
+    if (rc == MPI_SUCCESS && (rc = hw_p2p_generalized_start(query, transfer, request)) != MPI_SUCCESS)
         hw_p2p_transfer_abandon(transfer, HW_REQUEST_NULL);
     if (rc != MPI_SUCCESS) {
         hw_request_give_back();
