@@ -75,6 +75,25 @@ static struct hw_plan *plan_of(MPI_Datatype datatype, const void *buf)
     return hw_plan_state(plan) == HW_PLAN_USABLE ? plan : NULL;
 }
 
+static const char *const has_no_plan = "p2p: of a datatype that is new, or has no plan";
+static const char *const is_sparse = "p2p: of a datatype with many small blocks";
+
+static const char *refuse(const struct hw_plan *plan, MPI_Count count)
+{
+    int64_t blocks = plan->shape.blocks * count;
+    return plan->shape.size * count < blocks * PIECE_BYTES || blocks > PIECES_MAX ? is_sparse : NULL;
+}
+
+const char *hw_p2p_pieces_refuse(MPI_Count count, MPI_Datatype datatype)
+{
+    struct hw_plan *plan = hw_plan_find(datatype);
+    if (plan == NULL)
+        hw_plan_note(datatype);
+    if (plan == NULL || hw_plan_state(plan) == HW_PLAN_NONE)
+        return has_no_plan;
+    return hw_plan_state(plan) == HW_PLAN_USABLE ? refuse(plan, count) : NULL;
+}
+
 struct list {
     struct hw_p2p_piece *pieces;
     int64_t count, room;
@@ -101,15 +120,11 @@ struct hw_p2p_piece *hw_p2p_pieces_make(const void *buf, MPI_Count count, MPI_Da
                                         int32_t *piece_count, const char **reason)
 {
     struct hw_plan *plan = plan_of(datatype, buf);
-    if (plan == NULL) {
-        hw_plan_note(datatype);
-        *reason = "p2p: of a datatype that is new, or has no plan";
+    *reason = plan ? refuse(plan, count) : has_no_plan;
+    if (*reason)
         return NULL;
-    }
-    *reason = "p2p: of a datatype with many small blocks";
     int64_t blocks = plan->shape.blocks * count;
-    if (plan->shape.size * count < blocks * PIECE_BYTES || blocks > PIECES_MAX)
-        return NULL;
+    *reason = "p2p: no memory";
     struct list list = {.pieces = malloc((size_t)blocks * sizeof *list.pieces), .room = blocks};
     bool is_whole = list.pieces != NULL;
     for (int64_t i = 0; is_whole && i < count; i++) {

@@ -7,6 +7,10 @@
 #include "engines/p2p/shared/block.h"
 #include "real/real.h"
 
+/* Why there will be no list of it, for the record, from what is known, without asking the MPI: NULL if there
+ * may be. A datatype that is new here is noted. */
+const char *hw_p2p_pieces_refuse(MPI_Count count, MPI_Datatype datatype);
+
 /* The list, of malloc(3), and its length. NULL: *reason why there is none, for the record. */
 struct hw_p2p_piece *hw_p2p_pieces_make(const void *buf, MPI_Count count, MPI_Datatype datatype,
                                         int32_t *piece_count, const char **reason);

@@ -81,7 +81,13 @@ bool hw_p2p_transfer_is_small(const struct hw_p2p_sent *sent)
 static const char *refuse(const struct hw_p2p_sent *sent, int *to)
 {
     uint64_t size, bytes = hw_engines_bytes(sent->count, sent->datatype);
-    MPI_Datatype element = hw_p2p_pieces_element(sent->datatype, &size);
+    MPI_Datatype element = hw_p2p_element_of(sent->datatype, &size);
+    if (element == HW_DATATYPE_NULL) {
+        const char *reason = hw_p2p_pieces_refuse(sent->count, sent->datatype);
+        if (reason)
+            return reason;
+        element = hw_p2p_pieces_element(sent->datatype, &size); /* takes what the datatype is made of apart */
+    }
     if (element == HW_DATATYPE_NULL || element == HW_PACKED || HW_P2P_TICKET_BYTES % size != 0)
         return "p2p: of several datatypes, or one that is no ticket's";
     if (sent->buf == NULL || sent->tag < 0 || bytes > INT32_MAX || sent->comm == HW_COMM_NULL)
