@@ -156,7 +156,7 @@ static void options_check(const struct bench *bench)
     if (bench->ranks % 2 != 0)
         bench_refuse(bench, "needs an even number of ranks");
     int kind = bench_name_find(kind_names, KINDS, options.kind_name);
-    if (kind < 0)
+    if (kind == KINDS)
         bench_refuse(bench, "--kind is gats, fence or lock");
     options.kind = (enum kind)kind;
     if (options.late_units < 0)
