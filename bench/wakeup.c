@@ -107,13 +107,20 @@ static void keep_busy(int64_t units)
         nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
 }
 
-static double round_run(const struct bench *bench, int fd, int64_t units)
+struct asking {
+    const struct bench *bench;
+    int fd; /* rank 0's connection */
+};
+
+static double round_run(void *context, int64_t units)
 {
+    const struct asking *asking = context;
+    const struct bench *bench = asking->bench;
     int last = bench->ranks - 1;
     double taken_s = 0;
     if (bench->rank == 0) {
         MPI_Recv(NULL, 0, MPI_BYTE, last, TAG_BEGIN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        taken_s = echo_ask(fd);
+        taken_s = echo_ask(asking->fd);
         MPI_Send(NULL, 0, MPI_BYTE, last, TAG_END, MPI_COMM_WORLD);
     } else if (bench->rank == last) {
         MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_BEGIN, MPI_COMM_WORLD);
@@ -121,23 +128,6 @@ static double round_run(const struct bench *bench, int fd, int64_t units)
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_END, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     return taken_s;
-}
-
-static void point_measure(const struct bench *bench, int fd, int64_t units, struct bench_json *json)
-{
-    static const char *const name[] = {"origin_s"};
-    struct bench_phases phases;
-    double start_s = bench_now_s();
-    bench_work(units);
-    double work_s = bench_now_s() - start_s;
-    bench_phases_init(&phases, 1, name, (int)options.rounds, false);
-    for (int64_t i = -options.warmup; i < options.rounds; i++) {
-        double taken_s = round_run(bench, fd, units);
-        if (i >= 0)
-            phases.samples[0][i] = taken_s;
-    }
-    bench_json_rounds(json, 0, units, work_s, &phases);
-    bench_phases_free(&phases);
 }
 
 int main(int argc, char **argv)
@@ -152,8 +142,8 @@ int main(int argc, char **argv)
     struct bench bench;
     struct bench_json json;
     struct address address = {0};
+    struct asking asking = {.bench = &bench, .fd = -1};
     pid_t child = -1;
-    int fd = -1;
     bench_start(&bench, "wakeup", argc, argv, table);
     if (bench.ranks < 2)
         bench_refuse(&bench, "at least 2 ranks are needed");
@@ -163,17 +153,18 @@ int main(int argc, char **argv)
     } else if (bench.rank == 0) {
         MPI_Recv(&address, sizeof address, MPI_BYTE, bench.ranks - 1, TAG_PORT, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-        fd = echo_connect(&address);
+        asking.fd = echo_connect(&address);
     }
     bench_json_begin(&json, &bench);
     bench_json_open(&json, "points", '[');
     for (int at = 0; at < options.work.count; at++)
-        point_measure(&bench, fd, options.work.values[at], &json);
+        bench_rounds_measure(&json, 0, options.work.values[at], options.rounds, options.warmup, round_run,
+                             &asking);
     bench_json_close(&json, ']');
     bench_json_number(&json, "work_checksum", bench_work_checksum());
     bench_json_end(&json);
-    if (fd >= 0)
-        close(fd);
+    if (asking.fd >= 0)
+        close(asking.fd);
     if (child > 0)
         waitpid(child, NULL, 0);
     bench_finish(&bench);

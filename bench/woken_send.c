@@ -16,44 +16,34 @@ static struct {
 
 enum { TAG_DATA = 1, TAG_BEGIN, TAG_END };
 
-static double round_run(const struct bench *bench, char *buffer, int bytes, int64_t units)
+struct message {
+    const struct bench *bench;
+    char *buffer;
+    int bytes;
+};
+
+static double round_run(void *context, int64_t units)
 {
+    const struct message *message = context;
+    const struct bench *bench = message->bench;
     int last = bench->ranks - 1;
     double start_s = 0, taken_s = 0;
     MPI_Request request;
     if (bench->rank == 0) {
         MPI_Recv(NULL, 0, MPI_BYTE, last, TAG_BEGIN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         start_s = bench_now_s();
-        MPI_Isend(buffer, bytes, MPI_BYTE, last, TAG_DATA, MPI_COMM_WORLD, &request);
+        MPI_Isend(message->buffer, message->bytes, MPI_BYTE, last, TAG_DATA, MPI_COMM_WORLD, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         taken_s = bench_now_s() - start_s;
         MPI_Send(NULL, 0, MPI_BYTE, last, TAG_END, MPI_COMM_WORLD);
     } else if (bench->rank == last) {
-        MPI_Irecv(buffer, bytes, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, &request);
+        MPI_Irecv(message->buffer, message->bytes, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, &request);
         MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_BEGIN, MPI_COMM_WORLD);
         bench_work(units);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_END, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     return taken_s;
-}
-
-static void point_measure(const struct bench *bench, char *buffer, int64_t bytes, int64_t units,
-                          struct bench_json *json)
-{
-    static const char *const name[] = {"origin_s"};
-    struct bench_phases phases;
-    double start_s = bench_now_s();
-    bench_work(units);
-    double work_s = bench_now_s() - start_s;
-    bench_phases_init(&phases, 1, name, (int)options.rounds, false);
-    for (int64_t i = -options.warmup; i < options.rounds; i++) {
-        double taken_s = round_run(bench, buffer, (int)bytes, units);
-        if (i >= 0)
-            phases.samples[0][i] = taken_s;
-    }
-    bench_json_rounds(json, bytes, units, work_s, &phases);
-    bench_phases_free(&phases);
 }
 
 int main(int argc, char **argv)
@@ -75,10 +65,12 @@ int main(int argc, char **argv)
     bench_json_begin(&json, &bench);
     bench_json_open(&json, "points", '[');
     for (int i = 0; i < options.sizes.count; i++) {
-        char *buffer = bench_allocate((size_t)options.sizes.values[i]);
+        int64_t bytes = options.sizes.values[i];
+        struct message message = {&bench, bench_allocate((size_t)bytes), (int)bytes};
         for (int at = 0; at < options.work.count; at++)
-            point_measure(&bench, buffer, options.sizes.values[i], options.work.values[at], &json);
-        free(buffer);
+            bench_rounds_measure(&json, bytes, options.work.values[at], options.rounds, options.warmup,
+                                 round_run, &message);
+        free(message.buffer);
     }
     bench_json_close(&json, ']');
     bench_json_number(&json, "work_checksum", bench_work_checksum());

@@ -172,6 +172,11 @@ void bench_json_phases(struct bench_json *json, const struct bench_phases *phase
 void bench_json_rounds(struct bench_json *json, int64_t bytes, int64_t units, double work_s,
                        const struct bench_phases *phases);
 
+/* Collective. Such a point: ROUNDS rounds after WARMUP untimed ones, nothing between them. RUN returns the
+ * seconds of a round beside UNITS of work, 0 on a rank that times nothing; they are written as "origin_s". */
+void bench_rounds_measure(struct bench_json *json, int64_t bytes, int64_t units, int64_t rounds,
+                          int64_t warmup, double (*run)(void *context, int64_t units), void *context);
+
 /* Collective. How long RUN takes by itself, each time after a barrier: ITERATIONS samples after WARMUP
  * untimed ones, written as the object KEY with the one phase NAME. */
 void bench_alone_measure(struct bench_json *json, const char *key, const char *name, int warmup,

@@ -206,6 +206,24 @@ void bench_json_rounds(struct bench_json *json, int64_t bytes, int64_t units, do
     bench_json_close(json, '}');
 }
 
+void bench_rounds_measure(struct bench_json *json, int64_t bytes, int64_t units, int64_t rounds,
+                          int64_t warmup, double (*run)(void *context, int64_t units), void *context)
+{
+    static const char *const name[] = {"origin_s"};
+    struct bench_phases phases;
+    double start_s = bench_now_s();
+    bench_work(units);
+    double work_s = bench_now_s() - start_s;
+    bench_phases_init(&phases, 1, name, (int)rounds, false);
+    for (int64_t i = -warmup; i < rounds; i++) {
+        double taken_s = run(context, units);
+        if (i >= 0)
+            phases.samples[0][i] = taken_s;
+    }
+    bench_json_rounds(json, bytes, units, work_s, &phases);
+    bench_phases_free(&phases);
+}
+
 void bench_alone_measure(struct bench_json *json, const char *key, const char *name, int warmup,
                          int iterations, void (*run)(void *context), void *context)
 {
