@@ -3,7 +3,7 @@
  *
  * Rank i plays ping-pong with rank i + ranks/2 by nonblocking calls, with work between each post and its
  * wait. One iteration is one round trip: two transfers, each overlapped by work on both sides. */
-#include "common/window.h"
+#include "common/bench.h"
 
 #include <stdlib.h>
 
@@ -98,7 +98,7 @@ static void point_measure(const struct bench *bench, int64_t bytes, int64_t work
     pair.work_units = work_units;
     work_measure(&pair, json);
     trips_measure(&pair, NULL, "total_s", json);
-    bench_digest_write(json, bench_digest(pair.receive, (size_t)bytes));
+    bench_json_digest(json, bench_digest(pair.receive, (size_t)bytes));
     bench_json_close(json, '}');
     free(pair.send);
     free(pair.receive);

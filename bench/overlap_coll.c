@@ -33,7 +33,7 @@ static void point_measure(const struct bench *bench, const struct bench_transfer
     bench_json_integer(json, "work_units", window.work_units);
     bench_json_integer(json, "iterations", window.iterations);
     bench_window_measure(&window, json);
-    bench_digest_write(json, bench_transfer_digest(&transfer));
+    bench_json_digest(json, bench_transfer_digest(&transfer));
     bench_json_close(json, '}');
     bench_transfer_free(&transfer);
 }

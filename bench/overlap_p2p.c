@@ -78,7 +78,7 @@ static void point_measure(const struct bench *bench, int at, struct bench_json *
     bench_json_integer(json, "work_units", window.work_units);
     bench_json_integer(json, "iterations", window.iterations);
     bench_window_measure(&window, json);
-    bench_digest_write(json, exchange.is_receiving ? bench_digest(exchange.receive, (size_t)bytes) : 0);
+    bench_json_digest(json, exchange.is_receiving ? bench_digest(exchange.receive, (size_t)bytes) : 0);
     bench_json_close(json, '}');
     free(exchange.send);
     free(exchange.receive);

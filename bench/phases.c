@@ -112,7 +112,7 @@ static void phase_run(const struct bench *bench, struct phase *phase, double *wa
     samples_write(json, "alone_s", samples.alone_s, phase->windows);
     samples_write(json, "wait_s", samples.wait_s, phase->windows);
     samples_write(json, "total_s", samples.total_s, phase->windows);
-    bench_digest_write(json, bench_transfer_digest(&transfer));
+    bench_json_digest(json, bench_transfer_digest(&transfer));
     bench_json_close(json, '}');
     free(samples.alone_s);
     free(samples.wait_s);

@@ -141,9 +141,7 @@ static void point_measure(const struct bench *bench, int at, struct bench_json *
     bench_json_phases(json, &phases);
     bench_phases_free(&phases);
     MPI_Barrier(MPI_COMM_WORLD);
-    uint64_t sum = 0, digest = epoch.is_origin ? 0 : bench_digest(memory, (size_t)bytes);
-    MPI_Reduce(&digest, &sum, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    bench_json_hex(json, "digest", sum);
+    bench_json_digest(json, epoch.is_origin ? 0 : bench_digest(memory, (size_t)bytes));
     bench_json_close(json, '}');
     MPI_Win_free(&epoch.win);
     MPI_Group_free(&epoch.group);

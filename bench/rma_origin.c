@@ -146,13 +146,12 @@ static void digest_write(const struct exchange *exchange, const char *memory, bo
                          struct bench_json *json)
 {
     size_t bytes = (size_t)exchange->bytes;
-    uint64_t sum = 0, digest = 0;
+    uint64_t digest = 0;
     if (exchange->is_get && exchange->is_origin)
         digest = bench_digest(exchange->buffer, bytes);
     else if (!exchange->is_get && is_target)
         digest = bench_digest(memory, bytes);
-    MPI_Reduce(&digest, &sum, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    bench_json_hex(json, "digest", sum);
+    bench_json_digest(json, digest);
 }
 
 static void point_measure(const struct bench *bench, int at, struct bench_json *json)

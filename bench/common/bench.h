@@ -159,6 +159,8 @@ void bench_json_integer(struct bench_json *json, const char *key, int64_t value)
 void bench_json_number(struct bench_json *json, const char *key, double value);
 void bench_json_text(struct bench_json *json, const char *key, const char *value);
 void bench_json_hex(struct bench_json *json, const char *key, uint64_t value);
+/* The digests of all ranks as one number under "digest". Collective. */
+void bench_json_digest(struct bench_json *json, uint64_t digest);
 void bench_json_list(struct bench_json *json, const char *key, const struct bench_list *list);
 void bench_json_summary(struct bench_json *json, const char *key, struct bench_summary summary);
 

@@ -80,6 +80,13 @@ void bench_json_hex(struct bench_json *json, const char *key, uint64_t value)
     bench_json_text(json, key, text);
 }
 
+void bench_json_digest(struct bench_json *json, uint64_t digest)
+{
+    uint64_t sum = 0;
+    MPI_Reduce(&digest, &sum, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    bench_json_hex(json, "digest", sum);
+}
+
 void bench_json_list(struct bench_json *json, const char *key, const struct bench_list *list)
 {
     bench_json_open(json, key, '[');

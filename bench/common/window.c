@@ -82,10 +82,3 @@ void bench_window_measure(const struct bench_window *window, struct bench_json *
     bench_json_phases(json, &phases);
     bench_phases_free(&phases);
 }
-
-void bench_digest_write(struct bench_json *json, uint64_t digest)
-{
-    uint64_t sum = 0;
-    MPI_Reduce(&digest, &sum, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    bench_json_hex(json, "digest", sum);
-}

@@ -35,7 +35,4 @@ struct bench_window {
  * Writes "transfer", "compute" and the phase set described in bench/README.md. Collective. */
 void bench_window_measure(const struct bench_window *window, struct bench_json *json);
 
-/* The digests of all ranks as one number under "digest". Collective. */
-void bench_digest_write(struct bench_json *json, uint64_t digest);
-
 #endif
