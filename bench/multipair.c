@@ -60,27 +60,17 @@ static void trips_measure(struct pair *pair, const char *key, const char *name, 
     bench_phases_free(&phases);
 }
 
-static void work_measure(const struct pair *pair, struct bench_json *json)
+/* Of both ways. */
+static void work_run(void *context)
 {
-    static const char *const name[] = {"compute_alone_s"};
-    enum { REPEATS = 5 };
-    struct bench_phases phases;
-    bench_phases_init(&phases, 1, name, REPEATS, false);
-    for (int i = 0; i < REPEATS; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double start_s = bench_now_s();
-        bench_work(2 * pair->work_units);
-        phases.samples[0][i] = bench_now_s() - start_s;
-    }
-    bench_json_open(json, "compute", '{');
-    bench_json_phases(json, &phases);
-    bench_json_close(json, '}');
-    bench_phases_free(&phases);
+    const struct pair *pair = context;
+    bench_work(2 * pair->work_units);
 }
 
 static void point_measure(const struct bench *bench, int64_t bytes, int64_t work_units,
                           struct bench_json *json)
 {
+    enum { REPEATS = 5 };
     int half = bench->ranks / 2;
     bool is_lower = bench->rank < half;
     struct pair pair = {
@@ -96,7 +86,7 @@ static void point_measure(const struct bench *bench, int64_t bytes, int64_t work
     bench_json_integer(json, "work_units", work_units);
     trips_measure(&pair, "transfer", "transfer_alone_s", json);
     pair.work_units = work_units;
-    work_measure(&pair, json);
+    bench_alone_measure(json, "compute", "compute_alone_s", 0, REPEATS, work_run, &pair);
     trips_measure(&pair, NULL, "total_s", json);
     bench_json_digest(json, bench_digest(pair.receive, (size_t)bytes));
     bench_json_close(json, '}');
