@@ -244,8 +244,8 @@ static uint64_t sweeps_measure(struct matrices *m, const struct bench *bench, st
         digest = i == -options.warmup || found == digest ? found : 0;
         if (digest == 0)
             break;
-        for (int phase = 0; phase < PHASES && i >= 0; phase++)
-            phases.samples[phase][i] = taken[phase];
+        if (i >= 0)
+            bench_phases_record(&phases, i, taken);
         if (i >= 0 && options.is_beside)
             phases.alone[i] = alone_s;
     }

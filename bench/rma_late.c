@@ -6,7 +6,7 @@
  * ends the epoch. The target works before it opens: before MPI_Win_post (gats), before its MPI_Win_fence
  * (fence), or before it gives back the lock of its own window (lock). Where the beginning waits, the two
  * follow one another. */
-#include "common/bench.h"
+#include "common/window.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,6 @@ static struct {
     enum kind kind;
 } options = {.kind_name = "gats"};
 
-enum { POST, COMPUTE, WAIT, CPU, TOTAL, PHASES };
-static const char *const phase_names[PHASES] = {"post_s", "compute_s", "wait_s", "cpu_s", "total_s"};
-
 struct epoch {
     char *buffer; /* the origin's */
     int bytes;
@@ -34,8 +31,9 @@ struct epoch {
     MPI_Win win;
 };
 
-static void begin(const struct epoch *epoch)
+static void begin(void *context)
 {
+    const struct epoch *epoch = context;
     if (options.kind == GATS)
         MPI_Win_start(epoch->group, 0, epoch->win);
     else if (options.kind == FENCE)
@@ -45,8 +43,9 @@ static void begin(const struct epoch *epoch)
     MPI_Put(epoch->buffer, epoch->bytes, MPI_BYTE, epoch->partner, 0, epoch->bytes, MPI_BYTE, epoch->win);
 }
 
-static void end(const struct epoch *epoch)
+static void end(void *context)
 {
+    const struct epoch *epoch = context;
     if (options.kind == GATS)
         MPI_Win_complete(epoch->win);
     else if (options.kind == FENCE)
@@ -82,25 +81,14 @@ static void meet(const struct bench *bench, const struct epoch *epoch)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void iteration_run(const struct bench *bench, const struct epoch *epoch, double *seconds)
+static void iteration_run(const struct bench *bench, struct epoch *epoch, double *seconds)
 {
     meet(bench, epoch);
     if (!epoch->is_origin) {
         be_late(epoch);
         return;
     }
-    double start_cpu_s = bench_process_cpu_s(), start_s = bench_now_s();
-    begin(epoch);
-    double begun_s = bench_now_s();
-    bench_work(epoch->work_units);
-    double computed_s = bench_now_s();
-    end(epoch);
-    double end_s = bench_now_s();
-    seconds[POST] = begun_s - start_s;
-    seconds[COMPUTE] = computed_s - begun_s;
-    seconds[WAIT] = end_s - computed_s;
-    seconds[CPU] = bench_process_cpu_s() - start_cpu_s;
-    seconds[TOTAL] = end_s - start_s;
+    bench_overlap_run(begin, epoch->work_units, end, epoch, seconds);
 }
 
 static void work_run(void *context)
@@ -131,12 +119,12 @@ static void point_measure(const struct bench *bench, int at, struct bench_json *
     bench_json_integer(json, "bytes", bytes);
     bench_json_integer(json, "work_units", epoch.work_units);
     bench_alone_measure(json, "compute", "compute_alone_s", 1, count, work_run, &epoch);
-    bench_phases_init(&phases, PHASES, phase_names, count, false);
+    bench_phases_init(&phases, BENCH_OVERLAP_PHASES, bench_overlap_names, count, false);
     for (int i = -warmup; i < count; i++) {
-        double seconds[PHASES] = {0};
+        double seconds[BENCH_OVERLAP_PHASES] = {0};
         iteration_run(bench, &epoch, seconds);
-        for (int phase = 0; phase < PHASES && i >= 0; phase++)
-            phases.samples[phase][i] = seconds[phase];
+        if (i >= 0)
+            bench_phases_record(&phases, i, seconds);
     }
     bench_json_phases(json, &phases);
     bench_phases_free(&phases);

@@ -5,7 +5,7 @@
  * operation, work, one MPI_Win_flush. With one direction the targets wait inside MPI, so that only the
  * origin's own progress is missing; with both they compute as the origins do. The first iterations are told
  * apart, as a mean: what a program sees that does not go on for long. */
-#include "common/bench.h"
+#include "common/window.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,6 @@ static struct {
     bool is_beside;
 } options = {.directions = 1, .operation = "put"};
 
-enum { POST, COMPUTE, WAIT, CPU, TOTAL, PHASES };
-static const char *const phase_names[PHASES] = {"post_s", "compute_s", "wait_s", "cpu_s", "total_s"};
-
 struct exchange {
     char *buffer; /* the origin's */
     int bytes;
@@ -29,8 +26,9 @@ struct exchange {
     MPI_Win win;
 };
 
-static void operation_begin(const struct exchange *exchange)
+static void operation_begin(void *context)
 {
+    const struct exchange *exchange = context;
     if (exchange->is_get)
         MPI_Get(exchange->buffer, exchange->bytes, MPI_BYTE, exchange->partner, 0, exchange->bytes, MPI_BYTE,
                 exchange->win);
@@ -39,13 +37,19 @@ static void operation_begin(const struct exchange *exchange)
                 exchange->win);
 }
 
+static void operation_end(void *context)
+{
+    const struct exchange *exchange = context;
+    MPI_Win_flush(exchange->partner, exchange->win);
+}
+
 static void transfer_run(void *context)
 {
     const struct exchange *exchange = context;
     if (!exchange->is_origin)
         return;
-    operation_begin(exchange);
-    MPI_Win_flush(exchange->partner, exchange->win);
+    operation_begin(context);
+    operation_end(context);
 }
 
 static void work_run(void *context)
@@ -62,18 +66,7 @@ static void iteration_run(const struct exchange *exchange, double *alone_s, doub
     *alone_s = options.is_beside ? bench_alone_now(work_run, (void *)exchange) : 0;
     if (!exchange->is_origin)
         return;
-    double start_cpu_s = bench_process_cpu_s(), start_s = bench_now_s();
-    operation_begin(exchange);
-    double posted_s = bench_now_s();
-    bench_work(exchange->work_units);
-    double computed_s = bench_now_s();
-    MPI_Win_flush(exchange->partner, exchange->win);
-    double end_s = bench_now_s();
-    seconds[POST] = posted_s - start_s;
-    seconds[COMPUTE] = computed_s - posted_s;
-    seconds[WAIT] = end_s - computed_s;
-    seconds[CPU] = bench_process_cpu_s() - start_cpu_s;
-    seconds[TOTAL] = end_s - start_s;
+    bench_overlap_run(operation_begin, exchange->work_units, operation_end, (void *)exchange, seconds);
 }
 
 /* A target that is no origin tells its origin's times. */
@@ -104,16 +97,15 @@ static void series_run(const struct exchange *exchange, struct bench_phases *pha
     int count = phases->iterations;
     char key[32];
     for (int i = 0; i < count; i++) {
-        double alone_s, seconds[PHASES] = {0};
+        double alone_s, seconds[BENCH_OVERLAP_PHASES] = {0};
         iteration_run(exchange, &alone_s, seconds);
-        for (int phase = 0; phase < PHASES; phase++)
-            phases->samples[phase][i] = seconds[phase];
+        bench_phases_record(phases, i, seconds);
         if (phases->alone)
             phases->alone[i] = alone_s;
     }
-    for (int phase = 0; phase < PHASES; phase++)
+    for (int phase = 0; phase < BENCH_OVERLAP_PHASES; phase++)
         samples_share(exchange, phases->samples[phase], count);
-    double mean_s = mean_largest(phases->samples[TOTAL], count);
+    double mean_s = mean_largest(phases->samples[BENCH_TOTAL], count);
     snprintf(key, sizeof key, "%smean_s", prefix);
     bench_json_number(json, key, mean_s);
     if (phases->alone == NULL)
@@ -132,10 +124,10 @@ static void window_measure(const struct exchange *exchange, int at, struct bench
     bench_alone_measure(json, "transfer", "transfer_alone_s", ALONE_WARMUP, ALONE_ITERATIONS, transfer_run,
                         (void *)exchange);
     bench_alone_measure(json, "compute", "compute_alone_s", 1, ALONE_ITERATIONS, work_run, (void *)exchange);
-    bench_phases_init(&phases, PHASES, phase_names, warmup, options.is_beside);
+    bench_phases_init(&phases, BENCH_OVERLAP_PHASES, bench_overlap_names, warmup, options.is_beside);
     series_run(exchange, &phases, "first_", json);
     bench_phases_free(&phases);
-    bench_phases_init(&phases, PHASES, phase_names, iterations, options.is_beside);
+    bench_phases_init(&phases, BENCH_OVERLAP_PHASES, bench_overlap_names, iterations, options.is_beside);
     series_run(exchange, &phases, "", json);
     bench_json_phases(json, &phases);
     bench_phases_free(&phases);

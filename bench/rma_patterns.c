@@ -134,9 +134,7 @@ static void iterations_run(struct pattern *pattern, struct bench_phases *phases)
         if (options.is_beside)
             phases->alone[done] = bench_alone_now(computation_run, pattern);
         iteration_run(pattern, taken);
-        for (int phase = 0; phase < PHASES; phase++)
-            phases->samples[phase][done] = taken[phase];
-        done++;
+        bench_phases_record(phases, done++, taken);
         wants_more = done < options.iterations && (done < LEAST_ITERATIONS || bench_now_s() < end_s);
         MPI_Bcast(&wants_more, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }

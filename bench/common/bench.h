@@ -131,6 +131,9 @@ void bench_phases_init(struct bench_phases *phases, int count, const char *const
                        bool is_beside);
 void bench_phases_free(struct bench_phases *phases);
 
+/* SECONDS[phases->count] are the samples of one iteration. */
+void bench_phases_record(struct bench_phases *phases, int64_t iteration, const double *seconds);
+
 /* The option of programs that can. */
 #define BENCH_BESIDE_OPTION(flag)                                                                            \
     {                                                                                                        \

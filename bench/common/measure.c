@@ -170,6 +170,12 @@ void bench_phases_free(struct bench_phases *phases)
     phases->count = 0;
 }
 
+void bench_phases_record(struct bench_phases *phases, int64_t iteration, const double *seconds)
+{
+    for (int i = 0; i < phases->count; i++)
+        phases->samples[i][iteration] = seconds[i];
+}
+
 double bench_alone_now(void (*run)(void *context), void *context)
 {
     double start_s = bench_now_s();

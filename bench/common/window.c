@@ -2,8 +2,25 @@
 /* Measures one window of overlap. */
 #include "window.h"
 
-enum { POST, COMPUTE, WAIT, CPU, TOTAL, PHASES };
-static const char *const phase_names[PHASES] = {"post_s", "compute_s", "wait_s", "cpu_s", "total_s"};
+const char *const bench_overlap_names[BENCH_OVERLAP_PHASES] = {"post_s", "compute_s", "wait_s", "cpu_s",
+                                                               "total_s"};
+
+void bench_overlap_run(void (*begin)(void *context), int64_t units, void (*end)(void *context), void *context,
+                       double seconds[BENCH_OVERLAP_PHASES])
+{
+    double start_cpu_s = bench_process_cpu_s(), start_s = bench_now_s();
+    begin(context);
+    double begun_s = bench_now_s();
+    bench_work(units);
+    double computed_s = bench_now_s();
+    end(context);
+    double end_s = bench_now_s();
+    seconds[BENCH_POST] = begun_s - start_s;
+    seconds[BENCH_COMPUTE] = computed_s - begun_s;
+    seconds[BENCH_WAIT] = end_s - computed_s;
+    seconds[BENCH_CPU] = bench_process_cpu_s() - start_cpu_s;
+    seconds[BENCH_TOTAL] = end_s - start_s;
+}
 
 static void work_run(void *context)
 {
@@ -44,26 +61,34 @@ static void requests_complete(enum bench_completion completion, int count, MPI_R
     }
 }
 
+struct posted {
+    const struct bench_window *window;
+    int count;
+    MPI_Request requests[BENCH_REQUESTS_MAX];
+};
+
+static void window_begin(void *context)
+{
+    struct posted *posted = context;
+    posted->count = posted->window->post(posted->window->context, posted->requests);
+}
+
+static void window_end(void *context)
+{
+    struct posted *posted = context;
+    requests_complete(posted->window->completion, posted->count, posted->requests);
+}
+
 static void window_iterate(const struct bench_window *window, struct bench_phases *phases, int iteration)
 {
-    MPI_Request requests[BENCH_REQUESTS_MAX];
+    struct posted posted = {.window = window};
+    double seconds[BENCH_OVERLAP_PHASES];
     MPI_Barrier(MPI_COMM_WORLD);
     double alone_s = window->is_beside ? bench_alone_now(work_run, (void *)window) : 0;
-    double start_cpu_s = bench_process_cpu_s();
-    double start_s = bench_now_s();
-    int count = window->post(window->context, requests);
-    double posted_s = bench_now_s();
-    bench_work(window->work_units);
-    double computed_s = bench_now_s();
-    requests_complete(window->completion, count, requests);
-    double end_s = bench_now_s();
+    bench_overlap_run(window_begin, window->work_units, window_end, &posted, seconds);
     if (iteration < 0)
         return;
-    phases->samples[POST][iteration] = posted_s - start_s;
-    phases->samples[COMPUTE][iteration] = computed_s - posted_s;
-    phases->samples[WAIT][iteration] = end_s - computed_s;
-    phases->samples[CPU][iteration] = bench_process_cpu_s() - start_cpu_s;
-    phases->samples[TOTAL][iteration] = end_s - start_s;
+    bench_phases_record(phases, iteration, seconds);
     if (window->is_beside)
         phases->alone[iteration] = alone_s;
 }
@@ -76,7 +101,8 @@ void bench_window_measure(const struct bench_window *window, struct bench_json *
     bench_alone_measure(json, "transfer", "transfer_alone_s", window->warmup, window->iterations,
                         window->transfer, window->context);
     bench_alone_measure(json, "compute", "compute_alone_s", 1, work_iterations, work_run, (void *)window);
-    bench_phases_init(&phases, PHASES, phase_names, window->iterations, window->is_beside);
+    bench_phases_init(&phases, BENCH_OVERLAP_PHASES, bench_overlap_names, window->iterations,
+                      window->is_beside);
     for (int i = -window->warmup; i < window->iterations; i++)
         window_iterate(window, &phases, i);
     bench_json_phases(json, &phases);

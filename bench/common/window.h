@@ -7,6 +7,15 @@
 
 #define BENCH_REQUESTS_MAX 32
 
+/* The phases of an operation that is begun, has work beside it, and is ended. The processor time is that of
+ * the process. */
+enum { BENCH_POST, BENCH_COMPUTE, BENCH_WAIT, BENCH_CPU, BENCH_TOTAL, BENCH_OVERLAP_PHASES };
+extern const char *const bench_overlap_names[BENCH_OVERLAP_PHASES];
+
+/* BEGIN, UNITS of work, END. */
+void bench_overlap_run(void (*begin)(void *context), int64_t units, void (*end)(void *context), void *context,
+                       double seconds[BENCH_OVERLAP_PHASES]);
+
 /* How a window's requests are completed. */
 enum bench_completion {
     BENCH_ALL,    /* MPI_Waitall */
