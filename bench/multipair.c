@@ -67,10 +67,10 @@ static void work_run(void *context)
     bench_work(2 * pair->work_units);
 }
 
-static void point_measure(const struct bench *bench, int64_t bytes, int64_t work_units,
-                          struct bench_json *json)
+static void point_measure(const struct bench *bench, int at, struct bench_json *json)
 {
     enum { REPEATS = 5 };
+    int64_t bytes = options.sizes.values[at], work_units = bench_list_at(&options.work_units, at);
     int half = bench->ranks / 2;
     bool is_lower = bench->rank < half;
     struct pair pair = {
@@ -118,12 +118,6 @@ int main(int argc, char **argv)
     struct bench_json json;
     bench_json_begin(&json, &bench);
     bench_json_integer(&json, "pairs", bench.ranks / 2);
-    bench_json_open(&json, "points", '[');
-    for (int i = 0; i < options.sizes.count; i++)
-        point_measure(&bench, options.sizes.values[i], bench_list_at(&options.work_units, i), &json);
-    bench_json_close(&json, ']');
-    bench_json_number(&json, "work_checksum", bench_work_checksum());
-    bench_json_end(&json);
-    bench_finish(&bench);
+    bench_points_finish(&bench, &json, options.sizes.count, point_measure);
     return 0;
 }

@@ -8,24 +8,21 @@
 
 static struct {
     const char *collective;
-    struct bench_list sizes;
-    struct bench_list work_units;
-    struct bench_list iterations;
-    struct bench_list warmup;
+    const struct bench_transfer_kind *kind; /* of that name */
+    struct bench_points points;
     bool is_beside;
 } options = {.collective = "ialltoallv"};
 
-static void point_measure(const struct bench *bench, const struct bench_transfer_kind *kind, int at,
-                          struct bench_json *json)
+static void point_measure(const struct bench *bench, int at, struct bench_json *json)
 {
-    struct bench_transfer transfer = bench_transfer_make(bench, options.sizes.values[at]);
+    struct bench_transfer transfer = bench_transfer_make(bench, options.points.sizes.values[at]);
     const struct bench_window window = {
         .context = &transfer,
-        .transfer = kind->blocking,
-        .post = kind->post,
-        .work_units = bench_list_at(&options.work_units, at),
-        .iterations = (int)bench_list_at(&options.iterations, at),
-        .warmup = (int)bench_list_at(&options.warmup, at),
+        .transfer = options.kind->blocking,
+        .post = options.kind->post,
+        .work_units = bench_list_at(&options.points.work_units, at),
+        .iterations = (int)bench_list_at(&options.points.iterations, at),
+        .warmup = (int)bench_list_at(&options.points.warmup, at),
         .is_beside = options.is_beside,
     };
     bench_json_open(json, NULL, '{');
@@ -40,45 +37,35 @@ static void point_measure(const struct bench *bench, const struct bench_transfer
 
 static void options_check(const struct bench *bench)
 {
-    bench_points_check(bench, &options.sizes, &options.work_units, &options.iterations, &options.warmup, 0,
-                       INT64_MAX);
-    for (int i = 0; i < options.sizes.count; i++)
-        if (options.sizes.values[i] * bench->ranks > 1 << 30)
+    bench_points_check(bench, &options.points, 0, INT64_MAX);
+    for (int i = 0; i < options.points.sizes.count; i++)
+        if (options.points.sizes.values[i] * bench->ranks > 1 << 30)
             bench_refuse(bench, "--sizes times the ranks go up to 1024m");
+    options.kind = bench_transfer_find(options.collective);
+    if (options.kind == NULL)
+        bench_refuse(bench, "--collective is one of %s", bench_transfer_names);
 }
 
 int main(int argc, char **argv)
 {
-    options.sizes = bench_list_make("256k,1m");
-    options.work_units = bench_list_make("0");
-    options.iterations = bench_list_make("20");
-    options.warmup = bench_list_make("3");
+    options.points = bench_points_make("256k,1m", "3");
     const struct bench_option table[] = {
         {"collective", BENCH_TEXT, &options.collective, "ialltoallv, igatherv, ...; default ialltoallv"},
-        {"sizes", BENCH_LIST, &options.sizes, "bytes between two ranks, or of the vector"},
-        {"work-units", BENCH_LIST, &options.work_units,
+        {"sizes", BENCH_LIST, &options.points.sizes, "bytes between two ranks, or of the vector"},
+        {"work-units", BENCH_LIST, &options.points.work_units,
          "units of work in a window, for all sizes or for each"},
-        {"iterations", BENCH_LIST, &options.iterations, "timed iterations, for all sizes or for each"},
-        {"warmup", BENCH_LIST, &options.warmup, "untimed iterations, for all sizes or for each"},
+        {"iterations", BENCH_LIST, &options.points.iterations, "timed iterations, for all sizes or for each"},
+        {"warmup", BENCH_LIST, &options.points.warmup, "untimed iterations, for all sizes or for each"},
         BENCH_BESIDE_OPTION(&options.is_beside),
         {0},
     };
     struct bench bench;
     bench_start(&bench, "overlap_coll", argc, argv, table);
     options_check(&bench);
-    const struct bench_transfer_kind *kind = bench_transfer_find(options.collective);
-    if (kind == NULL)
-        bench_refuse(&bench, "--collective is one of %s", bench_transfer_names);
 
     struct bench_json json;
     bench_json_begin(&json, &bench);
-    bench_json_text(&json, "collective", kind->name);
-    bench_json_open(&json, "points", '[');
-    for (int i = 0; i < options.sizes.count; i++)
-        point_measure(&bench, kind, i, &json);
-    bench_json_close(&json, ']');
-    bench_json_number(&json, "work_checksum", bench_work_checksum());
-    bench_json_end(&json);
-    bench_finish(&bench);
+    bench_json_text(&json, "collective", options.kind->name);
+    bench_points_finish(&bench, &json, options.points.sizes.count, point_measure);
     return 0;
 }

@@ -9,14 +9,11 @@
 #include <stdlib.h>
 
 static struct {
-    struct bench_list sizes;
-    struct bench_list work_units;
+    struct bench_points points;
     int64_t directions;
     int64_t messages;
     const char *completion;
     enum bench_completion how;
-    struct bench_list iterations;
-    struct bench_list warmup;
     bool is_beside;
 } options = {.directions = 2, .messages = 1, .completion = "all"};
 
@@ -51,7 +48,7 @@ static int exchange_post(void *context, MPI_Request *requests)
 
 static void point_measure(const struct bench *bench, int at, struct bench_json *json)
 {
-    int64_t bytes = options.sizes.values[at];
+    int64_t bytes = options.points.sizes.values[at];
     int half = bench->ranks / 2;
     bool is_lower = bench->rank < half;
     struct exchange exchange = {
@@ -67,9 +64,9 @@ static void point_measure(const struct bench *bench, int at, struct bench_json *
         .transfer = exchange_blocking,
         .post = exchange_post,
         .completion = options.how,
-        .work_units = bench_list_at(&options.work_units, at),
-        .iterations = (int)bench_list_at(&options.iterations, at),
-        .warmup = (int)bench_list_at(&options.warmup, at),
+        .work_units = bench_list_at(&options.points.work_units, at),
+        .iterations = (int)bench_list_at(&options.points.iterations, at),
+        .warmup = (int)bench_list_at(&options.points.warmup, at),
         .is_beside = options.is_beside,
     };
     bench_fill(exchange.send, (size_t)bytes, (uint64_t)bench->rank + 1);
@@ -88,8 +85,7 @@ static void options_check(const struct bench *bench)
 {
     if (bench->ranks % 2 != 0)
         bench_refuse(bench, "needs an even number of ranks");
-    bench_points_check(bench, &options.sizes, &options.work_units, &options.iterations, &options.warmup, 0,
-                       1 << 30);
+    bench_points_check(bench, &options.points, 0, 1 << 30);
     if (options.directions < 1 || options.directions > 2)
         bench_refuse(bench, "--directions is 1 or 2");
     if (options.messages < 1 || 2 * options.messages > BENCH_REQUESTS_MAX)
@@ -99,21 +95,18 @@ static void options_check(const struct bench *bench)
 
 int main(int argc, char **argv)
 {
-    options.sizes = bench_list_make("64k,256k,1m");
-    options.work_units = bench_list_make("0");
-    options.iterations = bench_list_make("20");
-    options.warmup = bench_list_make("3");
+    options.points = bench_points_make("64k,256k,1m", "3");
     const struct bench_option table[] = {
-        {"sizes", BENCH_LIST, &options.sizes, "message sizes in bytes"},
-        {"work-units", BENCH_LIST, &options.work_units,
+        {"sizes", BENCH_LIST, &options.points.sizes, "message sizes in bytes"},
+        {"work-units", BENCH_LIST, &options.points.work_units,
          "units of work in a window, for all sizes or for each"},
         {"directions", BENCH_INTEGER, &options.directions, "1: the lower half sends; 2: both halves"},
         {"messages", BENCH_INTEGER, &options.messages, "messages the bytes go in, each way"},
         {"completion", BENCH_TEXT, &options.completion,
          "all: MPI_Waitall; each: MPI_Wait for one after the other; test: MPI_Testall in a loop; "
          "reduce: MPI_Allreduce, then MPI_Waitall"},
-        {"iterations", BENCH_LIST, &options.iterations, "timed iterations, for all sizes or for each"},
-        {"warmup", BENCH_LIST, &options.warmup, "untimed iterations, for all sizes or for each"},
+        {"iterations", BENCH_LIST, &options.points.iterations, "timed iterations, for all sizes or for each"},
+        {"warmup", BENCH_LIST, &options.points.warmup, "untimed iterations, for all sizes or for each"},
         BENCH_BESIDE_OPTION(&options.is_beside),
         {0},
     };
@@ -126,12 +119,6 @@ int main(int argc, char **argv)
     bench_json_integer(&json, "directions", options.directions);
     bench_json_integer(&json, "messages", options.messages);
     bench_json_text(&json, "completion", options.completion);
-    bench_json_open(&json, "points", '[');
-    for (int i = 0; i < options.sizes.count; i++)
-        point_measure(&bench, i, &json);
-    bench_json_close(&json, ']');
-    bench_json_number(&json, "work_checksum", bench_work_checksum());
-    bench_json_end(&json);
-    bench_finish(&bench);
+    bench_points_finish(&bench, &json, options.points.sizes.count, point_measure);
     return 0;
 }

@@ -15,7 +15,7 @@ enum kind { GATS, FENCE, LOCK, KINDS };
 static const char *const kind_names[KINDS] = {"gats", "fence", "lock"};
 
 static struct {
-    struct bench_list sizes, work_units, iterations, warmup;
+    struct bench_points points;
     int64_t late_units;
     const char *kind_name;
     enum kind kind;
@@ -100,16 +100,16 @@ static void work_run(void *context)
 
 static void point_measure(const struct bench *bench, int at, struct bench_json *json)
 {
-    int64_t bytes = options.sizes.values[at];
-    int half = bench->ranks / 2, count = (int)bench_list_at(&options.iterations, at);
-    int warmup = (int)bench_list_at(&options.warmup, at);
+    int64_t bytes = options.points.sizes.values[at];
+    int half = bench->ranks / 2, count = (int)bench_list_at(&options.points.iterations, at);
+    int warmup = (int)bench_list_at(&options.points.warmup, at);
     char *memory;
     MPI_Group world;
     struct bench_phases phases;
     struct epoch epoch = {.buffer = bench_allocate((size_t)bytes),
                           .bytes = (int)bytes,
                           .is_origin = bench->rank < half,
-                          .work_units = bench_list_at(&options.work_units, at)};
+                          .work_units = bench_list_at(&options.points.work_units, at)};
     epoch.partner = epoch.is_origin ? bench->rank + half : bench->rank - half;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, 1, &epoch.partner, &epoch.group);
@@ -147,24 +147,20 @@ static void options_check(const struct bench *bench)
     options.kind = (enum kind)kind;
     if (options.late_units < 0)
         bench_refuse(bench, "--late-units is 0 or more");
-    bench_points_check(bench, &options.sizes, &options.work_units, &options.iterations, &options.warmup, 1,
-                       1 << 30);
+    bench_points_check(bench, &options.points, 1, 1 << 30);
 }
 
 int main(int argc, char **argv)
 {
-    options.sizes = bench_list_make("64k,1m");
-    options.work_units = bench_list_make("0");
-    options.iterations = bench_list_make("20");
-    options.warmup = bench_list_make("5");
+    options.points = bench_points_make("64k,1m", "5");
     const struct bench_option table[] = {
-        {"sizes", BENCH_LIST, &options.sizes, "bytes of a Put"},
+        {"sizes", BENCH_LIST, &options.points.sizes, "bytes of a Put"},
         {"kind", BENCH_TEXT, &options.kind_name, "gats, fence or lock"},
-        {"work-units", BENCH_LIST, &options.work_units,
+        {"work-units", BENCH_LIST, &options.points.work_units,
          "units of work of an origin, for all sizes or for each"},
         {"late-units", BENCH_INTEGER, &options.late_units, "units of work of a target before it opens"},
-        {"iterations", BENCH_LIST, &options.iterations, "timed iterations, for all sizes or for each"},
-        {"warmup", BENCH_LIST, &options.warmup, "iterations before them"},
+        {"iterations", BENCH_LIST, &options.points.iterations, "timed iterations, for all sizes or for each"},
+        {"warmup", BENCH_LIST, &options.points.warmup, "iterations before them"},
         {0},
     };
     struct bench bench;
@@ -174,12 +170,6 @@ int main(int argc, char **argv)
     bench_json_begin(&json, &bench);
     bench_json_text(&json, "kind", kind_names[options.kind]);
     bench_json_integer(&json, "late_units", options.late_units);
-    bench_json_open(&json, "points", '[');
-    for (int i = 0; i < options.sizes.count; i++)
-        point_measure(&bench, i, &json);
-    bench_json_close(&json, ']');
-    bench_json_number(&json, "work_checksum", bench_work_checksum());
-    bench_json_end(&json);
-    bench_finish(&bench);
+    bench_points_finish(&bench, &json, options.points.sizes.count, point_measure);
     return 0;
 }

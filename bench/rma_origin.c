@@ -11,7 +11,7 @@
 #include <string.h>
 
 static struct {
-    struct bench_list sizes, work_units, iterations, warmup;
+    struct bench_points points;
     int64_t directions;
     const char *operation;
     bool is_beside;
@@ -118,8 +118,8 @@ static void series_run(const struct exchange *exchange, struct bench_phases *pha
 static void window_measure(const struct exchange *exchange, int at, struct bench_json *json)
 {
     enum { ALONE_ITERATIONS = 10, ALONE_WARMUP = 3 };
-    int iterations = (int)bench_list_at(&options.iterations, at);
-    int warmup = (int)bench_list_at(&options.warmup, at);
+    int iterations = (int)bench_list_at(&options.points.iterations, at);
+    int warmup = (int)bench_list_at(&options.points.warmup, at);
     struct bench_phases phases;
     bench_alone_measure(json, "transfer", "transfer_alone_s", ALONE_WARMUP, ALONE_ITERATIONS, transfer_run,
                         (void *)exchange);
@@ -148,7 +148,7 @@ static void digest_write(const struct exchange *exchange, const char *memory, bo
 
 static void point_measure(const struct bench *bench, int at, struct bench_json *json)
 {
-    int64_t bytes = options.sizes.values[at];
+    int64_t bytes = options.points.sizes.values[at];
     int half = bench->ranks / 2;
     bool is_lower = bench->rank < half, is_both = options.directions == 2;
     char *memory;
@@ -158,7 +158,7 @@ static void point_measure(const struct bench *bench, int at, struct bench_json *
         .partner = is_lower ? bench->rank + half : bench->rank - half,
         .is_origin = is_lower || is_both,
         .is_get = strcmp(options.operation, "get") == 0,
-        .work_units = bench_list_at(&options.work_units, at),
+        .work_units = bench_list_at(&options.points.work_units, at),
     };
     MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &exchange.win);
     bench_fill(exchange.is_get ? memory : exchange.buffer, (size_t)bytes, (uint64_t)bench->rank + 1);
@@ -166,7 +166,7 @@ static void point_measure(const struct bench *bench, int at, struct bench_json *
     bench_json_open(json, NULL, '{');
     bench_json_integer(json, "bytes", bytes);
     bench_json_integer(json, "work_units", exchange.work_units);
-    bench_json_integer(json, "iterations", bench_list_at(&options.iterations, at));
+    bench_json_integer(json, "iterations", bench_list_at(&options.points.iterations, at));
     MPI_Win_lock_all(0, exchange.win);
     window_measure(&exchange, at, json);
     MPI_Win_unlock_all(exchange.win);
@@ -185,24 +185,21 @@ static void options_check(const struct bench *bench)
         bench_refuse(bench, "--directions is 1 or 2");
     if (strcmp(options.operation, "put") != 0 && strcmp(options.operation, "get") != 0)
         bench_refuse(bench, "--operation is put or get");
-    bench_points_check(bench, &options.sizes, &options.work_units, &options.iterations, &options.warmup, 1,
-                       1 << 30);
+    bench_points_check(bench, &options.points, 1, 1 << 30);
 }
 
 int main(int argc, char **argv)
 {
-    options.sizes = bench_list_make("256k,1m");
-    options.work_units = bench_list_make("0");
-    options.iterations = bench_list_make("20");
-    options.warmup = bench_list_make("12");
+    options.points = bench_points_make("256k,1m", "12");
     const struct bench_option table[] = {
-        {"sizes", BENCH_LIST, &options.sizes, "bytes of an operation"},
-        {"work-units", BENCH_LIST, &options.work_units,
+        {"sizes", BENCH_LIST, &options.points.sizes, "bytes of an operation"},
+        {"work-units", BENCH_LIST, &options.points.work_units,
          "units of work in an iteration, for all sizes or for each"},
         {"directions", BENCH_INTEGER, &options.directions, "1: the lower half are origins; 2: both halves"},
         {"operation", BENCH_TEXT, &options.operation, "put or get"},
-        {"iterations", BENCH_LIST, &options.iterations, "timed iterations, for all sizes or for each"},
-        {"warmup", BENCH_LIST, &options.warmup, "iterations before them, of which only the mean is told"},
+        {"iterations", BENCH_LIST, &options.points.iterations, "timed iterations, for all sizes or for each"},
+        {"warmup", BENCH_LIST, &options.points.warmup,
+         "iterations before them, of which only the mean is told"},
         BENCH_BESIDE_OPTION(&options.is_beside),
         {0},
     };
@@ -213,12 +210,6 @@ int main(int argc, char **argv)
     bench_json_begin(&json, &bench);
     bench_json_text(&json, "operation", options.operation);
     bench_json_integer(&json, "directions", options.directions);
-    bench_json_open(&json, "points", '[');
-    for (int i = 0; i < options.sizes.count; i++)
-        point_measure(&bench, i, &json);
-    bench_json_close(&json, ']');
-    bench_json_number(&json, "work_checksum", bench_work_checksum());
-    bench_json_end(&json);
-    bench_finish(&bench);
+    bench_points_finish(&bench, &json, options.points.sizes.count, point_measure);
     return 0;
 }

@@ -175,8 +175,9 @@ static double *window_make(struct exchange *exchange, MPI_Aint bytes)
     return base;
 }
 
-static void point_measure(const struct bench *bench, int64_t bytes, struct bench_json *json)
+static void point_measure(const struct bench *bench, int at, struct bench_json *json)
 {
+    int64_t bytes = options.sizes.values[at];
     double *base;
     struct exchange exchange = {.bench = bench,
                                 .buffer = bench_allocate((size_t)bytes),
@@ -187,8 +188,8 @@ static void point_measure(const struct bench *bench, int64_t bytes, struct bench
     base = window_make(&exchange, (MPI_Aint)bytes * 8);
     memset(base, 0, (size_t)bytes * 8);
     MPI_Win_lock_all(0, exchange.win);
-    for (int at = 0; at < options.work.count; at++)
-        work_measure(&exchange, bytes, options.work.values[at], json);
+    for (int i = 0; i < options.work.count; i++)
+        work_measure(&exchange, bytes, options.work.values[i], json);
     MPI_Win_unlock_all(exchange.win);
     if (is_window("dynamic"))
         MPI_Win_detach(exchange.win, base);
@@ -232,12 +233,6 @@ int main(int argc, char **argv)
     bench_json_begin(&json, &bench);
     bench_json_text(&json, "operation", options.operation);
     bench_json_text(&json, "window", options.window);
-    bench_json_open(&json, "points", '[');
-    for (int i = 0; i < options.sizes.count; i++)
-        point_measure(&bench, options.sizes.values[i], &json);
-    bench_json_close(&json, ']');
-    bench_json_number(&json, "work_checksum", bench_work_checksum());
-    bench_json_end(&json);
-    bench_finish(&bench);
+    bench_points_finish(&bench, &json, options.sizes.count, point_measure);
     return 0;
 }

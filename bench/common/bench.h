@@ -71,11 +71,18 @@ void bench_start(struct bench *bench, const char *program, int argc, char **argv
 _Noreturn void bench_refuse(const struct bench *bench, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Ends every rank unless WORK_UNITS, ITERATIONS and WARMUP have one value or as many as SIZES, at least 0, 1
+/* The options of a program whose points are sizes: each list but the first has one value, or one a size. */
+struct bench_points {
+    struct bench_list sizes, work_units, iterations, warmup;
+};
+
+/* Their defaults: no work, 20 iterations. */
+struct bench_points bench_points_make(const char *sizes, const char *warmup);
+
+/* Ends every rank unless work units, iterations and warm-up have one value or as many as sizes, at least 0, 1
  * and LEAST_WARMUP, and no size is above MOST_BYTES. */
-void bench_points_check(const struct bench *bench, const struct bench_list *sizes,
-                        const struct bench_list *work_units, const struct bench_list *iterations,
-                        const struct bench_list *warmup, int64_t least_warmup, int64_t most_bytes);
+void bench_points_check(const struct bench *bench, const struct bench_points *points, int64_t least_warmup,
+                        int64_t most_bytes);
 
 /* Calls MPI_Finalize. Collective. */
 void bench_finish(struct bench *bench);
@@ -189,5 +196,10 @@ void bench_alone_measure(struct bench_json *json, const char *key, const char *n
 
 /* Closes the object and prints it as one line on standard output. */
 void bench_json_end(struct bench_json *json);
+
+/* The rest of a program that has nothing to say after its points: MEASURE writes each, an object of the array
+ * "points"; then the checksum of all work, the end of the object and MPI_Finalize. Collective. */
+void bench_points_finish(struct bench *bench, struct bench_json *json, int count,
+                         void (*measure)(const struct bench *bench, int at, struct bench_json *json));
 
 #endif

@@ -259,3 +259,15 @@ void bench_json_end(struct bench_json *json)
     fflush(stdout);
     free(json->text);
 }
+
+void bench_points_finish(struct bench *bench, struct bench_json *json, int count,
+                         void (*measure)(const struct bench *bench, int at, struct bench_json *json))
+{
+    bench_json_open(json, "points", '[');
+    for (int i = 0; i < count; i++)
+        measure(bench, i, json);
+    bench_json_close(json, ']');
+    bench_json_number(json, "work_checksum", bench_work_checksum());
+    bench_json_end(json);
+    bench_finish(bench);
+}

@@ -216,13 +216,22 @@ void bench_finish(struct bench *bench)
     MPI_Finalize();
 }
 
-void bench_points_check(const struct bench *bench, const struct bench_list *sizes,
-                        const struct bench_list *work_units, const struct bench_list *iterations,
-                        const struct bench_list *warmup, int64_t least_warmup, int64_t most_bytes)
+struct bench_points bench_points_make(const char *sizes, const char *warmup)
 {
-    if (!bench_list_fits(work_units, sizes->count, 0))
+    return (struct bench_points){.sizes = bench_list_make(sizes),
+                                 .work_units = bench_list_make("0"),
+                                 .iterations = bench_list_make("20"),
+                                 .warmup = bench_list_make(warmup)};
+}
+
+void bench_points_check(const struct bench *bench, const struct bench_points *points, int64_t least_warmup,
+                        int64_t most_bytes)
+{
+    const struct bench_list *sizes = &points->sizes;
+    if (!bench_list_fits(&points->work_units, sizes->count, 0))
         bench_refuse(bench, "--work-units takes one value, or as many as --sizes");
-    if (!bench_list_fits(iterations, sizes->count, 1) || !bench_list_fits(warmup, sizes->count, least_warmup))
+    if (!bench_list_fits(&points->iterations, sizes->count, 1) ||
+        !bench_list_fits(&points->warmup, sizes->count, least_warmup))
         bench_refuse(bench,
                      least_warmup
                          ? "--iterations and --warmup (1 or more) take one value, or as many as --sizes"
