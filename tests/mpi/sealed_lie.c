@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asserts that it uses no wildcards, and rank 1 then receives with the one that is its argument. */
+/* Asserts that it uses no wildcards and that lengths are equal. Rank 1 then receives with the wildcard that
+ * is its argument, or with `length` more than is sent. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,11 @@ int main(int argc, char **argv)
     MPI_Comm_set_name(comm, "mine");
     MPI_Comm_rank(comm, &rank);
     int is_source = argc > 1 && strcmp(argv[1], "MPI_ANY_SOURCE") == 0;
-    if (rank == 1)
+    if (rank == 1 && argc > 1 && strcmp(argv[1], "length") == 0) {
+        static int many[1000];
+        MPI_Recv(many, 1000, MPI_INT, 0, 3, comm, MPI_STATUS_IGNORE);
+        value = many[0];
+    } else if (rank == 1)
         MPI_Recv(&value, 1, MPI_INT, is_source ? MPI_ANY_SOURCE : 0, is_source ? 3 : MPI_ANY_TAG, comm,
                  MPI_STATUS_IGNORE);
     else

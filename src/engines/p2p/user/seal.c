@@ -40,8 +40,10 @@ void hw_p2p_seal_release(struct hw_p2p_seal *seal)
 
 static void end_seal(void *of)
 {
+    struct hw_p2p_seal *seal = of;
     memset(recent, 0, sizeof recent);
-    hw_p2p_seal_release(of);
+    seal->has_ended = true;
+    hw_p2p_seal_release(seal);
 }
 
 static struct hw_comm_state state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ended = end_seal};

@@ -25,7 +25,8 @@ struct hw_p2p_seal {
     uint64_t min_bytes;
     unsigned asserted;            /* bits: what this process has asserted so far */
     bool is_used;                 /* a message was sent or received on it, or is to be */
-    unsigned holders;             /* it outlives its communicator while persistent requests need it */
+    bool has_ended;               /* its communicator was freed */
+    unsigned holders;             /* it outlives its communicator while requests need it */
     int size, *processes;         /* of a sealed one: its members, ranks in hw_world.all */
     struct hw_p2p_smalls *smalls; /* a table of smalls_room, a power of two */
     uint32_t smalls_room, smalls_count;

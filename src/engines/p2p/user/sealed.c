@@ -4,6 +4,7 @@
 #include "engines/engine.h"
 #include "engines/p2p/shared/opened.h"
 #include "engines/p2p/user/dense.h"
+#include "engines/p2p/user/doubt.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/packed.h"
 #include "engines/p2p/user/readable.h"
@@ -59,6 +60,7 @@ static void free_operation(struct hw_p2p_operation *operation)
 {
     if (operation->is_type_ours)
         hw_bottom.Type_free(&operation->part.type);
+    hw_p2p_seal_release(operation->seal);
     free(operation->copy);
     free(operation);
 }
@@ -75,6 +77,8 @@ static void end_one(struct hw_p2p_operation *operation, const struct hw_p2p_end 
 {
     operation->is_under_way = false;
     operation->is_cancelled = (end->flags & HW_P2P_END_CANCELLED) != 0;
+    if (operation->is_cancelled)
+        hw_p2p_doubt_confirm(operation);
     operation->error = error_of(operation, end);
     operation->moved = end->bytes;
     if (!operation->is_released)
@@ -180,7 +184,7 @@ static bool is_plain(const struct hw_p2p_part *part, uint64_t bytes)
            hw_p2p_is_readable(part->memory, bytes);
 }
 
-int hw_p2p_operation_make(const struct hw_p2p_seal *seal, MPI_Comm comm, const struct hw_p2p_part *part,
+int hw_p2p_operation_make(struct hw_p2p_seal *seal, MPI_Comm comm, const struct hw_p2p_part *part,
                           enum hw_p2p_mode mode, struct hw_p2p_operation **made)
 {
     uint64_t bytes = hw_engines_bytes(part->count, part->type);
@@ -188,7 +192,8 @@ int hw_p2p_operation_make(const struct hw_p2p_seal *seal, MPI_Comm comm, const s
     bool is_copied = mode == HW_P2P_BUFFERED || (mode == HW_P2P_STANDARD && bytes <= eager_bytes);
     if (operation == NULL)
         return hw_p2p_sealed_raise(comm, MPI_ERR_NO_MEM);
-    *operation = (struct hw_p2p_operation){.part = *part, .comm = comm, .mode = mode};
+    *operation = (struct hw_p2p_operation){.part = *part, .comm = comm, .seal = seal, .mode = mode};
+    hw_p2p_seal_hold(seal);
     operation->command = (struct hw_p2p_command){.operation = (uint64_t)(uintptr_t)operation,
                                                  .comm = seal->id,
                                                  .address = (uint64_t)(uintptr_t)part->memory,
@@ -218,6 +223,7 @@ void hw_p2p_operation_post(struct hw_p2p_operation *operation, struct hw_p2p_sea
 {
     bool is_receive = operation->mode == HW_P2P_TAKEN;
     operation->is_cancelled = operation->is_delivered = false;
+    operation->doubt = (struct hw_p2p_doubt){0};
     if (!is_receive) {
         struct hw_p2p_smalls *smalls = hw_p2p_seal_smalls(seal, operation->part.peer, operation->part.tag);
         operation->command.before = smalls ? smalls->sent : 0;
@@ -233,7 +239,10 @@ void hw_p2p_operation_post(struct hw_p2p_operation *operation, struct hw_p2p_sea
 bool hw_p2p_operation_is_over(struct hw_p2p_operation *operation)
 {
     hear();
-    return !operation->is_under_way || operation->is_released;
+    if (!operation->is_under_way || operation->is_released)
+        return true;
+    hw_p2p_doubt_look(operation);
+    return false;
 }
 
 static bool is_over(const void *of)
@@ -267,7 +276,13 @@ int hw_p2p_operation_finish(struct hw_p2p_operation *operation, MPI_Status *stat
     return operation->is_released ? MPI_SUCCESS : operation->error;
 }
 
-void hw_p2p_operation_cancel(const struct hw_p2p_operation *operation)
+void hw_p2p_operation_cancel(struct hw_p2p_operation *operation)
+{
+    operation->doubt = (struct hw_p2p_doubt){.next_ns = UINT64_MAX}; /* the program's word is enough */
+    hw_p2p_operation_withdraw(operation);
+}
+
+void hw_p2p_operation_withdraw(const struct hw_p2p_operation *operation)
 {
     struct hw_p2p_command command = operation->command;
     if (!operation->is_under_way || operation->is_released)

@@ -27,9 +27,17 @@ enum hw_p2p_mode {
     HW_P2P_TAKEN,    /* a receive */
 };
 
+/* Whether a receive waits for a message that went the MPI's way (doubt.h). */
+struct hw_p2p_doubt {
+    uint64_t next_ns; /* when to look next; 0: nobody has waited so far */
+    MPI_Count bytes;  /* of the message that the MPI has */
+    bool is_asked;    /* it is withdrawn, for that is found */
+};
+
 struct hw_p2p_operation {
     struct hw_p2p_part part;
     MPI_Comm comm;
+    struct hw_p2p_seal *seal; /* held */
     struct hw_p2p_command command;
     enum hw_p2p_mode mode;
     bool is_type_ours;
@@ -37,9 +45,10 @@ struct hw_p2p_operation {
     bool is_released;  /* a send whose memory is the program's again, since there is a copy */
     bool is_orphan;    /* nobody asks for it any more: it frees itself */
     bool is_cancelled, is_delivered;
-    int error;      /* of the end: an MPI error code, not raised */
-    uint64_t moved; /* bytes of the message */
-    void *copy;     /* what ghosts read or write in place of the program's memory; NULL: none */
+    struct hw_p2p_doubt doubt; /* of a receive */
+    int error;                 /* of the end: an MPI error code, not raised */
+    uint64_t moved;            /* bytes of the message */
+    void *copy;                /* what ghosts read or write in place of the program's memory; NULL: none */
 };
 
 /* After the service opened. */
@@ -60,7 +69,7 @@ bool hw_p2p_sealed_is_far(const struct hw_p2p_seal *seal, int peer);
 
 /* Makes the operation, without handing it over. MPI_SUCCESS, or an MPI error code that was raised, and there
  * is none. A persistent one is made once and posted at each start. */
-int hw_p2p_operation_make(const struct hw_p2p_seal *seal, MPI_Comm comm, const struct hw_p2p_part *part,
+int hw_p2p_operation_make(struct hw_p2p_seal *seal, MPI_Comm comm, const struct hw_p2p_part *part,
                           enum hw_p2p_mode mode, struct hw_p2p_operation **made);
 void hw_p2p_operation_post(struct hw_p2p_operation *operation, struct hw_p2p_seal *seal);
 
@@ -72,7 +81,9 @@ void hw_p2p_operation_wait(struct hw_p2p_operation *operation);
 int hw_p2p_operation_finish(struct hw_p2p_operation *operation, MPI_Status *status);
 void hw_p2p_operation_fill(const struct hw_p2p_operation *operation, MPI_Status *status);
 /* It ends soon, cancelled or not. */
-void hw_p2p_operation_cancel(const struct hw_p2p_operation *operation);
+void hw_p2p_operation_cancel(struct hw_p2p_operation *operation);
+/* The same, not for the program. */
+void hw_p2p_operation_withdraw(const struct hw_p2p_operation *operation);
 /* The program is through with it; its ghost need not be. */
 void hw_p2p_operation_drop(struct hw_p2p_operation *operation);
 
