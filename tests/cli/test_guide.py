@@ -30,6 +30,7 @@ PAGES = (
     "engines.md",
     "how-it-works.md",
     "ghosts.md",
+    "messages.md",
     "clusters.md",
     "containers.md",
     "troubleshooting.md",
