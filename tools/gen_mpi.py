@@ -260,6 +260,8 @@ class Generator:
             for name, hook in asked.items():
                 inner = hook.declaration("").partition("(")[2].removesuffix(")")
                 lines.append(wrap(f"    int (*{name.lower()})({inner});"))
+            for member, parameters in self.spec.asked_shared[group].items():
+                lines.append(wrap(f"    int (*{member})({parameters});"))
             lines += [
                 "};",
                 "",
@@ -275,6 +277,11 @@ class Generator:
                 inner = hook.declaration("").partition("(")[2].removesuffix(")")
                 head = f"static inline int hw_ask_{name.lower()}({inner})"
                 call = f"    HW_ENGINES_ASK({group}, {name.lower()}, {hook.arguments()});"
+                if (function := self.spec.find(name)).shared:
+                    call = (
+                        f"    HW_ENGINES_ASK_SHARED({group}, {name.lower()}, ({hook.arguments()}), "
+                        f"{function.shared}, ({function.shared_arguments}));"
+                    )
                 lines += ["", wrap(head), "{", wrap(call), "}"]
         return "\n".join([*lines, "", "#endif", ""])
 

@@ -201,6 +201,8 @@ class Function:
     asked: str = ""  # of which group, if engines are asked before the real call
     only_asked: bool = False  # the hook has nothing to do while no engine is
     unless: str = ""  # a condition under which engines need not be asked
+    shared: str = ""  # what an engine is asked that has no member for it
+    shared_arguments: str = ""
 
 
 @dataclass
@@ -215,6 +217,8 @@ class Spec:
     asked_groups: list[str] = field(default_factory=list)
     asked_widened: dict[str, dict[str, str]] = field(default_factory=dict)  # of those without hook
     asked_moved: dict[str, list[str]] = field(default_factory=dict)  # pointers to what it moves on
+    # group -> member for several functions -> its parameters
+    asked_shared: dict[str, dict[str, str]] = field(default_factory=dict)
     frequent: set[str] = field(
         default_factory=set
     )  # "class.group" of what programs call in their loops
@@ -288,7 +292,8 @@ def mark_blocking(spec: Spec, names: list[str]) -> None:
 def mark_asked(spec: Spec, groups: dict[str, Any]) -> None:
     """What engines are asked before the real call: by the hook; without one by the entry.
 
-    `only` names hooks that do nothing else, `moved` pointers to numbers that are read and written.
+    `only` names hooks that do nothing else, `moved` pointers to numbers that are read and written,
+    `shared` a member that an engine may have in place of several.
     """
     spec.asked_groups = list(groups)
     for group, lists in groups.items():
@@ -303,6 +308,17 @@ def mark_asked(spec: Spec, groups: dict[str, Any]) -> None:
             function.asked = group
             function.only_asked = name in lists.get("only", [])
             function.unless = conditions.get(name, "")
+        mark_shared(spec, group, lists.get("shared", {}))
+
+
+def mark_shared(spec: Spec, group: str, members: dict[str, Any]) -> None:
+    spec.asked_shared[group] = {member: body["parameters"] for member, body in members.items()}
+    for member, body in members.items():
+        for name, arguments in body["functions"].items():
+            function = spec.find(name)
+            if function.asked != group or function.shared:
+                raise HeaderError(f"spec: {member} of {group} cannot be shared by {name}")
+            function.shared, function.shared_arguments = member, arguments
 
 
 def give_blocks(spec: Spec, blocks: dict[str, str]) -> None:

@@ -65,12 +65,27 @@ enum { HW_ENGINES_PACK_BYTES = 1024 };
 #define HW_ENGINES_ASK(group, function, ...)                                                                 \
     const struct hw_engine_##group *hw_asked;                                                                \
     for (int hw_i = 0; (hw_asked = hw_atomic_load_acquire(&hw_engines_asked_##group[hw_i])) != NULL; hw_i++) \
-        if (hw_asked->function) {                                                                            \
-            int hw_rc = hw_asked->function(__VA_ARGS__);                                                     \
-            if (__builtin_expect(hw_rc != HW_DECLINES, 1))                                                   \
-                return hw_rc;                                                                                \
-        }                                                                                                    \
+        if (hw_asked->function)                                                                              \
+            HW_ENGINES_ANSWER(hw_asked->function(__VA_ARGS__));                                              \
     return HW_DECLINES
+
+/* Likewise, with both lists of arguments in parentheses. `shared` is a member for several functions: an
+ * engine is asked it that has none for this one. */
+#define HW_ENGINES_ASK_SHARED(group, function, arguments, shared, shared_arguments)                          \
+    const struct hw_engine_##group *hw_asked;                                                                \
+    for (int hw_i = 0; (hw_asked = hw_atomic_load_acquire(&hw_engines_asked_##group[hw_i])) != NULL; hw_i++) \
+        if (hw_asked->function)                                                                              \
+            HW_ENGINES_ANSWER(hw_asked->function arguments);                                                 \
+        else if (hw_asked->shared)                                                                           \
+            HW_ENGINES_ANSWER(hw_asked->shared shared_arguments);                                            \
+    return HW_DECLINES
+
+#define HW_ENGINES_ANSWER(call)                                                                              \
+    do {                                                                                                     \
+        int hw_rc = (call);                                                                                  \
+        if (__builtin_expect(hw_rc != HW_DECLINES, 1))                                                       \
+            return hw_rc;                                                                                    \
+    } while (0)
 
 #include "engine_calls.h"
 

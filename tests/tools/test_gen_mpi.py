@@ -59,6 +59,7 @@ Ibarrier = "comm, request"
 widened = ["count"]
 moved = ["position"]
 functions = [{asked}]
+{shared}
 [asked.p2p.unless]
 Pack = "is_small(count, position)"
 [before]
@@ -80,12 +81,14 @@ def generate(
     blocking: str = "",
     frequent: str = "world.collectives",
     asked: str = "",
+    shared: str = "",
 ) -> tuple[int, str]:
     header = folder / "mpi.h"
     header.write_text(HEADER.format(more=more))
     spec = folder / "spec.toml"
     fields = {"world": world, "passed": passed, "widened": widened, "frequent": frequent}
-    spec.write_text(SPEC.format(**fields, requests=requests, blocking=blocking, asked=asked))
+    fields |= {"requests": requests, "blocking": blocking, "asked": asked, "shared": shared}
+    spec.write_text(SPEC.format(**fields))
     command = [
         sys.executable,
         str(ROOT / "tools/gen_mpi.py"),
@@ -156,6 +159,21 @@ def test_engines_are_asked(tmp_path: Path) -> None:
     assert "HW_ENGINES_ASK(p2p, barrier, comm);" in calls
     status, error = generate(tmp_path, asked='"Ibarrier"')
     assert status == 1 and "engines cannot be asked about Ibarrier" in error
+
+
+def test_functions_share_a_member(tmp_path: Path) -> None:
+    """Which an engine is asked that has none for the function itself."""
+    shared = '[asked.p2p.shared.sends]\nparameters = "MPI_Count count"\n'
+    shared += '[asked.p2p.shared.sends.functions]\nIsend = "count"\n'
+    assert generate(tmp_path, asked='"Barrier", "Isend"', shared=shared) == (0, "")
+    calls = (tmp_path / "out" / "engine_calls.h").read_text()
+    assert "int (*isend)(const void *buf, MPI_Count count," in calls
+    assert "    int (*sends)(MPI_Count count);\n};" in calls
+    own = "isend, (buf, count, datatype, request)"
+    assert f"HW_ENGINES_ASK_SHARED(p2p, {own}, sends, (count));" in calls
+    assert "HW_ENGINES_ASK(p2p, barrier, comm);" in calls
+    status, error = generate(tmp_path, asked='"Barrier"', shared=shared)
+    assert status == 1 and "sends of p2p cannot be shared by Isend" in error
 
 
 def test_what_is_moved_on_is_widened(tmp_path: Path) -> None:

@@ -64,44 +64,10 @@ static int compare_and_swap(const void *origin_addr, const void *compare_addr, v
 }
 
 /* With a request the hook makes the call, and tells of it. */
-static int requested(int target, MPI_Count count, MPI_Datatype type, MPI_Win win)
+static int request(int target_rank, MPI_Count count, MPI_Datatype datatype, MPI_Win win)
 {
-    hw_helper_rings_issued(win, target, hw_engines_bytes(count, type));
+    hw_helper_rings_issued(win, target_rank, hw_engines_bytes(count, datatype));
     return HW_DECLINES;
-}
-
-static int rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
-                MPI_Win win, MPI_Request *request)
-{
-    (void)origin_addr, (void)target_disp, (void)target_count, (void)target_datatype, (void)request;
-    return requested(target_rank, origin_count, origin_datatype, win);
-}
-
-static int rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
-                MPI_Request *request)
-{
-    (void)origin_addr, (void)target_disp, (void)target_count, (void)target_datatype, (void)request;
-    return requested(target_rank, origin_count, origin_datatype, win);
-}
-
-static int raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-    (void)origin_addr, (void)target_disp, (void)target_count, (void)target_datatype, (void)op, (void)request;
-    return requested(target_rank, origin_count, origin_datatype, win);
-}
-
-static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                           void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
-                           int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                           MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-    (void)origin_addr, (void)origin_count, (void)origin_datatype, (void)result_addr, (void)target_disp;
-    (void)target_count, (void)target_datatype, (void)op, (void)request;
-    return requested(target_rank, result_count, result_datatype, win);
 }
 
 const struct hw_engine_rma hw_helper_rma_calls = {
@@ -111,10 +77,7 @@ const struct hw_engine_rma hw_helper_rma_calls = {
     .get_accumulate = get_accumulate,
     .fetch_and_op = fetch_and_op,
     .compare_and_swap = compare_and_swap,
-    .rput = rput,
-    .rget = rget,
-    .raccumulate = raccumulate,
-    .rget_accumulate = rget_accumulate,
+    .request = request,
 };
 
 /* A call that waits, between the two times. */

@@ -113,50 +113,13 @@ static int compare_and_swap(const void *origin_addr, const void *compare_addr, v
 }
 
 /* A request is one of the MPI's, which there is not before the operation is issued. */
-static int issue_at_once(int target_rank, MPI_Win win)
+static int request(int target_rank, MPI_Count count, MPI_Datatype datatype, MPI_Win win)
 {
+    (void)count, (void)datatype;
     struct hw_rma_window *window = find(win);
     if (window && (unsigned)target_rank < (unsigned)window->size && hw_rma_is_late(window, target_rank))
         hw_rma_late_settle(window, target_rank);
     return HW_DECLINES;
-}
-
-static int rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
-                MPI_Win win, MPI_Request *request)
-{
-    (void)origin_addr, (void)origin_count, (void)origin_datatype, (void)target_disp, (void)target_count;
-    (void)target_datatype, (void)request;
-    return issue_at_once(target_rank, win);
-}
-
-static int rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
-                MPI_Request *request)
-{
-    (void)origin_addr, (void)origin_count, (void)origin_datatype, (void)target_disp, (void)target_count;
-    (void)target_datatype, (void)request;
-    return issue_at_once(target_rank, win);
-}
-
-static int raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-    (void)origin_addr, (void)origin_count, (void)origin_datatype, (void)target_disp, (void)target_count;
-    (void)target_datatype, (void)op, (void)request;
-    return issue_at_once(target_rank, win);
-}
-
-static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                           void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
-                           int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                           MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-    (void)origin_addr, (void)origin_count, (void)origin_datatype, (void)target_disp, (void)target_count;
-    (void)target_datatype, (void)op, (void)request, (void)result_addr, (void)result_count;
-    (void)result_datatype;
-    return issue_at_once(target_rank, win);
 }
 
 const struct hw_engine_rma hw_rma_deferred_operations = {
@@ -166,8 +129,5 @@ const struct hw_engine_rma hw_rma_deferred_operations = {
     .get_accumulate = get_accumulate,
     .fetch_and_op = fetch_and_op,
     .compare_and_swap = compare_and_swap,
-    .rput = rput,
-    .rget = rget,
-    .raccumulate = raccumulate,
-    .rget_accumulate = rget_accumulate,
+    .request = request,
 };
