@@ -5,65 +5,51 @@
 #include "engines/rma/window/table.h"
 #include "real/constants.h"
 
-/* The window, if any of its targets is late. */
-static inline struct hw_rma_window *find(MPI_Win win)
+/* The window, if this target of it is late. Wrong ranks are plain's to refuse, like MPI_PROC_NULL and targets
+ * that no epoch has. */
+static inline struct hw_rma_window *find_late(MPI_Win win, int rank)
 {
     struct hw_rma_window *window = hw_rma_find(win);
-    return window && hw_rma_has_late(window) ? window : NULL;
+    bool is_late = window && (unsigned)rank < (unsigned)window->size && hw_rma_is_late(window, rank);
+    return is_late ? window : NULL;
 }
 
-/* Wrong ranks are plain's to refuse, like MPI_PROC_NULL and targets that no epoch has. */
-static int defer(struct hw_rma_window *window, const struct hw_rma_deferred_operation *operation)
+static int keep(struct hw_rma_window *window, const struct hw_rma_deferred_operation *operation)
 {
-    if ((unsigned)operation->rank >= (unsigned)window->size || !hw_rma_is_late(window, operation->rank))
-        return HW_DECLINES;
     if (operation->disp < 0 && window->dynamic == NULL)
         return hw_rma_raise(window, MPI_ERR_DISP);
     return hw_rma_late_keep(window, operation) ? MPI_SUCCESS : HW_DECLINES;
 }
 
+/* The body of each function. No function of its own: nothing is filled in where the target is not late. */
+#define DEFER(win, target_rank, ...)                                                                         \
+    struct hw_rma_window *late = find_late(win, target_rank);                                                \
+    return late ? keep(late, &(struct hw_rma_deferred_operation){.rank = (target_rank), __VA_ARGS__})        \
+                : HW_DECLINES
+
 static int put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    struct hw_rma_window *window = find(win);
-    if (window == NULL)
-        return HW_DECLINES;
-    return defer(window,
-                 &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_PUT,
-                                                     .rank = target_rank,
-                                                     .disp = target_disp,
-                                                     .origin = {origin_addr, origin_count, origin_datatype},
-                                                     .target = {NULL, target_count, target_datatype}});
+    DEFER(win, target_rank, .kind = HW_RMA_DEFERRED_PUT, .disp = target_disp,
+          .origin = {origin_addr, origin_count, origin_datatype},
+          .target = {NULL, target_count, target_datatype});
 }
 
 static int get(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    struct hw_rma_window *window = find(win);
-    if (window == NULL)
-        return HW_DECLINES;
-    return defer(window,
-                 &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_GET,
-                                                     .rank = target_rank,
-                                                     .disp = target_disp,
-                                                     .origin = {origin_addr, origin_count, origin_datatype},
-                                                     .target = {NULL, target_count, target_datatype}});
+    DEFER(win, target_rank, .kind = HW_RMA_DEFERRED_GET, .disp = target_disp,
+          .origin = {origin_addr, origin_count, origin_datatype},
+          .target = {NULL, target_count, target_datatype});
 }
 
 static int accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    struct hw_rma_window *window = find(win);
-    if (window == NULL)
-        return HW_DECLINES;
-    return defer(window,
-                 &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_ACCUMULATE,
-                                                     .rank = target_rank,
-                                                     .disp = target_disp,
-                                                     .origin = {origin_addr, origin_count, origin_datatype},
-                                                     .target = {NULL, target_count, target_datatype},
-                                                     .op = op});
+    DEFER(win, target_rank, .kind = HW_RMA_DEFERRED_ACCUMULATE, .disp = target_disp,
+          .origin = {origin_addr, origin_count, origin_datatype},
+          .target = {NULL, target_count, target_datatype}, .op = op);
 }
 
 static int get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -71,53 +57,33 @@ static int get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_D
                           int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                           MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    struct hw_rma_window *window = find(win);
-    if (window == NULL)
-        return HW_DECLINES;
-    return defer(window,
-                 &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_GET_ACCUMULATE,
-                                                     .rank = target_rank,
-                                                     .disp = target_disp,
-                                                     .origin = {origin_addr, origin_count, origin_datatype},
-                                                     .result = {result_addr, result_count, result_datatype},
-                                                     .target = {NULL, target_count, target_datatype},
-                                                     .op = op});
+    DEFER(win, target_rank, .kind = HW_RMA_DEFERRED_GET_ACCUMULATE, .disp = target_disp,
+          .origin = {origin_addr, origin_count, origin_datatype},
+          .result = {result_addr, result_count, result_datatype},
+          .target = {NULL, target_count, target_datatype}, .op = op);
 }
 
 static int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                         MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-    struct hw_rma_window *window = find(win);
-    if (window == NULL)
-        return HW_DECLINES;
-    return defer(window, &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_FETCH_AND_OP,
-                                                             .rank = target_rank,
-                                                             .disp = target_disp,
-                                                             .origin = {origin_addr, 1, datatype},
-                                                             .result = {result_addr, 1, datatype},
-                                                             .op = op});
+    DEFER(win, target_rank, .kind = HW_RMA_DEFERRED_FETCH_AND_OP, .disp = target_disp,
+          .origin = {origin_addr, 1, datatype}, .result = {result_addr, 1, datatype}, .op = op);
 }
 
 static int compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
                             MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-    struct hw_rma_window *window = find(win);
-    if (window == NULL)
-        return HW_DECLINES;
-    return defer(window, &(struct hw_rma_deferred_operation){.kind = HW_RMA_DEFERRED_COMPARE_AND_SWAP,
-                                                             .rank = target_rank,
-                                                             .disp = target_disp,
-                                                             .origin = {origin_addr, 1, datatype},
-                                                             .result = {result_addr, 1, datatype},
-                                                             .compare = compare_addr});
+    DEFER(win, target_rank, .kind = HW_RMA_DEFERRED_COMPARE_AND_SWAP, .disp = target_disp,
+          .origin = {origin_addr, 1, datatype}, .result = {result_addr, 1, datatype},
+          .compare = compare_addr);
 }
 
 /* A request is one of the MPI's, which there is not before the operation is issued. */
 static int request(int target_rank, MPI_Count count, MPI_Datatype datatype, MPI_Win win)
 {
     (void)count, (void)datatype;
-    struct hw_rma_window *window = find(win);
-    if (window && (unsigned)target_rank < (unsigned)window->size && hw_rma_is_late(window, target_rank))
+    struct hw_rma_window *window = find_late(win, target_rank);
+    if (window)
         hw_rma_late_settle(window, target_rank);
     return HW_DECLINES;
 }
