@@ -46,10 +46,21 @@ EXCLUDED = {
 }
 
 #: Left out besides unless --full: they are half of the time.
-LOCAL = {"test_datatype.*": "makes datatypes; no communication"}
+LOCAL = {
+    "test_datatype.*": "makes datatypes; no communication",
+    "test_util_dtlib.*": "as that",
+}
 
-#: And these at several ranks: a process alone does the same.
-ALONE = {"test_msgspec.*": "what a buffer may be; messages to itself"}
+#: And these at several ranks, which the run of one process has.
+ALONE = {
+    "test_msgspec.*": "what a buffer may be; messages to itself",
+    "test_rma.*": "test_same_results_with_ghosts has windows of several processes",
+    "test_rma_nb.*": "as those",
+    "test_io.*": "tests/mpi/io.c has a file of several processes",
+}
+
+#: And of the windows with ghosts, those of one process.
+OF_ITSELF = ("test_rma*.TestRMASelf.*",)
 
 RANKS = (1, 2, 3)
 
@@ -239,9 +250,11 @@ def other_modules(wanted: tuple[str, ...]) -> list[str]:
 @matrix.only(lambda mpi: mpi.flavour == "mpich", "two MPIs show it")
 @matrix.quick(matrix.on("mpich5"))
 @pytest.mark.timeout(2 * TIMEOUT_S + 60)
-def test_same_results_with_ghosts(mpi: Mpi, sites: dict[str, Path], tmp_path: Path) -> None:
+def test_same_results_with_ghosts(
+    mpi: Mpi, is_full: bool, sites: dict[str, Path], tmp_path: Path
+) -> None:
     """Windows of every kind; those over memory of MPI_Alloc_mem and MPI_Win_allocate are served."""
-    excluded = other_modules(WINDOWS)
+    excluded = [*other_modules(WINDOWS), *(() if is_full else OF_ITSELF)]
     plain, control = run_suite(mpi, 2, tmp_path / "plain", None, excluded, sites)
     assert control.status == 0 and "unfinished" not in plain.values(), control.explain()
     options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
