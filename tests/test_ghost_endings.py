@@ -38,6 +38,10 @@ ATTEMPTS = 3
 #: Where windows between nodes work with several processes a node.
 SPREAD_MPIS = ("mpich4", "mpich5", "ompi5", "impi")
 
+#: Which of them end so without --full. A job of Open MPI 5 that hangs then, plain too, is a wait
+#: for the time limit.
+QUICK_ENDS = {"ghost": SPREAD_MPIS, "user": ("mpich5",), "abort": ("mpich4", "ompi5")}
+
 
 def program_of(mpi: Mpi) -> Path:
     return support.compile_program(mpi, "endless_rma", [support.PROGRAMS / "endless_rma.c"])
@@ -256,11 +260,7 @@ def controls() -> dict[tuple[str, bool], tuple[RunResult, set[str]]]:
 
 
 @matrix.only(matrix.on(*SPREAD_MPIS), "Open MPI 4 cannot make windows between nodes, plain too")
-@matrix.quick(
-    lambda mpi, how, names: (
-        how == "ghost" or matrix.has_turn("launcher", mpi, names, ("user", "abort").index(how))
-    )
-)
+@matrix.quick(lambda mpi, how: mpi.name in QUICK_ENDS[how])
 @pytest.mark.parametrize("how", ["ghost", "user", "abort"])
 def test_ended_between_nodes(
     mpi: Mpi, how: str, controls: dict[tuple[str, bool], tuple[RunResult, set[str]]]
