@@ -318,7 +318,7 @@ def line_of(mark: str) -> int:
 
 
 @pytest.fixture
-@matrix.one_of_a("family")
+@matrix.quick(matrix.on("ompi5"), "test_waits.py has programs on the other family")
 def profiled(headway: Headway, mpi: Mpi, tmp_path: Path) -> tuple[Run, str]:
     program = build(mpi, "late.c", "-g", "-O1")
     (tmp_path / "said").mkdir()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import matrix
 import pytest
 import support
 from conftest import build
@@ -27,7 +28,6 @@ from namespaces import skip_where_refused
 from test_causes import Recorded, run_of
 
 MS = 1_000_000
-QUICK_MPIS = ("mpich5", "ompi5")
 
 
 # ---- moments made by hand -----------------------------------------------------------------------
@@ -344,14 +344,10 @@ def profiles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Pro
 
 
 @pytest.fixture
+@matrix.quick(matrix.on("mpich5"), "test_causes.py has a program on the other family")
 def profiled(
-    mpi: Mpi,
-    is_full: bool,
-    profiles: dict[str, Profiled],
-    tmp_path_factory: pytest.TempPathFactory,
+    mpi: Mpi, profiles: dict[str, Profiled], tmp_path_factory: pytest.TempPathFactory
 ) -> Profiled:
-    if not is_full and mpi.name not in QUICK_MPIS:
-        pytest.skip("one MPI of each family; the others with --full")
     if mpi.name not in profiles:
         profiles[mpi.name] = run_all(mpi, tmp_path_factory.mktemp(mpi.name))
     return profiles[mpi.name]
