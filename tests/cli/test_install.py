@@ -109,6 +109,7 @@ def test_benchmarks_come_along(installed: Path, mpi: Mpi, tmp_path: Path) -> Non
 
 
 @matrix.only(matrix.on("ompi4"), "test_benchmarks_come_along has the other of the system")
+@matrix.quick(lambda: False, "test_demo.py has one of the checkout")
 def test_demo_comes_along(installed: Path, mpi: Mpi, tmp_path: Path) -> None:
     words = ("demo", "--launches", 1, "--steps", 8, "--mpi", mpi.name)
     done = headway_in(installed, tmp_path / "here", *words)
