@@ -13,6 +13,7 @@ import matrix
 import pytest
 from headway.demo import command
 from headway.demo.launched import Launched
+from headway.errors import HeadwayError
 from rich.console import Console
 
 MATRIX_RULES = [matrix.check(lambda: False)]
@@ -74,10 +75,14 @@ def test_demo_draws_again(headway: Headway, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert done.stderr.splitlines() == [f"headway: timeline: {picture}"]
-    for text in ("", "[]", '{"title": "without the rest"}'):
+    (tmp_path / "bad.json").write_text("")
+    done = headway("demo", "--draw", tmp_path / "bad.json", "--picture", picture)
+    assert done.returncode != 0 and len(done.stderr.splitlines()) == 1, done.stderr
+    for text in ("[]", '{"title": "without the rest"}'):
         (tmp_path / "bad.json").write_text(text)
-        done = headway("demo", "--draw", tmp_path / "bad.json", "--picture", picture)
-        assert done.returncode != 0 and len(done.stderr.splitlines()) == 1, done.stderr
+        with pytest.raises(HeadwayError) as refused:
+            command.draw_again(tmp_path / "bad.json", picture)
+        assert len(str(refused.value).splitlines()) == 1, refused.value
 
 
 def test_demo_refuses_bad_input(headway: Headway) -> None:
