@@ -191,7 +191,7 @@ def test_killed_maker_leaves_nothing(number: int, tmp_path: Path) -> None:
     assert traces() == before
 
 
-@matrix.one_of_a("family")
+@matrix.quick(matrix.on("mpich5"), "test_run_that_is_profiled runs on another family's")
 def test_up_run_down(headway: Headway, mpi: Mpi, hello: Path) -> None:
     require_cluster()
     before = traces()

@@ -176,6 +176,7 @@ def test_engine_needs_cores_to_copy_on(cores: int) -> None:
 
 
 @matrix.one_of_a("family")
+@matrix.quick(lambda mpi, does: (mpi.flavour == "ompi") == (does == "late"), "by turns")
 @pytest.mark.parametrize("does", ["both", "late", "sends"])
 def test_program_within_a_node(headway: Headway, mpi: Mpi, tmp_path: Path, does: str) -> None:
     """100 ms of computing in each of 5 rounds, of which one is enough: between saying that it is

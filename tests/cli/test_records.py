@@ -33,8 +33,7 @@ def make_locale_or_skip(folder: Path) -> str:
     return name
 
 
-@matrix.one_of_a("family")
-@matrix.quick(lambda profile: profile == "yes")
+@matrix.quick(lambda mpi, profile: mpi.name == "mpich5" and profile == "yes")
 @pytest.mark.parametrize("profile", ["no", "yes"])
 def test_numbers_have_points_in_every_language(
     headway: Headway, mpi: Mpi, tmp_path: Path, profile: str

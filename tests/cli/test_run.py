@@ -389,7 +389,7 @@ def test_refuses_a_static_program(headway: Headway, tmp_path: Path) -> None:
     assert "statically linked" in one_line(headway("run", "-n", 1, "./still"))
 
 
-@matrix.one_of_a("family")
+@matrix.quick(matrix.on("mpich5"), "the command refuses before it looks at the MPI")
 def test_refuses_bad_options(headway: Headway, hello: Path) -> None:
     assert "HEADWAY_ENGINE" in one_line(headway("run", "-n", 1, hello, HEADWAY_ENGIN="thread"))
     assert "accepted" in one_line(headway("run", "-n", 1, hello, HEADWAY_TICK_US="soon"))
