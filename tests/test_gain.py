@@ -214,6 +214,7 @@ def test_no_helper_without_ghosts(mpi: Mpi) -> None:
 
 
 @is_served
+@matrix.one_of_a("vendor")
 @matrix.check(lambda: True)
 def test_helper_says_when_between_nodes(mpi: Mpi, tmp_path: Path) -> None:
     argv = [str(program_of(mpi)), "windows", str(WINDOWS)]
@@ -224,6 +225,7 @@ def test_helper_says_when_between_nodes(mpi: Mpi, tmp_path: Path) -> None:
         assert record["completed_early"] > 0, record
 
 
+@matrix.one_of_a("launcher")
 def test_policy_finds_the_gain(mpi: Mpi, tmp_path: Path) -> None:
     """Without any option, on two nodes: where there is something to gain the thread takes part."""
     argv = [str(program_of(mpi)), "windows", str(WINDOWS)]

@@ -116,6 +116,7 @@ def test_callbacks(
     lambda mpi: mpi.name != "mpich4",
     "MPICH 4.0 loses accumulates within a node on several nodes, plain too",
 )
+@matrix.one_of_a("family")
 def test_memory_shown(mpi: Mpi, tmp_path: Path) -> None:
     """The hint of ARMCI-MPI's that asks for loads and stores in a node is no reason to decline."""
     argv = [str(program_of(mpi, "queried"))]
@@ -139,6 +140,7 @@ def test_refused_alike(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @is_spread
+@matrix.quick(matrix.on("mpich4", "ompi5"), "one MPI of a family stands for it")
 def test_hints_of_others(mpi: Mpi, tmp_path: Path) -> None:
     """Info keys that mean nothing here are no reason not to serve a window, of either kind."""
     records = two_nodes.same_output(mpi, [str(program_of(mpi, "memory_hints"))], tmp_path)
@@ -151,6 +153,7 @@ LARGE_OPERATIONS = 64
 
 
 @is_spread
+@matrix.one_of_a("family")
 def test_origins(mpi: Mpi, tmp_path: Path) -> None:
     """What is under way at its origin is pending until what completes it, and the thread polls."""
     include = ["-I", str(support.ROOT / "include")]
