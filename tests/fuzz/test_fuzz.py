@@ -34,7 +34,7 @@ IN_C: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = {
     "python_lines": (50_000, ("python_code.c",), ()),
     "proc": (20_000, ("launcher.c",), ("-Dfopen=fuzz_fopen", "-Dopen=fuzz_open")),
 }
-IN_PYTHON = {"elf": 2_000, "settings": 1_000, "first_line": 5_000, "record": 200}
+IN_PYTHON = {"elf": 1_000, "settings": 1_000, "first_line": 5_000, "record": 200}
 
 
 @cache
