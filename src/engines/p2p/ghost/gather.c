@@ -2,6 +2,7 @@
 #include "engines/p2p/ghost/gather.h"
 
 #include "base/peek.h"
+#include "engines/p2p/shared/block.h"
 
 #include <errno.h>
 #include <sys/uio.h>
@@ -32,21 +33,21 @@ static int plan(struct hw_p2p_gather *gather, const struct hw_p2p_piece *pieces,
     return used;
 }
 
-int hw_p2p_gather_read(struct hw_p2p_gather *gather, pid_t pid, const struct hw_p2p_job *job, void *to,
+int hw_p2p_gather_read(struct hw_p2p_gather *gather, pid_t pid, uint64_t address, int32_t pieces, void *to,
                        uint64_t bytes)
 {
-    struct hw_p2p_piece pieces[AT_ONCE];
+    struct hw_p2p_piece some[AT_ONCE];
     struct iovec vectors[AT_ONCE];
     char *at = to;
     while (bytes > 0) {
-        int32_t left = job->pieces - gather->piece;
+        int32_t left = pieces - gather->piece;
         int count = left < AT_ONCE ? left : AT_ONCE;
-        uintptr_t list = (uintptr_t)job->address + (size_t)gather->piece * sizeof *pieces;
-        int error = count > 0 ? hw_peek(pid, list, pieces, (size_t)count * sizeof *pieces) : EFAULT;
+        uintptr_t list = (uintptr_t)address + (size_t)gather->piece * sizeof *some;
+        int error = count > 0 ? hw_peek(pid, list, some, (size_t)count * sizeof *some) : EFAULT;
         if (error)
             return error;
         uint64_t planned;
-        int used = plan(gather, pieces, count, bytes, vectors, &planned);
+        int used = plan(gather, some, count, bytes, vectors, &planned);
         struct iovec local = {at, (size_t)planned};
         if (used < 0)
             return EFAULT;

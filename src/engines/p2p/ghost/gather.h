@@ -4,8 +4,7 @@
 #ifndef HW_ENGINES_P2P_GHOST_GATHER_H
 #define HW_ENGINES_P2P_GHOST_GATHER_H
 
-#include "engines/p2p/shared/block.h"
-
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Where the next byte is. Zero at the start. */
@@ -14,8 +13,8 @@ struct hw_p2p_gather {
     uint64_t within; /* bytes of that piece that were read */
 };
 
-/* The next `bytes` of the job of process `pid`. 0, or an errno. */
-int hw_p2p_gather_read(struct hw_p2p_gather *gather, pid_t pid, const struct hw_p2p_job *job, void *to,
+/* The next `bytes` of what the list of so many pieces at `address` in process `pid` names. 0, or an errno. */
+int hw_p2p_gather_read(struct hw_p2p_gather *gather, pid_t pid, uint64_t address, int32_t pieces, void *to,
                        uint64_t bytes);
 
 #endif

@@ -1,112 +1,85 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/ghost/outgoing.h"
 
-#include "base/log.h"
+#include "engines/p2p/ghost/chunks.h"
 #include "engines/p2p/ghost/credits.h"
-#include "engines/p2p/ghost/gather.h"
 #include "engines/p2p/ghost/users.h"
 #include "engines/p2p/ghost/wire.h"
 #include "engines/p2p/shared/room.h"
 #include "ghost/give_up.h"
-#include "real/constants.h"
 #include "world/world.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Reads in one turn at most: the ghost serves windows beside, whose operations wait meanwhile. */
-enum { MESSAGES_MAX = HW_P2P_MESSAGES_MAX, CHUNKS_MAX = 16, TURN_MAX = 1 };
+enum { MESSAGES_MAX = HW_P2P_MESSAGES_MAX };
 
 static struct message {
-    struct hw_p2p_user *user; /* NULL: there is none here */
+    struct hw_p2p_source source; /* first; user NULL: there is none here */
     struct hw_queue_cell *cell;
-    struct hw_p2p_job job;
-    const char *memory; /* where it lies, if it need not be read */
-    struct hw_p2p_gather gather;
-    uint64_t sent; /* bytes handed to the MPI, or given up */
-    int in_flight; /* chunks that lie in the sender's memory */
-    int place, tag, error;
 } messages[MESSAGES_MAX];
 static int message_count, next_message, next_user;
 
-static MPI_Request *requests; /* of chunks */
-static int indices[CHUNKS_MAX];
-static struct message *owners[CHUNKS_MAX]; /* whose memory is being sent; NULL: it is a copy */
-static int chunk_count;
-static char *copies; /* CHUNKS_MAX chunks */
-static uint64_t chunk_bytes;
+static struct hw_p2p_chunks chunks;
 
-bool hw_p2p_outgoing_open(void)
-{
-    chunk_bytes = hw_p2p_unit_bytes();
-    copies = malloc((size_t)CHUNKS_MAX * chunk_bytes);
-    requests = calloc(CHUNKS_MAX, sizeof(MPI_Request));
-    for (int i = 0; requests && i < CHUNKS_MAX; i++)
-        requests[i] = HW_REQUEST_NULL;
-    return copies && requests;
-}
+bool hw_p2p_outgoing_open(void) { return hw_p2p_chunks_open(&chunks, hw_p2p_unit_bytes()); }
 
-void hw_p2p_outgoing_close(void)
-{
-    free(copies);
-    free(requests);
-    copies = NULL;
-    requests = NULL;
-}
+void hw_p2p_outgoing_close(void) { hw_p2p_chunks_close(&chunks); }
 
 /* One that is all sent may still be on its way, but its chunks come before those of the next with its tag. */
 static bool is_used(int place, int tag)
 {
     for (int i = 0; i < MESSAGES_MAX; i++)
-        if (messages[i].user && messages[i].place == place && messages[i].tag == tag)
+        if (messages[i].source.user && messages[i].source.place == place && messages[i].source.tag == tag)
             return true;
     return false;
 }
 
 /* The sender may use its memory again. */
-static void finish(struct message *message)
+static void finish(struct hw_p2p_source *source)
 {
-    struct hw_p2p_block *block = message->user->block;
+    const struct message *message = (struct message *)source;
+    struct hw_p2p_block *block = source->user->block;
     hw_atomic_add_relaxed(&block->moved_messages, 1);
-    hw_atomic_add_relaxed(&block->moved_bytes, message->job.bytes);
-    hw_queue_end(message->user->jobs.queue, message->cell, message->error, message->job.bytes);
-    message->user = NULL;
+    hw_atomic_add_relaxed(&block->moved_bytes, source->bytes);
+    hw_queue_end(source->user->jobs.queue, message->cell, source->error, source->bytes);
+    source->user = NULL;
     message_count--;
 }
 
-static void finish_if_done(struct message *message)
-{
-    if (message->sent == message->job.bytes && message->in_flight == 0)
-        finish(message);
-}
-
-static void offer(const struct message *message)
+static void offer(const struct hw_p2p_source *source, const struct hw_p2p_job *job)
 {
     const struct hw_p2p_note note = {.kind = HW_P2P_NOTE_OFFER,
-                                     .from = message->user->process,
-                                     .to = message->job.to,
-                                     .tag = message->tag,
-                                     .number = message->job.number,
-                                     .bytes = message->job.bytes};
-    hw_p2p_wire_tell(message->place, &note);
+                                     .from = source->user->process,
+                                     .to = job->to,
+                                     .tag = source->tag,
+                                     .number = job->number,
+                                     .bytes = job->bytes};
+    hw_p2p_wire_tell(source->place, &note);
 }
 
 static void begin(struct message *message, struct hw_p2p_user *user, struct hw_queue_cell *cell)
 {
-    *message = (struct message){.cell = cell};
-    memcpy(&message->job, cell->job, sizeof message->job);
-    if (message->job.to < 0 || message->job.to >= hw_world.size)
+    struct hw_p2p_source *source = &message->source;
+    struct hw_p2p_job job;
+    memcpy(&job, cell->job, sizeof job);
+    if (job.to < 0 || job.to >= hw_world.size)
         hw_ghost_give_up("was told to send a message to nobody");
-    message->place = hw_world_ghost_place(message->job.to);
-    message->tag = hw_p2p_wire_tag(message->place, is_used);
-    if (message->job.pieces == 0)
-        message->memory = hw_p2p_user_memory(user, message->job.address, message->job.bytes);
-    message->user = user;
+    int place = hw_world_ghost_place(job.to);
+    message->cell = cell;
+    *source = (struct hw_p2p_source){.user = user,
+                                     .address = job.address,
+                                     .bytes = job.bytes,
+                                     .pieces = job.pieces,
+                                     .place = place,
+                                     .tag = hw_p2p_wire_tag(place, is_used)};
+    if (job.pieces == 0)
+        source->memory = hw_p2p_user_memory(user, job.address, job.bytes);
     message_count++;
-    offer(message);
-    hw_p2p_credits_spent(user, message->place, (uint32_t)hw_p2p_units_of(message->job.bytes));
-    finish_if_done(message);
+    offer(source, &job);
+    hw_p2p_credits_spent(user, place, (uint32_t)hw_p2p_units_of(job.bytes));
+    if (hw_p2p_source_is_done(source))
+        finish(source);
 }
 
 /* A job of each user process in turn, while there is room. */
@@ -122,7 +95,7 @@ static bool take_jobs(void)
         if (cell == NULL || !hw_queue_claim(cell))
             continue;
         int i = 0;
-        while (messages[i].user)
+        while (messages[i].source.user)
             i++;
         begin(&messages[i], user, cell);
         has_done = true;
@@ -130,95 +103,26 @@ static bool take_jobs(void)
     return has_done;
 }
 
-static bool end_chunks(void)
+static struct hw_p2p_source *choose(void)
 {
-    int count = 0;
-    if (chunk_count == 0)
-        return false;
-    if (hw_bottom.Testsome(CHUNKS_MAX, requests, &count, indices, HW_STATUSES_IGNORE) != MPI_SUCCESS)
-        hw_ghost_give_up("cannot send messages of user processes any more");
-    for (int i = 0; i < count; i++) {
-        struct message *owner = owners[indices[i]];
-        chunk_count--;
-        if (owner) {
-            owner->in_flight--;
-            finish_if_done(owner);
-        }
-    }
-    return count > 0;
-}
-
-static void fail(struct message *message, int error)
-{
-    message->error = error;
-    hw_log_error(
-        "rank %d sends %llu bytes from %#llx, and its ghost cannot read them (%s); give MPI a buffer "
-        "that is there until the send is complete",
-        hw_world.processes[message->user->process].user_rank, (unsigned long long)message->job.bytes,
-        (unsigned long long)message->job.address, strerror(error));
-}
-
-static int read_chunk(struct message *message, char *copy, uint64_t bytes)
-{
-    if (message->job.pieces > 0)
-        return hw_p2p_gather_read(&message->gather, message->user->pid, &message->job, copy, bytes);
-    return hw_p2p_user_read(message->user, message->job.address + message->sent, copy, bytes);
-}
-
-/* A chunk that cannot be read is sent empty, so that the receiver's count of chunks is right. */
-static void send_chunk(struct message *message, int chunk)
-{
-    uint64_t left = message->job.bytes - message->sent;
-    uint64_t bytes = left < chunk_bytes ? left : chunk_bytes;
-    const char *data = message->memory ? message->memory + message->sent : NULL;
-    owners[chunk] = data ? message : NULL;
-    if (data == NULL) {
-        char *copy = copies + (size_t)chunk * chunk_bytes;
-        int error = message->error ? message->error : read_chunk(message, copy, bytes);
-        if (error && !message->error)
-            fail(message, error);
-        data = copy;
-    }
-    hw_p2p_wire_send(message->place, message->tag, data, message->error ? 0 : bytes, &requests[chunk]);
-    message->sent += bytes;
-    message->in_flight += owners[chunk] != NULL;
-    chunk_count++;
-    finish_if_done(message);
-}
-
-static struct message *choose(void)
-{
-    for (int i = 0; i < MESSAGES_MAX; i++) {
+    for (int i = 0; message_count > 0 && i < MESSAGES_MAX; i++) {
         next_message = (next_message + 1) % MESSAGES_MAX;
-        struct message *message = &messages[next_message];
-        if (message->user && message->sent < message->job.bytes)
-            return message;
+        struct hw_p2p_source *source = &messages[next_message].source;
+        if (source->user && source->sent < source->bytes)
+            return source;
     }
     return NULL;
 }
 
-static bool send_chunks(void)
-{
-    struct message *message;
-    int sent = 0, chunk = 0;
-    while (sent < TURN_MAX && chunk_count < CHUNKS_MAX && message_count > 0 && (message = choose()) != NULL) {
-        while (requests[chunk] != HW_REQUEST_NULL)
-            chunk++;
-        send_chunk(message, chunk);
-        sent++;
-    }
-    return sent > 0;
-}
-
 bool hw_p2p_outgoing_advance(void)
 {
-    bool has_done = end_chunks();
+    bool has_done = hw_p2p_chunks_end(&chunks, finish);
     has_done = take_jobs() || has_done;
-    return send_chunks() || has_done;
+    return hw_p2p_chunks_send(&chunks, choose, finish) || has_done;
 }
 
 bool hw_p2p_outgoing_is_idle(void)
 {
     take_jobs();
-    return message_count == 0 && chunk_count == 0;
+    return message_count == 0 && chunks.count == 0;
 }
