@@ -284,8 +284,9 @@ def test_refusals(headway: Headway, tuned: Path, tmp_path: Path) -> None:
     ):
         assert part in one_line(headway("tune", *words))
     assert "HEADWAY_LOG" in one_line(headway("tune", "-n", 2, tuned, HEADWAY_LOG="warn"))
+    (tmp_path / "odd.toml").write_text("")
+    assert "format" in one_line(headway("run", "--settings", "odd.toml", "-n", 2, tuned))
     for text, part in (
-        ("", "format"),
         ("format = 1\n[settings]\nHEADWAY_TICK_US = 7", "no string"),
         ('format = 1\n[settings]\nHEADWAY_TICK_US = "7"', "accepted"),
         ('format = 1\n[settings]\nHEADWAY_TICKS = "7"', "did you mean"),
@@ -293,7 +294,9 @@ def test_refusals(headway: Headway, tuned: Path, tmp_path: Path) -> None:
         ("]", "TOML"),
     ):
         (tmp_path / "odd.toml").write_text(text)
-        assert part in one_line(headway("run", "--settings", "odd.toml", "-n", 2, tuned))
+        with pytest.raises(HeadwayError) as refused:
+            settings_file.read(tmp_path / "odd.toml")
+        assert part in str(refused.value) and "\n" not in str(refused.value)
     assert "missing.toml" in one_line(headway("run", "--settings", "missing.toml", "-n", 2, tuned))
 
 
