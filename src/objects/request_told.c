@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a door found out about the requests that it took, and who is told. */
 #include "objects/request.h"
+#include "real/quirks.h"
 
 static void mark(struct hw_request_item *item, const MPI_Status *status, int error)
 {
@@ -45,11 +46,10 @@ void hw_request_tell(const struct hw_request_taken *taken)
         const struct hw_request_item *item = &taken->items[i];
         if (item->calls == NULL)
             continue;
-        int is_cancelled = 0;
-        if (item->calls->completed && item->status)
-            hw_bottom.Test_cancelled(item->status, &is_cancelled);
-        if (item->calls->completed)
-            item->calls->completed(item->attachment, item->status, item->error, is_cancelled != 0);
+        if (item->calls->completed) {
+            bool is_cancelled = item->status && hw_real_is_cancelled(item->status);
+            item->calls->completed(item->attachment, item->status, item->error, is_cancelled);
+        }
         if (item->is_gone)
             item->calls->freed(item->attachment);
     }

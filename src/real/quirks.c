@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/quirks.h"
 
+#include "real/constants.h"
 #include "real/detect.h"
 
 #include <stdlib.h>
@@ -57,3 +58,12 @@ bool hw_real_gains_by_sleep(void) { return is_mpich_5(); }
 bool hw_real_polls_node_first(void) { return is_mpich_5(); }
 
 bool hw_real_ends_without_dead(void) { return hw_real_flavour_built() == HW_REAL_FLAVOUR_OMPI; }
+
+bool hw_real_is_cancelled(const MPI_Status *status)
+{
+    int is_cancelled = 0, bytes = 0;
+    hw_bottom.Test_cancelled(status, &is_cancelled);
+    if (!is_cancelled)
+        return false;
+    return hw_bottom.Get_count(status, HW_BYTE, &bytes) != MPI_SUCCESS || bytes <= 0; /* or MPI_UNDEFINED */
+}

@@ -71,6 +71,10 @@ bool hw_real_ends_without_dead(void);
  */
 bool hw_real_takes_packed(void);
 
+/* Whether the operation whose status this is was cancelled. Intel MPI 2021.18 sets MPI_Test_cancelled of
+ * messages that were received between nodes at random, plain too; of what was cancelled no data came. */
+bool hw_real_is_cancelled(const MPI_Status *status);
+
 /* True where operations on a window between nodes end the job if some of its processes, not all, had made
  * another before, which still lives: Intel MPI 2021.18 over libfabric, plain too, tests/mpi/beside.c. */
 bool hw_real_confuses_windows(void);

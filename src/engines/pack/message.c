@@ -9,6 +9,7 @@
 #include "objects/request.h"
 #include "progress/inside.h"
 #include "real/constants.h"
+#include "real/quirks.h"
 #include "team/split.h"
 
 #include <pthread.h>
@@ -175,9 +176,7 @@ void hw_pack_message_attach(struct hw_pack_message *message, MPI_Request request
 /* Gives away a message whose request is complete; a persistent one is freed besides. */
 static void finish(struct hw_pack_message *message, const MPI_Status *status, int error)
 {
-    int is_cancelled = 0;
-    hw_bottom.Test_cancelled(status, &is_cancelled);
-    completed(message, status, error, is_cancelled != 0);
+    completed(message, status, error, hw_real_is_cancelled(status));
     if (message->request != HW_REQUEST_NULL)
         hw_bottom.Request_free(&message->request);
     hw_pack_message_free(message);

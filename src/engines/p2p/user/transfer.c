@@ -13,6 +13,7 @@
 #include "profile/record.h"
 #include "progress/inside.h"
 #include "real/constants.h"
+#include "real/quirks.h"
 #include "world/members.h"
 #include "world/world.h"
 
@@ -166,9 +167,7 @@ static void take_cell(struct hw_p2p_transfer *transfer)
 
 static void note_cancelled(struct hw_p2p_transfer *transfer, const MPI_Status *status)
 {
-    int flag = 0;
-    hw_bottom.Test_cancelled(status, &flag);
-    transfer->is_cancelled = flag != 0;
+    transfer->is_cancelled = hw_real_is_cancelled(status);
 }
 
 static bool look(struct hw_p2p_transfer *transfer)
