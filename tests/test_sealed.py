@@ -41,6 +41,7 @@ def test_every_way_to_send_and_receive(mpi: Mpi, size: str, how: str, tmp_path: 
 
 @matrix.quick(lambda: False)
 @matrix.one_of_a("family")
+@matrix.only(lambda mpi: mpi.name != "ompi4", "Open MPI 4 hangs on communicators with assertions")
 def test_random_programs(mpi: Mpi, is_full: bool, tmp_path: Path, first_seed: int) -> None:
     seeds = test_random.FULL_SEEDS if is_full else test_random.DEFAULT_SEEDS // 2
     program = support.compile_program(mpi, "random_program", test_random.SOURCES)
