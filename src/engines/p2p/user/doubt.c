@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #define EACH_NS (1000 * HW_NS_PER_MS)
-enum { WORDS_MAX = 128 };
+enum { WORDS_MAX = 128, LOOKS_A_CLOCK = 64 }; /* a program may call MPI_Test without rest */
 
 static bool is_doubtful(const struct hw_p2p_operation *operation)
 {
@@ -31,7 +31,7 @@ static bool mpi_has_one(struct hw_p2p_operation *operation)
 
 void hw_p2p_doubt_look(struct hw_p2p_operation *operation)
 {
-    if (!is_doubtful(operation))
+    if (++operation->doubt.looks % LOOKS_A_CLOCK != 0 || !is_doubtful(operation))
         return;
     uint64_t now_ns = hw_clock_now_ns();
     if (operation->doubt.next_ns == 0)

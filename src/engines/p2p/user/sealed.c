@@ -219,13 +219,14 @@ int hw_p2p_operation_make(struct hw_p2p_seal *seal, MPI_Comm comm, const struct 
     return MPI_SUCCESS;
 }
 
-void hw_p2p_operation_post(struct hw_p2p_operation *operation, struct hw_p2p_seal *seal)
+void hw_p2p_operation_post(struct hw_p2p_operation *operation)
 {
     bool is_receive = operation->mode == HW_P2P_TAKEN;
     operation->is_cancelled = operation->is_delivered = false;
     operation->doubt = (struct hw_p2p_doubt){0};
     if (!is_receive) {
-        struct hw_p2p_smalls *smalls = hw_p2p_seal_smalls(seal, operation->part.peer, operation->part.tag);
+        const struct hw_p2p_part *part = &operation->part;
+        struct hw_p2p_smalls *smalls = hw_p2p_seal_smalls(operation->seal, part->peer, part->tag);
         operation->command.before = smalls ? smalls->sent : 0;
         if (operation->copy)
             hw_p2p_pack(&operation->part, operation->copy);

@@ -29,6 +29,7 @@ enum hw_p2p_mode {
 
 /* Whether a receive waits for a message that went the MPI's way (doubt.h). */
 struct hw_p2p_doubt {
+    unsigned looks;   /* since somebody waits */
     uint64_t next_ns; /* when to look next; 0: nobody has waited so far */
     MPI_Count bytes;  /* of the message that the MPI has */
     bool is_asked;    /* it is withdrawn, for that is found */
@@ -71,7 +72,7 @@ bool hw_p2p_sealed_is_far(const struct hw_p2p_seal *seal, int peer);
  * is none. A persistent one is made once and posted at each start. */
 int hw_p2p_operation_make(struct hw_p2p_seal *seal, MPI_Comm comm, const struct hw_p2p_part *part,
                           enum hw_p2p_mode mode, struct hw_p2p_operation **made);
-void hw_p2p_operation_post(struct hw_p2p_operation *operation, struct hw_p2p_seal *seal);
+void hw_p2p_operation_post(struct hw_p2p_operation *operation);
 
 /* True: the program may have its end. */
 bool hw_p2p_operation_is_over(struct hw_p2p_operation *operation);

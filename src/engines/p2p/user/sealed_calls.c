@@ -33,7 +33,7 @@ static int post(struct hw_p2p_seal *seal, MPI_Comm comm, const struct hw_p2p_par
 {
     int rc = hw_p2p_operation_make(seal, comm, part, mode, operation);
     if (rc == MPI_SUCCESS)
-        hw_p2p_operation_post(*operation, seal);
+        hw_p2p_operation_post(*operation);
     return rc;
 }
 

@@ -203,7 +203,7 @@ int hw_p2p_sealed_matched(void *buf, MPI_Count count, MPI_Datatype datatype, MPI
     if (rc == MPI_SUCCESS) {
         (*operation)->command.kind = HW_P2P_CLAIMED;
         (*operation)->command.before = one->name;
-        hw_p2p_operation_post(*operation, one->seal);
+        hw_p2p_operation_post(*operation);
     }
     hw_p2p_seal_release(one->seal);
     free(one);

@@ -180,7 +180,7 @@ static int start(void *attachment, MPI_Request *handle)
     if (rc != MPI_SUCCESS)
         return rc;
     *(request->mode == HW_P2P_TAKEN ? &request->halves.received : &request->halves.sent) = made;
-    hw_p2p_operation_post(made, request->seal);
+    hw_p2p_operation_post(made);
     return MPI_SUCCESS;
 }
 

@@ -165,11 +165,6 @@ static void take_cell(struct hw_p2p_transfer *transfer)
     transfer->cell = NULL;
 }
 
-static void note_cancelled(struct hw_p2p_transfer *transfer, const MPI_Status *status)
-{
-    transfer->is_cancelled = hw_real_is_cancelled(status);
-}
-
 static bool look(struct hw_p2p_transfer *transfer)
 {
     int flag = 1;
@@ -182,7 +177,7 @@ static bool look(struct hw_p2p_transfer *transfer)
     if (hw_bottom.Test(&request, &flag, &status) != MPI_SUCCESS)
         flag = 1;
     else if (flag)
-        note_cancelled(transfer, &status);
+        transfer->is_cancelled = hw_real_is_cancelled(&status);
     hw_atomic_store_relaxed(&transfer->ticket_request, request);
     return transfer->cell == NULL && flag;
 }
@@ -196,7 +191,7 @@ static void wait_for(struct hw_p2p_transfer *transfer)
     MPI_Status status;
     MPI_Request request = hw_atomic_load_relaxed(&transfer->ticket_request);
     if (request != HW_REQUEST_NULL && hw_bottom.Wait(&request, &status) == MPI_SUCCESS)
-        note_cancelled(transfer, &status);
+        transfer->is_cancelled = hw_real_is_cancelled(&status);
     hw_atomic_store_relaxed(&transfer->ticket_request, request);
 }
 
