@@ -24,6 +24,8 @@ from headway.mpi.mpis import Mpi  # noqa: E402
 os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
 #: With it a print is two writes, and launchers mix the ranks' output by the write.
 os.environ.pop("PYTHONUNBUFFERED", None)
+#: With it each of the hundreds of `headway` compiles its modules anew, most of its time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 #: Open MPI 5 sleeps for a second where libfabric looks for an adapter that is not there; it chooses
 #: none of these over TCP and shared memory.
 for kind in ("btl", "mtl"):

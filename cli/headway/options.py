@@ -7,7 +7,6 @@ and what is accepted.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 
@@ -88,6 +87,8 @@ def check_environment(environ: Mapping[str, str]) -> None:
                 f"{name}={text}: not a value of this option", f"accepted: {option.accepted}"
             )
         if option is None and name.startswith(FAMILY):
+            import difflib  # for a refusal alone
+
             near = difflib.get_close_matches(name, known, n=1)
             remedy = f"did you mean {near[0]}?" if near else f"accepted are {' '.join(known)}"
             raise HeadwayError(f"{name}={text}: Headway has no such option", remedy)

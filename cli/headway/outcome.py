@@ -7,7 +7,6 @@ no line is about a zero.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -305,6 +304,8 @@ def gain(records: Sequence[Record]) -> Gain | None:
     judged = [r for r in records if r.judged_windows and r.judged_off_low_ns is not None]
     if not judged:
         return None
+    import statistics  # takes long to load, and few runs are judged
+
     figures = {
         name: [(figure(r, f"judged_{name}_ns") - r.judged_on_ns) * NS for r in judged]
         for name in ("off_low", "off", "off_high")

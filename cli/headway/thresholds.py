@@ -9,8 +9,6 @@ processes and of ghosts on a node. `headway run` takes HEADWAY_LOW_CR and HEADWA
 from __future__ import annotations
 
 import os
-import statistics
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -87,6 +85,8 @@ def pair(
         return None
     if users is not None:
         return known[min(known, key=lambda measured: (abs(measured - users), measured))]
+    import statistics  # where thresholds are used; every run loads this module
+
     low, high = (statistics.fmean(both[side] for both in known.values()) for side in (0, 1))
     return low, high
 
@@ -98,6 +98,8 @@ def settings(mpi: str, users: int | None, ghosts: int) -> dict[str, str]:
 
 
 def read(file: Path) -> list[Row]:
+    import tomllib  # as statistics
+
     remedy = "headway tune --thresholds writes it; delete this one"
     try:
         found = tomllib.loads(file.read_text(encoding="utf-8"))

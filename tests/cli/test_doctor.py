@@ -15,7 +15,7 @@ from pathlib import Path
 import matrix
 import pytest
 from fortran import compile_or_skip
-from headway import ghosts
+from headway import domains
 from headway.doctor import calls, command, engines, host, probe, target
 from headway.doctor import ghosts as ghost_rows
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
@@ -180,7 +180,7 @@ def test_what_ghosts_would_have(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> No
     assert both.level == NOTE and f"not with {mpi.name} (too old)" in both.text
     assert ghost_rows.own_core(1).level == NOTE and ghost_rows.own_core(4).level == OK
     assert "--ghosts 1/socket starts" in ghost_rows.places().text
-    monkeypatch.setattr(ghosts, "LIBRARY", "libnone.so.15")
+    monkeypatch.setattr(domains, "LIBRARY", "libnone.so.15")
     without = ghost_rows.places()
     assert without.level == NOTE and "libnone.so.15 is needed" in without.text
 

@@ -36,9 +36,9 @@ from headway.bench.programs import install
 from headway.bench.programs import page as programs_page
 from headway.bench.programs import suite as programs_suite
 from headway.bench.suite import Suite
-from headway.console import make_console
 from headway.errors import HeadwayError
 from headway.mpi.mpis import Mpi, find_mpis, repository_root
+from headway.terminal import make_console
 
 #: 2 has `is_tree_clean`; in files of schema 1 a commit that ends in +changes says the same
 SCHEMA = 2

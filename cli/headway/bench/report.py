@@ -13,7 +13,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from headway.bench import analysis
-from headway.console import make_console
+from headway.terminal import make_console
 
 #: value -> heading; what a table shows when its rows have it
 COLUMNS = {

@@ -37,6 +37,7 @@ from headway.demo.launched import Launched
 from headway.errors import HeadwayError
 from headway.mpi import preload, transport
 from headway.mpi.mpis import Mpi, find_mpis, repository_root
+from headway.terminal import make_stderr
 
 MODES = ("plain", "Headway")
 #: of the payload in a full frame: 1514 bytes carry 1448
@@ -279,11 +280,11 @@ def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
         demo.fit_rows(wire_s)
     launched: dict[str, list[Launched]] = {mode: [] for mode in MODES}
     timelines: dict[str, Launched] = {}
-    is_terminal = console.stderr.is_terminal
+    drawn = make_stderr()
 
     def begin(mode: str, what: str) -> None:
         progress.update(task, description=f"{mode}, {what}")
-        if not is_terminal:
+        if not drawn.is_terminal:
             console.say(f"{mode}, {what}")
 
     columns = (
@@ -292,7 +293,7 @@ def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console.stderr, disable=not is_terminal) as progress:
+    with Progress(*columns, console=drawn, disable=not drawn.is_terminal) as progress:
         task = progress.add_task("", total=2 * arguments.launches + 2)
         for turn in range(arguments.launches):
             for mode in MODES if turn % 2 == 0 else reversed(MODES):
@@ -304,7 +305,7 @@ def show(demo: Demo, arguments: argparse.Namespace, picture: Path) -> int:
             timelines[mode] = demo.launch(mode, steps=2 * TIMELINE_STEPS, is_sampled=True)
             progress.advance(task)
     console.tell(headline(launched))
-    print_table(console.stderr, launched, wire_s)
+    print_table(drawn, launched, wire_s)
     is_same = len({one.result["checksum"] for runs in launched.values() for one in runs}) == 1
     console.say(
         "every launch gave the same answer"

@@ -13,11 +13,11 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from headway.console import make_console
 from headway.doctor import engines, host, probe, target
 from headway.doctor.finding import NOTE, OK, PROBLEM, Finding
 from headway.mpi.mpis import find_mpi, find_mpis
 from headway.records import plural
+from headway.terminal import make_console
 
 STYLES = {OK: "green", NOTE: "yellow", PROBLEM: "bold red"}
 

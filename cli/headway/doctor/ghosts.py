@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from headway import ghosts
+from headway import domains
 from headway.doctor.finding import NOTE, OK, Finding
 from headway.doctor.probe import Answer
 from headway.errors import HeadwayError
@@ -47,11 +47,11 @@ def places() -> Finding:
     subject = "ghost places"
     unbound = "the last processes of the node are ghosts, and each serves an even share"
     try:
-        described = ghosts.describe()
+        described = domains.describe()
     except HeadwayError as error:
         return Finding(NOTE, subject, f"{unbound}; not 1/socket, 1/numa: {error}")
-    sockets, domains = (ghosts.count_domains(described, per) for per in ("socket", "numa"))
-    text = f"--ghosts 1/socket starts {sockets} here, --ghosts 1/numa {domains}"
+    sockets, numa = (domains.count(described, per) for per in ("socket", "numa"))
+    text = f"--ghosts 1/socket starts {sockets} here, --ghosts 1/numa {numa}"
     if len(os.sched_getaffinity(0)) < (os.cpu_count() or 1):
         text = f"{text} (this shell is bound to some of the cores)"
     remedy = (

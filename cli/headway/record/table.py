@@ -93,7 +93,7 @@ __all__ = [
 SCHEMA = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Profile:
     """Calls, their places and what came of them; only with HEADWAY_PROFILE."""
 
@@ -227,7 +227,7 @@ PROCESS_COUNTERS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Record:
     """Headway record, one process."""
 

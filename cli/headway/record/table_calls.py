@@ -19,7 +19,7 @@ from headway.record.reading import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PythonPlace:
     """A line of a Python program."""
 
@@ -38,7 +38,7 @@ class PythonPlace:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Frame:
     """A caller of a call site; the fields are those of the site."""
 
@@ -89,7 +89,7 @@ SITE_COUNTERS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Site:
     """A call site, MPI function and size class."""
 
@@ -191,7 +191,7 @@ class Site:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gap:
     """Time outside MPI between two calls."""
 
@@ -220,7 +220,7 @@ class Gap:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cause:
     """What was before it gave or took something."""
 
@@ -253,7 +253,7 @@ EXCHANGE_COUNTERS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Exchange:
     """Calls by partner."""
 
@@ -326,7 +326,7 @@ COMMUNICATOR_COUNTERS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Communicator:
     """Figures by communicator."""
 
@@ -364,7 +364,7 @@ class Communicator:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Slices:
     """Time in MPI by slices of the run."""
 
@@ -415,7 +415,7 @@ DERIVED_COUNTERS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Derived:
     """Messages of like datatypes with gaps and of like size, of one call site."""
 
@@ -465,7 +465,7 @@ PACKING_COUNTERS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Packing:
     """Packing of a kind of datatype."""
 

@@ -58,7 +58,7 @@ class Awaited(NamedTuple):
         return cls(int(row[0]), int(row[1]), int(row[2]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sample:
     """Moments."""
 
@@ -99,7 +99,7 @@ class Meeting(NamedTuple):
         return cls(int(row[0]), int(row[1]), int(row[2]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Moments:
     """Moments of all processes, laid over one another."""
 
@@ -124,7 +124,7 @@ class Moments:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TargetWait:
     """Waits for a target."""
 
@@ -156,7 +156,7 @@ class TargetWait:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneSided:
     """One-sided communication."""
 
@@ -194,7 +194,7 @@ PHASE_COUNTERS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Phase:
     """A phase that the program named."""
 
@@ -232,7 +232,7 @@ ROUTE_COUNTERS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Route:
     """A change of the route of one-sided operations."""
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 from headway import console
 from headway.errors import HeadwayError
-from headway.report import export, lines, page, paraver, text
+from headway.report import lines, text
 from headway.report.runs import Run, load
+from headway.terminal import make_console
 
 ROWS = 12
 
@@ -56,37 +58,47 @@ def report(arguments: argparse.Namespace) -> int:
     runs = [load(path) for path in arguments.runs]
     rows = max(arguments.rows, 1)
     show(runs, rows)
-    writers: list[tuple[Path | None, Callable[[TextIO], object]]] = [
-        (arguments.html, lambda file: file.write(page.write(runs))),
-        (arguments.csv, lambda file: export.write_csv(runs, file)),
-        (arguments.communicators, lambda file: export.write_communicators(runs, file)),
-        (arguments.one_sided, lambda file: export.write_one_sided(runs, file)),
-        (arguments.trace, lambda file: export.write_trace(runs, file)),
-    ]
-    for path, write in writers:
-        if path:
-            try:
-                with path.open("w", encoding="utf-8", newline="") as file:
-                    write(file)
-            except OSError as error:
-                raise HeadwayError(
-                    f"cannot write {path}: {error.strerror}", "name another"
-                ) from error
-            console.say(f"wrote {path}")
-    if arguments.paraver:
-        for path in write_paraver(runs, arguments.paraver):
-            console.say(f"wrote {path}")
+    write_files(arguments, runs)
     return 0
 
 
-def write_paraver(runs: Sequence[Run], path: Path) -> list[Path]:
-    if len(runs) > 1:
-        raise HeadwayError("--paraver takes one run", "name one directory of records")
-    return paraver.write(runs[0], path)
+def write_files(arguments: argparse.Namespace, runs: Sequence[Run]) -> None:
+    """Those that were asked for; what writes them is not loaded for tables alone."""
+    if arguments.html:
+        from headway.report import page
+
+        write_file(arguments.html, lambda file: file.write(page.write(runs)))
+    exports = (arguments.csv, arguments.communicators, arguments.one_sided, arguments.trace)
+    if any(exports):
+        from headway.report import export
+
+        writers = (
+            *(export.write_csv, export.write_communicators),
+            *(export.write_one_sided, export.write_trace),
+        )
+        for path, write in zip(exports, writers, strict=True):
+            if path:
+                write_file(path, partial(write, runs))
+    if arguments.paraver:
+        from headway.report import paraver
+
+        if len(runs) > 1:
+            raise HeadwayError("--paraver takes one run", "name one directory of records")
+        for path in paraver.write(runs[0], arguments.paraver):
+            console.say(f"wrote {path}")
+
+
+def write_file(path: Path, write: Callable[[TextIO], object]) -> None:
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            write(file)
+    except OSError as error:
+        raise HeadwayError(f"cannot write {path}: {error.strerror}", "name another") from error
+    console.say(f"wrote {path}")
 
 
 def show(runs: Sequence[Run], rows: int = ROWS) -> None:
-    out = console.make_console(markup=False)  # names may look like markup
+    out = make_console(markup=False)  # names may look like markup
     if not out.is_terminal:
         out.width = 120
     if len(runs) == 1:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +15,8 @@ FORMAT = 1
 
 def read(path: Path) -> dict[str, str]:
     """The options in a file, checked; HeadwayError if it is not one of ours."""
+    import tomllib  # where a file is read; every run loads this module
+
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
