@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 
     struct bench_json json;
     bench_json_begin(&json, &bench);
-    bench_json_text(&json, "collective", options.kind->name);
+    bench_json_text(&json, "collective", options.collective);
     bench_points_finish(&bench, &json, options.points.sizes.count, point_measure);
     return 0;
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run clang-tidy over our own C files, one a core: lint_tidy.py BUILD_DIR.
 
-Files that are compiled once per MPI family are checked once; generated files are left out. A file
+Files that are compiled once per MPI family are checked once; generated files are left out. The
+benchmarks, which CMake does not compile, are checked as MPICH's compiler sees them. A file
 that was clean is not checked again until something changes that clang-tidy sees: the file, a header
 that it includes, the compile command, the checks, or clang-tidy itself. A digest of all of these
 names an empty file below build/tidy/.
@@ -22,6 +23,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "cli"))
+
+from headway.bench import build  # noqa: E402  (needs the path above)
+from headway.mpi.mpis import find_mpis  # noqa: E402
+
 FOLDERS = ("src", "tests")
 # An atomic variable used like a plain one has an order that nobody chose (src/base/atomic.h).
 LIBRARY_OPTIONS = ("-Watomic-implicit-seq-cst",)
@@ -38,6 +44,22 @@ def own_entries(database: Path) -> list[dict]:
         if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in FOLDERS:
             entries.setdefault(path, entry)
     return list(entries.values())
+
+
+def bench_entries() -> list[dict]:
+    """The same of the benchmarks and what they share, as `headway bench` compiles them."""
+    mpi = next(mpi for mpi in find_mpis(with_path=False) if mpi.flavour == "mpich")
+    told = subprocess.run([mpi.mpicc, "-show"], capture_output=True, text=True, check=True).stdout
+    included = [word for word in shlex.split(told) if word.startswith("-I")]
+    words = ["gcc", *build.FLAGS, "-fopenmp", *included, "-c"]
+    return [
+        {
+            "directory": str(ROOT),
+            "file": str(path),
+            "command": shlex.join([*words, str(path), "-o", f"{path.stem}.o"]),
+        }
+        for path in sorted((ROOT / "bench").rglob("*.c"))
+    ]
 
 
 def command(database: Path, path: str) -> list[str]:
@@ -131,6 +153,7 @@ def main() -> int:
     if not entries:
         print("lint_tidy: no source of ours is in compile_commands.json", file=sys.stderr)
         return 1
+    entries += bench_entries()
     CACHE.mkdir(parents=True, exist_ok=True)
     checks, known = checks_now(), {}
     cores = len(os.sched_getaffinity(0))

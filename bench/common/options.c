@@ -154,9 +154,7 @@ static int nodes_count(int ranks)
     char name[MPI_MAX_PROCESSOR_NAME] = {0};
     int length;
     MPI_Get_processor_name(name, &length);
-    char *names = malloc((size_t)ranks * sizeof name);
-    if (names == NULL)
-        MPI_Abort(MPI_COMM_WORLD, 1);
+    char *names = bench_allocate((size_t)ranks * sizeof name);
     MPI_Allgather(name, (int)sizeof name, MPI_CHAR, names, (int)sizeof name, MPI_CHAR, MPI_COMM_WORLD);
     int nodes = 0;
     for (int i = 0; i < ranks; i++) {
