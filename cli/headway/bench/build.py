@@ -3,8 +3,8 @@
 
 `python -m headway.bench.build` builds all of them, as ./dev build does; `headway bench` and
 `headway demo` build what they start. A program is rebuilt when it, a shared source or this file is
-newer. One that needs a library which is not here is left out when all are built, and fails when
-asked for.
+newer. What they share is compiled once for each MPI, into <folder>/<mpi>/.common. A program that
+needs a library which is not here is left out when all are built, and fails when asked for.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 from headway.bench import places
@@ -71,14 +75,39 @@ def library_missing(name: str) -> str | None:
     return None if done.returncode == 0 else f"no {library} ({flag}); Debian: {package}"
 
 
+def shared_sources() -> list[Path]:
+    """What every program has a copy of; compiled once for each MPI."""
+    return sorted((places.sources() / "common").glob("*.c"))
+
+
+def shared_headers() -> list[Path]:
+    return [*sorted((places.sources() / "common").glob("*.h")), Path(__file__)]
+
+
+def object_of(mpi: Mpi, source: Path, directory: Path) -> Path:
+    return directory / places.folder_of(mpi) / ".common" / f"{source.stem}.o"
+
+
+def object_build(mpi: Mpi, source: Path, directory: Path) -> str | None:
+    """Compiles one shared source; returns the compiler's complaint, or None."""
+    target = object_of(mpi, source, directory)
+    if is_current(target, [source, *shared_headers()]):
+        return None
+    return compile_to(mpi, target, ["-c", str(source)], [])
+
+
 def program_build(mpi: Mpi, name: str, directory: Path) -> str | None:
-    """Compiles one program; returns the compiler's complaint, or None."""
-    shared = sorted((places.sources() / "common").glob("*.c"))
-    headers = sorted((places.sources() / "common").glob("*.h"))
+    """Compiles one program, whose shared objects are built; the same."""
+    objects = [object_of(mpi, source, directory) for source in shared_sources()]
     source = places.sources() / f"{name}.c"
     target = directory / places.folder_of(mpi) / name
-    if is_current(target, [source, *shared, *headers, Path(__file__)]):
+    if is_current(target, [source, *objects, *shared_headers()]):
         return None
+    libraries = ["-lm", *([LIBRARIES[name][0]] if name in LIBRARIES else [])]
+    return compile_to(mpi, target, [str(source), *map(str, objects)], libraries)
+
+
+def compile_to(mpi: Mpi, target: Path, sources: list[str], libraries: list[str]) -> str | None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -86,10 +115,9 @@ def program_build(mpi: Mpi, name: str, directory: Path) -> str | None:
             f"cannot build in {target.parent}: {error.strerror}",
             "make room there" if repository_root() else "set XDG_CACHE_HOME to another folder",
         ) from error
-    fresh = target.with_name(f".{name}.{os.getpid()}")  # others may build it meanwhile
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")  # others may build it meanwhile
     flags = [*FLAGS, *(STRICT if repository_root() else [])]
-    command = [str(mpi.mpicc), *flags, str(source), *map(str, shared), "-o", str(fresh), "-lm"]
-    command += [LIBRARIES[name][0]] if name in LIBRARIES else []
+    command = [str(mpi.mpicc), *flags, *sources, "-o", str(fresh), *libraries]
     try:
         done = subprocess.run(command, env=mpi.environment(), text=True, capture_output=True)
         if done.returncode != 0:
@@ -98,6 +126,23 @@ def program_build(mpi: Mpi, name: str, directory: Path) -> str | None:
     finally:
         fresh.unlink(missing_ok=True)
     return None
+
+
+#: MPI, what it is called, and what returns the compiler's complaint, or None
+Compilation = tuple[Mpi, str, Callable[[], str | None]]
+
+
+def compile_all(compilations: Sequence[Compilation]) -> list[str]:
+    """One a core; prints complaints, and returns for each the name of the MPI."""
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        complaints = list(pool.map(lambda one: one[2](), compilations))
+    refused = []
+    for (mpi, name, _), complaint in zip(compilations, complaints, strict=True):
+        if complaint is not None:
+            refused.append(mpi.name)
+            text = f"bench: {name} does not build with {mpi.title}:\n{complaint}"
+            print(text, file=sys.stderr)
+    return refused
 
 
 def build(mpis: list[Mpi], directory: Path, names: list[str] | None = None) -> int:
@@ -110,15 +155,18 @@ def build(mpis: list[Mpi], directory: Path, names: list[str] | None = None) -> i
             print(f"bench: {name} is not built: {missing}", file=sys.stderr)
         else:
             buildable.append(name)
-    for mpi in mpis:
-        for name in buildable:
-            complaint = program_build(mpi, name, directory)
-            if complaint is not None:
-                failures += 1
-                print(
-                    f"bench: {name} does not build with {mpi.title}:\n{complaint}", file=sys.stderr
-                )
-    return failures
+    refused = compile_all(
+        [
+            (mpi, f"common/{source.name}", partial(object_build, mpi, source, directory))
+            for mpi, source in product(mpis, shared_sources())
+        ]
+    )
+    programs: list[Compilation] = [
+        (mpi, name, partial(program_build, mpi, name, directory))
+        for mpi, name in product(mpis, buildable)
+        if mpi.name not in refused
+    ]
+    return failures + len(refused) + len(compile_all(programs))
 
 
 def main() -> int:
