@@ -2,13 +2,15 @@
 /* Description: each trigger ends a sleep by time and by an interrupt. Events: data of a socket end it once
  * and are waiting until they are read, those that nobody reads are asked about no longer, an added descriptor
  * ends it too, and it sleeps where the kernel refuses the call that takes nanoseconds (containers answer
- * EPERM to what they do not know). Tick: sockets mean nothing to it. */
+ * EPERM to what they do not know). Tick: sockets mean nothing to it. A trigger that cannot be had, or has
+ * gone, is the tick. */
 #include "progress/trigger.h"
 
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "forbidden.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -176,6 +178,87 @@ static void tick_hears_no_sockets(void **state)
     assert_true(hw_triggers_is_data_waiting(&triggers));
 }
 
+/* A trigger that this machine may lack, and that may go. */
+static bool has_bell, is_bell_there;
+static int rings;
+
+static bool bell_open(struct hw_triggers *of)
+{
+    (void)of;
+    return has_bell;
+}
+
+static bool bell_is_there(const struct hw_triggers *of)
+{
+    (void)of;
+    return is_bell_there;
+}
+
+static enum hw_event bell_wait(struct hw_triggers *of, uint64_t timeout_ns)
+{
+    (void)of, (void)timeout_ns;
+    return HW_EVENT_MESSAGE;
+}
+
+static void bell_interrupt(struct hw_triggers *of)
+{
+    (void)of;
+    rings++;
+}
+
+static const struct hw_trigger bell = {
+    .open = bell_open, .is_there = bell_is_there, .wait = bell_wait, .interrupt = bell_interrupt};
+
+static void spare_trigger_is_used_while_it_is_there(void **state)
+{
+    (void)state;
+    has_bell = is_bell_there = true;
+    rings = 0;
+    hw_triggers_open(&triggers, false);
+    hw_triggers_add_spare(&triggers, &bell);
+    assert_true(hw_triggers_use_spare(&triggers));
+    assert_int_equal(hw_triggers_wait(&triggers, 0), HW_EVENT_MESSAGE);
+    hw_triggers_use_first(&triggers);
+    assert_int_equal(hw_triggers_wait(&triggers, 0), HW_EVENT_NONE);
+    hw_triggers_interrupt(&triggers); /* whichever the agent waits for */
+    assert_int_equal(rings, 1);
+    is_bell_there = false;
+    assert_false(hw_triggers_use_spare(&triggers));
+    assert_int_equal(hw_triggers_wait(&triggers, 0), HW_EVENT_NONE);
+}
+
+static void trigger_that_cannot_be_had_is_the_tick(void **state)
+{
+    (void)state;
+    has_bell = false;
+    hw_triggers_open_as(&triggers, &bell);
+    assert_false(hw_triggers_are_told(&triggers));
+    hw_triggers_add_spare(&triggers, &bell);
+    assert_false(hw_triggers_use_spare(&triggers));
+    has_bell = is_bell_there = true;
+    hw_triggers_open_as(&triggers, &bell);
+    assert_true(hw_triggers_use_first(&triggers));
+    assert_int_equal(hw_triggers_wait(&triggers, 0), HW_EVENT_MESSAGE);
+}
+
+/* Daemons close all descriptors; what has their numbers then is the program's. */
+static void events_are_gone_with_their_descriptors(void **state)
+{
+    (void)state;
+    hw_triggers_open(&triggers, false);
+    assert_true(hw_triggers_check(&triggers));
+    int theirs = triggers.events.directory_fd;
+    close(triggers.events.edge_fd);
+    close(triggers.events.level_fd);
+    close(triggers.events.interrupt_fd);
+    assert_int_equal(dup2(client, theirs), theirs);
+    assert_false(hw_triggers_check(&triggers));
+    hw_triggers_interrupt(&triggers);
+    hw_triggers_close(&triggers);
+    assert_int_equal(fcntl(theirs, F_GETFD), 0); /* it is not ours to close */
+    close(theirs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +272,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(added_descriptor_ends_the_sleep, connect_pair, close_pair),
         cmocka_unit_test_setup_teardown(tick_hears_no_sockets, connect_pair, close_pair),
         cmocka_unit_test_setup_teardown(wait_sleeps_where_it_is_forbidden, connect_pair, close_pair),
+        cmocka_unit_test_setup_teardown(spare_trigger_is_used_while_it_is_there, connect_pair, close_pair),
+        cmocka_unit_test_setup_teardown(trigger_that_cannot_be_had_is_the_tick, connect_pair, close_pair),
+        cmocka_unit_test_setup_teardown(events_are_gone_with_their_descriptors, connect_pair, close_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
