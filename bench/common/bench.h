@@ -90,6 +90,15 @@ void bench_finish(struct bench *bench);
 /* Aligned memory, written once so that its pages exist. Never NULL: ends the job when out of memory. */
 void *bench_allocate(size_t bytes);
 
+/* Memory that is freed together. Begins as {0}. */
+struct bench_pieces {
+    void *last;
+};
+
+/* As bench_allocate, until bench_pieces_free. */
+void *bench_pieces_take(struct bench_pieces *pieces, size_t bytes);
+void bench_pieces_free(struct bench_pieces *pieces);
+
 /* Fills a buffer with bytes that depend on SEED, so that a digest tells one message from another. */
 void bench_fill(void *buffer, size_t bytes, uint64_t seed);
 

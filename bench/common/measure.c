@@ -92,6 +92,26 @@ void *bench_allocate(size_t bytes)
     return memory;
 }
 
+/* A piece begins with the place of the one that was taken before it. */
+enum { PIECE_HEAD = 64 };
+
+void *bench_pieces_take(struct bench_pieces *pieces, size_t bytes)
+{
+    void **piece = bench_allocate(PIECE_HEAD + bytes);
+    *piece = pieces->last;
+    pieces->last = piece;
+    return (char *)piece + PIECE_HEAD;
+}
+
+void bench_pieces_free(struct bench_pieces *pieces)
+{
+    while (pieces->last != NULL) {
+        void **piece = pieces->last;
+        pieces->last = *piece;
+        free(piece);
+    }
+}
+
 static uint64_t mix(uint64_t value)
 {
     value ^= value >> 30;

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: Every program that finds a name in a list, and its option.
 NAMED = (
+    ("lu", "--sync"),
     ("overlap_p2p", "--completion"),
     ("pack_p2p", "--face"),
     ("rma_cost", "--what"),

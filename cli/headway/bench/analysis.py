@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from headway import outcome, records
-from headway.bench import adaptive, causes
+from headway.bench import adaptive, causes, solvers
 from headway.record.table import Record
 
 Values = dict[str, float]
@@ -193,6 +193,9 @@ def points(result: dict[str, Any]) -> Iterable[tuple[int, Values, str]]:
         told = {name: result[name] for name in ("packing_s", "wall_s")}
         answer = f"{result['norm_bits']} {result['digest']}"
         yield result["bytes"], window_values(result) | told, answer
+    elif program in solvers.PROGRAMS:
+        for size, values, digest in solvers.points(result):
+            yield size, window_values(result) | values, digest
     elif program == "get_compute_update":
         yield result["tile"] ** 2 * 8, window_values(result), result["digest"]
     elif program in ("latency", "pack_p2p"):
@@ -295,12 +298,18 @@ def shares(
     return {"recovered": 1 - lost_s / plain_lost_s if worth else None}
 
 
+#: programs that tell their time in MPI
+SOLVERS = ("mg", *solvers.PROGRAMS)
+
+
 def of_communication(values: dict[str, Any], plain: dict[str, Any]) -> dict[str, float | None]:
-    """Of a solver: its time in MPI, its whole run, and how much of plain's time in MPI it takes the
-    MPI to pack and unpack as much by calls for just that."""
+    """Of a solver: its time in MPI; where it tells them, its whole run, and how much of plain's
+    time in MPI it takes the MPI to pack and unpack as much by calls for just that."""
     comm_s = plain["comm_s"]["median"]
-    return {
-        "ratio_comm": values["comm_s"]["median"] / comm_s,
+    ratio = {"ratio_comm": values["comm_s"]["median"] / comm_s}
+    if "packing_s" not in plain:
+        return ratio
+    return ratio | {
         "ratio_wall": values["wall_s"]["median"] / plain["wall_s"]["median"],
         "packing_share": plain["packing_s"]["median"] / comm_s,
     }
@@ -325,7 +334,7 @@ def derive(row: dict[str, Any], plain: dict[str, Any] | None) -> dict[str, float
     base = plain["values"][name]["median"]
     mine = values[name]["median"]
     derived["ratio"] = mine / base
-    if row["program"] == "mg":
+    if row["program"] in SOLVERS:
         derived |= of_communication(values, plain["values"])
     for name in MEANS:
         if name in values and name in plain["values"]:

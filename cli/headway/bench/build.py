@@ -39,6 +39,7 @@ STRICT = ["-Werror"]
 
 #: program -> (what the linker is told, what the library is called, Debian's package)
 LIBRARIES = {
+    "lu": ("-lblas", "BLAS", "libblas-dev"),
     "mg": ("-fopenmp", "OpenMP", "libgomp1"),
     "stripes": ("-fopenmp", "OpenMP", "libgomp1"),
     "pack": ("-fopenmp", "OpenMP", "libgomp1"),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from headway import records
-from headway.bench import causes, machine, nwchem, places
+from headway.bench import causes, machine, nwchem, places, solvers
 from headway.bench.cases import FRAMING, Case, Phase
 from headway.bench.modes import Mode
 from headway.cluster import Cluster, LocalNode, open_cluster
@@ -282,7 +282,7 @@ class Setting:
             for name, value in (case.options | case.options_on.get(self.mpi.name, {})).items()
             for word in ((f"--{name}", value) if value else (f"--{name}",))
         ]
-        if case.program == "get_compute_update":
+        if case.program in ("get_compute_update", *solvers.PROGRAMS):
             return arguments
         if case.phases:
             return [*arguments, "--phases", self.phases_make(case)]

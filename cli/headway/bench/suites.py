@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from headway.bench import adaptive
+from headway.bench import adaptive, solvers
 from headway.bench.cases import (
     ALL_SIZES,
     ARRAY_OPERATIONS,
@@ -582,7 +582,7 @@ QUICK = Suite(
     launches=2,
 )
 
-SUITES = {suite.name: suite for suite in (*_SUITES, *adaptive.SUITES, QUICK)}
+SUITES = {suite.name: suite for suite in (*_SUITES, *adaptive.SUITES, *solvers.SUITES, QUICK)}
 #: the receiver-side procedure yields three figures in one run
 ALIASES = {"smart-fig6": "smart-fig5", "smart-fig7": "smart-fig5"}
 
