@@ -87,6 +87,24 @@ def test_helper_says_when(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @is_served
+@matrix.one_of_a("family")
+def test_collectives_are_looked_after_beside_a_helper(mpi: Mpi, tmp_path: Path) -> None:
+    """Nobody tells of their messages, and no socket does: the thread that a helper wakes ticks."""
+    (tmp_path / "said").mkdir()
+    done = support.run_mpi(
+        mpi,
+        [program_of(mpi), "schedules", tmp_path / "said"],
+        ranks=3,
+        options={**HELPER, "HEADWAY_GHOSTS": "1"},
+        records=tmp_path / "records",
+    )
+    assert_came(mpi, "schedules", done)
+    assert [record["trigger"] for record in done.records] == ["helper", "helper"]
+    assert done.total("tracked_collective") == 6 and done.total("helper_wakes") == 0
+    assert done.total("ticks") > 0
+
+
+@is_served
 @matrix.check(lambda: True)
 def test_helper_spares_who_waits(mpi: Mpi, tmp_path: Path) -> None:
     """It reads that the process is inside MPI, and does not wake its thread."""

@@ -3,6 +3,7 @@
  * until it has come: without somebody else who makes progress it never does. Arguments:
  *   message DIR     rank 0 sends to rank 1
  *   collective DIR  an alltoall of all ranks
+ *   schedules DIR   a broadcast, an alltoallv and an allreduce, one after the other
  *   window DIR      rank 0 accumulates at the last rank, which is outside MPI until the flush has returned
  *   created DIR     the same on memory of the program's own, some numbers, then many
  *   awaited N       N messages from rank 0 to rank 1, which waits for each at once
@@ -55,6 +56,40 @@ static void collective(void)
     order_say("came", check_rank);
     for (int rank = 0; rank < check_size; rank++)
         order_await("came", rank);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* All ranks have the number, and none has called MPI since it began. */
+static void await_all(const int *place, int wanted, int round)
+{
+    await_number(place, wanted);
+    order_say("came", round * check_size + check_rank);
+    for (int rank = 0; rank < check_size; rank++)
+        order_await("came", round * check_size + rank);
+}
+
+static void schedules(void)
+{
+    MPI_Request request;
+    int counts[check_size], places[check_size], last = check_size - 1;
+    for (int i = 0; i < COUNT; i++)
+        numbers[0][i] = check_rank + 1;
+    MPI_Ibcast(numbers[check_rank != 0], COUNT, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    await_all(&numbers[check_rank != 0][COUNT - 1], 1, 0);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int rank = 0; rank < check_size; rank++) {
+        counts[rank] = COUNT / check_size;
+        places[rank] = rank * counts[rank];
+    }
+    memset(numbers[1], 0, sizeof numbers[1]);
+    MPI_Ialltoallv(numbers[0], counts, places, MPI_INT, numbers[1], counts, places, MPI_INT, MPI_COMM_WORLD,
+                   &request);
+    await_number(&numbers[1][counts[0] - 1], 1);
+    await_all(&numbers[1][places[last] + counts[last] - 1], check_size, 1);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Iallreduce(numbers[0], numbers[1], COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    await_number(&numbers[1][0], check_size * (check_size + 1) / 2);
+    await_all(&numbers[1][COUNT - 1], check_size * (check_size + 1) / 2, 2);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -176,6 +211,8 @@ int main(int argc, char **argv)
         message();
     else if (strcmp(argv[1], "collective") == 0)
         collective();
+    else if (strcmp(argv[1], "schedules") == 0)
+        schedules();
     else if (strcmp(argv[1], "window") == 0)
         window();
     else if (strcmp(argv[1], "created") == 0)
