@@ -195,6 +195,14 @@ _SUITES = (
         launches=3,
     ),
     Suite(
+        "coll-helper",
+        "Nonblocking collectives: the thread is woken by sockets, or by a timer, a helper beside",
+        tuple(collective(name, (MIB,)) for name in ("ialltoall", "iallreduce", "ibcast")),
+        sockbufs=("small",),
+        extra_modes=("helper",),
+        launches=3,
+    ),
+    Suite(
         "halo",
         "Heat solver, interior update as long as the wire",
         (halo(16 * KIB), halo(64 * KIB), halo(128 * KIB)),
