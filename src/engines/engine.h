@@ -217,6 +217,9 @@ extern HW_HIDDEN uint64_t hw_engines_min_bytes;
  * the size test is the only test a small message meets. */
 extern HW_HIDDEN uint64_t hw_engines_hook_bytes;
 
+/* The same of messages of derived datatypes, about which more are asked. UINT64_MAX: it calls none. */
+extern HW_HIDDEN uint64_t hw_engines_hook_bytes_derived;
+
 static inline bool hw_engine_is_on(void) { return hw_atomic_load_relaxed(&hw_engines_told[0]) != NULL; }
 
 static inline uint64_t hw_engines_bytes(MPI_Count count, MPI_Datatype type)

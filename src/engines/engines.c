@@ -34,6 +34,7 @@ static _Atomic(const struct hw_engine *) asked[HW_ENGINES_MAX + 1];
 _Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MAX + 1];
 uint64_t hw_engines_min_bytes = UINT64_MAX;
 uint64_t hw_engines_hook_bytes = UINT64_MAX;
+uint64_t hw_engines_hook_bytes_derived = UINT64_MAX;
 
 /* By place in the table: started, and not stopped, though perhaps told nothing any more. */
 static bool is_started[COUNT];
@@ -60,6 +61,8 @@ static void set_min_bytes(uint64_t min_bytes)
 {
     hw_engines_min_bytes = min_bytes;
     hw_engines_hook_bytes = is_asked_of_all() ? 0 : min_bytes;
+    bool is_derived_first = hw_engines_is_asked_p2p() && hw_engines_hook_bytes > HW_ENGINES_PACK_BYTES;
+    hw_engines_hook_bytes_derived = is_derived_first ? HW_ENGINES_PACK_BYTES : hw_engines_hook_bytes;
 }
 
 /* After the list of those that are asked about messages has changed. */

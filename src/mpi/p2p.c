@@ -21,7 +21,7 @@ static inline int messaged(int rc, MPI_Count count, MPI_Datatype datatype, int p
         HW_ENGINES_TELL(messaged, &(struct hw_engine_message){.comm = comm,
                                                               .peer = peer,
                                                               .tag = tag,
-                                                              .bytes = hw_engines_bytes(count, datatype),
+                                                              .bytes = hw_track_bytes(count, datatype),
                                                               .is_receive = is_receive});
     return rc;
 }

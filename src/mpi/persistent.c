@@ -6,10 +6,12 @@
 
 void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-    if (!hw_engines_want(count, datatype))
+    uint64_t bytes;
+    if (hw_engines_min_bytes == UINT64_MAX ||
+        (bytes = hw_track_bytes(count, datatype)) < hw_engines_min_bytes)
         return;
     HW_COUNT(tracked_persistent);
-    hw_request_define(*request, HW_REQUEST_P2P, hw_engines_bytes(count, datatype));
+    hw_request_define(*request, HW_REQUEST_P2P, bytes);
 }
 
 void hw_persistent_collective_posted(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,

@@ -18,8 +18,16 @@
 static inline bool hw_track_is_small(MPI_Count count, MPI_Datatype type)
 {
     uint64_t size;
-    return __builtin_expect(hw_real_type_is_basic(type, &size), 1) &&
-           (uint64_t)count * size < hw_engines_hook_bytes;
+    if (__builtin_expect(hw_real_type_is_basic(type, &size), 1))
+        return (uint64_t)count * size < hw_engines_hook_bytes;
+    return (hw_real_type_is_kept(type, &size) && (uint64_t)count * size < hw_engines_hook_bytes_derived) ||
+           hw_engines_hook_bytes_derived == UINT64_MAX;
+}
+
+/* Of a message that the MPI has accepted. */
+static inline uint64_t hw_track_bytes(MPI_Count count, MPI_Datatype type)
+{
+    return count > 0 ? (uint64_t)count * hw_real_type_size_keep(type) : 0;
 }
 
 /* True if a message is surely nothing for an engine that is asked about derived datatypes only: of a basic
@@ -27,7 +35,8 @@ static inline bool hw_track_is_small(MPI_Count count, MPI_Datatype type)
 static inline bool hw_track_is_plain(MPI_Count count, MPI_Datatype type)
 {
     uint64_t size;
-    if (hw_real_type_is_basic(type, &size))
+    if (hw_real_type_is_basic(type, &size) ||
+        (hw_real_type_is_kept(type, &size) && (uint64_t)count * size < HW_ENGINES_PACK_BYTES))
         return true;
     struct hw_plan *plan = hw_plan_find(type);
     return plan && ((uint64_t)count * (uint64_t)plan->size < HW_ENGINES_PACK_BYTES ||
@@ -82,10 +91,13 @@ void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *r
 static inline bool hw_track_p2p(MPI_Count count, MPI_Datatype type, int peer, bool is_receive,
                                 const MPI_Request *request)
 {
-    if (!hw_engines_want(count, type) || peer == HW_PROC_NULL)
+    if (hw_engines_min_bytes == UINT64_MAX || peer == HW_PROC_NULL)
+        return false;
+    uint64_t bytes = hw_track_bytes(count, type);
+    if (bytes < hw_engines_min_bytes)
         return false;
     HW_COUNT(tracked_p2p);
-    hw_engines_post(HW_REQUEST_P2P, hw_engines_bytes(count, type), is_receive, *request);
+    hw_engines_post(HW_REQUEST_P2P, bytes, is_receive, *request);
     return true;
 }
 

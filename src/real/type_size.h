@@ -4,9 +4,12 @@
 #ifndef HW_REAL_TYPE_SIZE_H
 #define HW_REAL_TYPE_SIZE_H
 
+#include "base/atomic.h"
+#include "base/visibility.h"
 #include "real/constants.h"
 #include "real/real.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* True for a basic type whose *size is known without a call. */
@@ -29,6 +32,40 @@ static inline bool hw_real_type_is_basic(MPI_Datatype type, uint64_t *size)
 #endif
 }
 
+/* Sizes of derived datatypes that the program has used, by handle, so that a call with one costs hardly more
+ * than with a basic one. A place holds handle and size in one word, and the handle that comes last has it.
+ * Only sizes below 1 MiB. What is found says which way a call goes, and nothing of its contents. */
+enum { HW_REAL_TYPE_PLACES = 256, HW_REAL_TYPE_SIZE_BITS = 20 };
+extern HW_HIDDEN _Atomic uint64_t hw_real_type_places[HW_REAL_TYPE_PLACES];
+
+static inline uint64_t hw_real_type_key(MPI_Datatype type)
+{
+    /* Addresses are of objects that hold pointers. */
+    uint64_t handle = (uint64_t)(uintptr_t)type;
+    return (sizeof type > sizeof(int) ? handle >> 3 : handle) << HW_REAL_TYPE_SIZE_BITS;
+}
+
+static inline _Atomic uint64_t *hw_real_type_place(uint64_t key)
+{
+    return &hw_real_type_places[(key * UINT64_C(0x9E3779B97F4A7C15)) >> 56];
+}
+
+/* True if the size has been kept. Any handle. */
+static inline bool hw_real_type_is_kept(MPI_Datatype type, uint64_t *size)
+{
+    uint64_t key = hw_real_type_key(type);
+    *size = hw_atomic_load_relaxed(hw_real_type_place(key)) ^ key;
+    return *size >> HW_REAL_TYPE_SIZE_BITS == 0;
+}
+
+/* Before MPI_Type_free of any handle, which the MPI may use again. */
+static inline void hw_real_type_forget(MPI_Datatype type)
+{
+    uint64_t size;
+    if (hw_real_type_is_kept(type, &size))
+        hw_atomic_store_relaxed(hw_real_type_place(hw_real_type_key(type)), 0);
+}
+
 static inline uint64_t hw_real_type_size(MPI_Datatype type)
 {
     uint64_t known;
@@ -37,6 +74,20 @@ static inline uint64_t hw_real_type_size(MPI_Datatype type)
     MPI_Count size = 0;
     hw_bottom.Type_size_x(type, &size);
     return size > 0 ? (uint64_t)size : 0;
+}
+
+/* The same of a datatype that the program passes to the call it is in, which the MPI has accepted: so that it
+ * ends by an MPI_Type_free of the program's, and not before. Keeps it. */
+static inline uint64_t hw_real_type_size_keep(MPI_Datatype type)
+{
+    uint64_t size;
+    if (hw_real_type_is_basic(type, &size) || hw_real_type_is_kept(type, &size))
+        return size;
+    size = hw_real_type_size(type);
+    uint64_t key = hw_real_type_key(type);
+    if (size >> HW_REAL_TYPE_SIZE_BITS == 0)
+        hw_atomic_store_relaxed(hw_real_type_place(key), key | size);
+    return size;
 }
 
 #endif

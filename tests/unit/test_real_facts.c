@@ -74,9 +74,13 @@ static int read_value(MPI_T_cvar_handle handle, void *value)
     return MPI_SUCCESS;
 }
 
+static int type_size_calls;
+static MPI_Count size_of_derived;
+
 static int type_size(MPI_Datatype type, MPI_Count *size)
 {
-    *size = type == MPI_INT ? (MPI_Count)sizeof(int) : 24;
+    type_size_calls++;
+    *size = type == MPI_INT ? (MPI_Count)sizeof(int) : size_of_derived;
     return MPI_SUCCESS;
 }
 
@@ -93,6 +97,7 @@ static int begin(void **state)
     hw_bottom.T_cvar_handle_free = handle_free;
     hw_bottom.T_cvar_read = read_value;
     hw_bottom.Type_size_x = type_size;
+    size_of_derived = 24;
     has_tools = true;
     known = NULL;
     count_of_known = 1;
@@ -161,6 +166,43 @@ static void types_have_their_sizes(void **state)
     assert_int_equal(hw_real_type_size(MPI_DATATYPE_NULL + 1), 24);
 }
 
+/* The n-th handle of derived datatypes, as far apart as handles are. */
+static MPI_Datatype derived(int n)
+{
+    return (MPI_Datatype)((uintptr_t)0x8c000000 + 16 * (uintptr_t)n); /* NOLINT(performance-no-int-to-ptr) */
+}
+
+/* Until they are freed, or another handle has their place. */
+static void sizes_of_derived_types_are_kept(void **state)
+{
+    (void)state;
+    enum { TYPES = 3 * HW_REAL_TYPE_PLACES };
+    uint64_t size;
+    type_size_calls = 0;
+    assert_false(hw_real_type_is_kept(derived(1), &size));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(hw_real_type_size_keep(derived(1)), 24);
+    assert_int_equal(type_size_calls, 1);
+    assert_true(hw_real_type_is_kept(derived(1), &size));
+    assert_int_equal(size, 24);
+    hw_real_type_forget(derived(2));
+    assert_true(hw_real_type_is_kept(derived(1), &size));
+    hw_real_type_forget(derived(1));
+    assert_false(hw_real_type_is_kept(derived(1), &size));
+    size_of_derived = 40; /* the handle is another type's */
+    assert_int_equal(hw_real_type_size_keep(derived(1)), 40);
+    size_of_derived = 1 << HW_REAL_TYPE_SIZE_BITS; /* too large for its place */
+    assert_int_equal(hw_real_type_size_keep(derived(2)), 1 << HW_REAL_TYPE_SIZE_BITS);
+    assert_false(hw_real_type_is_kept(derived(2), &size));
+    size_of_derived = 8;
+    for (int i = 10; i < TYPES; i++) {
+        assert_int_equal(hw_real_type_size_keep(derived(i)), 8);
+        assert_true(hw_real_type_is_kept(derived(i), &size));
+        if (hw_real_type_is_kept(derived(1), &size))
+            assert_int_equal(size, 40); /* its own, or none */
+    }
+}
+
 static void accumulates_are_in_calls_of_known_mpis(void **state)
 {
     (void)state;
@@ -197,6 +239,7 @@ int main(void)
         cmocka_unit_test_setup(the_eager_limit_is_asked_of_the_mpi, begin),
         cmocka_unit_test_setup(types_have_their_operations, begin),
         cmocka_unit_test_setup(types_have_their_sizes, begin),
+        cmocka_unit_test_setup(sizes_of_derived_types_are_kept, begin),
         cmocka_unit_test_setup(accumulates_are_in_calls_of_known_mpis, begin),
     };
     return cmocka_run_group_tests_name("real_facts", tests, NULL, NULL);

@@ -97,7 +97,8 @@ static __attribute__((noinline)) int call_first(const struct call *c)
     if (rc != MPI_SUCCESS)
         return rc;
     track(c);
-    hw_pack_message_accepted(given);
+    if ((uint64_t)given->count * hw_real_type_size_keep(given->datatype) >= HW_PACK_BYTES_MIN)
+        hw_pack_message_accepted(given);
     return rc;
 }
 

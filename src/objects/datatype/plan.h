@@ -13,6 +13,7 @@
 #include "base/visibility.h"
 #include "objects/datatype/shape.h"
 #include "real/real.h"
+#include "real/type_size.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,7 +91,10 @@ void hw_plan_decide(struct hw_plan *plan, bool is_usable);
 void hw_plan_drop(MPI_Datatype datatype);
 static inline void hw_plan_forget(const MPI_Datatype *datatype)
 {
-    if (datatype && hw_atomic_load_relaxed(&hw_plan_count) > 0)
+    if (datatype == NULL)
+        return;
+    hw_real_type_forget(*datatype);
+    if (hw_atomic_load_relaxed(&hw_plan_count) > 0)
         hw_plan_drop(*datatype);
 }
 
