@@ -109,3 +109,26 @@ def test_corners(mpi: Mpi, way: str, tmp_path: Path, plain_run: support.PlainRun
     assert done.lines == plain.lines, done.explain()
     if way == "on":
         assert done.total("packed_messages") > 20
+
+
+@matrix.only(lambda mpi: mpi.name != "ompi4", "Open MPI 4's own windows lose operations")
+@matrix.quick(lambda mpi, has_shm: mpi.name == "mpich5" and has_shm, "another MPI, or TCP")
+@pytest.mark.parametrize("has_shm", [True, False])
+def test_random_puts(
+    mpi: Mpi,
+    has_shm: bool,
+    is_full: bool,
+    tmp_path: Path,
+    first_seed: int,
+    plain_run: support.PlainRuns,
+) -> None:
+    """One-sided origins under every kind of epoch, overwritten once they are complete."""
+    seed, cases = (first_seed, CASES_FULL // 4) if is_full else (FIXED_SEED, CASES)
+    argv = [build(mpi, "packed_puts"), str(seed), str(cases)]
+    plain = plain_run(mpi, argv, ranks=2)
+    done = run(mpi, argv, has_shm, ON, tmp_path)
+    assert done.lines == plain.lines, done.explain()
+    assert done.total("packed_puts") > CASES, done.explain()
+    unpacked = run(mpi, argv, has_shm, AUTO, tmp_path / "auto")
+    assert unpacked.lines == plain.lines, unpacked.explain()
+    assert unpacked.total("packed_puts") == 0, unpacked.explain()

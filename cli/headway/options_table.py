@@ -390,7 +390,8 @@ OPTIONS: tuple[Option, ...] = (
             "HEADWAY_PACK=auto tries a datatype that has been sent, or received, often: where "
             "Headway's packing is clearly faster than the MPI's, and messages are then no slower "
             "by it. A message is sent as a datatype of the same signature without gaps, so the "
-            "other side need not have Headway. On Open MPI only sends are packed."
+            "other side need not have Headway. On Open MPI only sends are packed. HEADWAY_PACK=on "
+            "packs the origin of MPI_Put, too, where there are no ghosts."
         ),
     ),
     Option(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every engine, in the order in which engines are asked and told. A new one is a folder here and a line
  * below: X(name) is struct hw_engine hw_engine_<name>, which a file of src/engines/<name> defines; packing
- * and one-sided communication have two. */
+ * has three, one-sided communication two. */
 #ifndef HW_ENGINES_TABLE_H
 #define HW_ENGINES_TABLE_H
 
@@ -12,6 +12,7 @@
     X(pack) \
     X(p2p) \
     X(pack_messages) \
+    X(pack_puts) \
     X(helper) \
     X(thread)
 /* clang-format on */

@@ -183,6 +183,7 @@ PROCESS_COUNTERS = (
     "packed_message_trials",
     "packed_message_bytes",
     "packed_message_ns",
+    "packed_puts",
     "receives_registered",
     "sends_announced",
     "p2p_offloaded",
@@ -354,6 +355,8 @@ class Record:
     packed_message_bytes: int = 0
     #: time in packing and unpacking them
     packed_message_ns: int = 0
+    #: calls of MPI_Put whose origin Headway packed
+    packed_puts: int = 0
     #: receives that the helper was told of
     receives_registered: int = 0
     #: sends that the helper was told of
@@ -517,6 +520,7 @@ class Record:
             packed_message_trials=integer(raw, "packed_message_trials"),
             packed_message_bytes=integer(raw, "packed_message_bytes"),
             packed_message_ns=integer(raw, "packed_message_ns"),
+            packed_puts=integer(raw, "packed_puts"),
             receives_registered=integer(raw, "receives_registered"),
             sends_announced=integer(raw, "sends_announced"),
             p2p_offloaded=integer(raw, "p2p_offloaded"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packing as two engines: one is asked about MPI_Pack and MPI_Unpack, the other about messages of datatypes
- * with gaps, which it takes only if the user asks for it (HEADWAY_PACK_MESSAGES). */
+/* Packing as three engines: one is asked about MPI_Pack and MPI_Unpack, the others about messages and about
+ * MPI_Put of datatypes with gaps, which they take only if the user asks for it (HEADWAY_PACK_MESSAGES). */
 #include "engines/engine.h"
 
 #include "base/cores.h"
@@ -10,9 +10,11 @@
 #include "engines/pack/learnt.h"
 #include "engines/pack/message.h"
 #include "engines/pack/message_calls.h"
+#include "engines/pack/puts.h"
 #include "engines/pack/worth.h"
 #include "profile/calls/calls.h"
 #include "team/team.h"
+#include "world/world.h"
 
 /* More threads than processors would take turns. */
 static bool is_limit_possible(void)
@@ -51,6 +53,14 @@ static enum hw_status begin_messages(void)
     return are_packed || is_measured ? HW_OK : HW_DECLINED;
 }
 
+/* Only what the user forces: nothing is learnt yet of what the MPI's way takes. Windows that ghosts serve
+ * have epochs of their own. */
+static enum hw_status begin_puts(void)
+{
+    bool is_forced = hw_options.pack == HW_OPTION_PACK_ON && hw_options.pack_messages;
+    return is_forced && !hw_world_has_ghosts() && !hw_profile_is_on() ? HW_OK : HW_DECLINED;
+}
+
 /* Only to be stopped. */
 static enum hw_status start_messages(bool has_world, uint64_t *min_bytes)
 {
@@ -81,4 +91,11 @@ const struct hw_engine hw_engine_pack_messages = {
     .goes = hw_pack_message_look_after,
     .p2p = &hw_pack_message_calls,
     .is_for_derived = true,
+};
+
+const struct hw_engine hw_engine_pack_puts = {
+    .name = "pack_puts",
+    .begin = begin_puts,
+    .rma = &hw_pack_put_operations,
+    .epoch = &hw_pack_put_epochs,
 };
