@@ -6,6 +6,7 @@ The MPI is not instrumented, so what is found is what the library itself does.
 
 from __future__ import annotations
 
+import fcntl
 import re
 import subprocess
 from functools import cache
@@ -20,6 +21,8 @@ from test_ghosts import program_of
 from test_programs import Program, build
 
 MPI = "mpich4"
+#: the first of these may wait for the libraries
+pytestmark = pytest.mark.timeout(900)
 GHOST = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
 
 MESSAGES = {"HEADWAY_PACK": "on", "HEADWAY_PACK_MESSAGES": "yes"}
@@ -68,6 +71,15 @@ MOVED_JOBS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "ways": (("moved", "1000", "1"), ("p2p_offloaded", "p2p_tickets", "p2p_held")),
     "threads": (("moved_threads", "1", "12", "3"), ("p2p_offloaded", "p2p_tickets", "p2p_held")),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    """./dev test builds the libraries beside the tests before these, and holds a lock meanwhile."""
+    lock = support.ROOT / "build" / ".sanitizers.lock"
+    if lock.exists():
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
 
 
 @cache
