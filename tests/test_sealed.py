@@ -81,3 +81,17 @@ def test_a_wrong_word_ends_the_job(mpi: Mpi, what: str) -> None:
     assert not done.is_ok
     told = [line for line in done.stderr.splitlines() if LIES[what] in line and "[headway" in line]
     assert told and "rank 1" in told[0] and '"mine"' in told[0], done.stderr[-2000:]
+
+
+@matrix.only(matrix.on("ompi5"), "MPICH and Intel MPI give a later session no threads")
+def test_a_later_session_with_threads(mpi: Mpi, tmp_path: Path) -> None:
+    """Its threads do not use what sealed communicators share without a lock, and it seals none."""
+    program = support.compile_program(
+        mpi, "sealed_session", [support.PROGRAMS / "sealed_session.c"], ["-pthread"]
+    )
+    records = two_nodes.same_output(
+        mpi, [str(program)], tmp_path, environment=test_moved.MOVED, timeout=90
+    )
+    assert test_moved.total(records, "p2p_seals") == 2
+    assert test_moved.total(records, "p2p_sealed_sends") > 0
+    assert test_moved.total(records, "p2p_tickets") > 0

@@ -2,6 +2,8 @@
 #include "engines/p2p/user/seal.h"
 
 #include "base/log.h"
+#include "engines/p2p/user/sealed.h"
+#include "engines/p2p/user/turns.h"
 #include "objects/comm_state.h"
 #include "profile/record.h"
 #include "profile/record/counters.h"
@@ -27,11 +29,19 @@ static struct {
     struct hw_p2p_seal *seal; /* NULL: empty */
 } recent[RECENT];
 
-void hw_p2p_seal_hold(struct hw_p2p_seal *seal) { seal->holders++; }
+void hw_p2p_seal_hold(struct hw_p2p_seal *seal)
+{
+    bool has_turn = hw_p2p_turn_begin();
+    seal->holders++;
+    hw_p2p_turn_end(has_turn);
+}
 
 void hw_p2p_seal_release(struct hw_p2p_seal *seal)
 {
-    if (--seal->holders > 0)
+    bool has_turn = hw_p2p_turn_begin();
+    bool is_last = --seal->holders == 0;
+    hw_p2p_turn_end(has_turn);
+    if (!is_last)
         return;
     free(seal->processes);
     free(seal->smalls);
@@ -82,6 +92,8 @@ static unsigned place_of(MPI_Comm comm)
 
 static struct hw_p2p_seal *seal_of(MPI_Comm comm)
 {
+    if (__builtin_expect(hw_p2p_takes_turns(), 0))
+        return hw_comm_state_of(&state, comm, make);
     unsigned place = place_of(comm);
     if (__builtin_expect(recent[place].seal != NULL && recent[place].comm == comm, 1))
         return recent[place].seal;
@@ -232,7 +244,7 @@ static void agree(MPI_Comm comm, MPI_Info info)
     const struct hw_world_members *members = hw_world_members_of(comm);
     if (members == NULL || members->size < 2 || is_within_node(members))
         return;
-    struct hw_p2p_seal *seal = is_able ? seal_of(comm) : NULL;
+    struct hw_p2p_seal *seal = is_able && !hw_p2p_takes_turns() ? seal_of(comm) : NULL;
     if (seal && seal->id)
         return; /* so all have */
     if (seal && !take_members(seal, members))

@@ -2,8 +2,9 @@
 /* Seals. A communicator is sealed when all its members assert that they use no wildcards on it and know exact
  * lengths (MPI-4.1 section 7.4.4), and no message has been on it before. From then on all members know which
  * of its messages ghosts move: those of `min_bytes` and more between nodes, whatever call sends or receives
- * them (doc/adr/0047). It stays sealed to its end. Threads of the program, one at a time, inside a hook:
- * nothing is sealed at MPI_THREAD_MULTIPLE. */
+ * them (doc/adr/0047). It stays sealed to its end. Threads of the program, inside a hook: one at a time on
+ * one communicator, since nothing is sealed at MPI_THREAD_MULTIPLE; what communicators share is used in turns
+ * (turns.h), for a session may begin later at that level. */
 #ifndef HW_ENGINES_P2P_USER_SEAL_H
 #define HW_ENGINES_P2P_USER_SEAL_H
 

@@ -8,6 +8,7 @@
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/packed.h"
 #include "engines/p2p/user/readable.h"
+#include "engines/p2p/user/turns.h"
 #include "ghost/bell.h"
 #include "objects/datatype/hold.h"
 #include "profile/record/counters.h"
@@ -38,7 +39,7 @@ static bool is_obeyed(const void *of)
     return commanded - hw_atomic_load_acquire(&shared->obeyed) < HW_P2P_COMMANDS;
 }
 
-/* Its ghost takes commands as they come, so a full ring is soon none. */
+/* Its ghost takes commands as they come, so a full ring is soon none. In a turn. */
 static void tell(const struct hw_p2p_command *command)
 {
     if (__builtin_expect(!is_obeyed(NULL), 0)) {
@@ -87,7 +88,7 @@ static void end_one(struct hw_p2p_operation *operation, const struct hw_p2p_end 
         free_operation(operation);
 }
 
-/* Takes what has ended. */
+/* Takes what has ended. In a turn. */
 static void hear(void)
 {
     uint64_t ended = hw_atomic_load_acquire(&shared->ended);
@@ -106,7 +107,7 @@ static void hear(void)
     hw_atomic_store_release(&shared->heard, heard);
 }
 
-static bool is_answered(const void *of)
+static bool is_answered(const void *of) /* in a turn */
 {
     hear();
     return ((const struct question *)of)->is_answered;
@@ -122,10 +123,12 @@ struct hw_p2p_end hw_p2p_sealed_ask(const struct hw_p2p_seal *seal, enum hw_p2p_
                                            .peer = seal->processes[source],
                                            .tag = tag,
                                            .kind = (int32_t)kind};
+    bool has_turn = hw_p2p_turn_begin();
     asked = &question;
     tell(&command);
     hw_p2p_own_wait(is_answered, &question);
     asked = NULL;
+    hw_p2p_turn_end(has_turn);
     return question.end;
 }
 
@@ -232,26 +235,30 @@ void hw_p2p_operation_post(struct hw_p2p_operation *operation)
             hw_p2p_pack(&operation->part, operation->copy);
         HW_COUNT(p2p_sealed_sends);
     }
+    bool has_turn = hw_p2p_turn_begin();
     operation->is_under_way = true;
     under_way += !operation->is_released;
     tell(&operation->command);
+    hw_p2p_turn_end(has_turn);
 }
 
 bool hw_p2p_operation_is_over(struct hw_p2p_operation *operation)
 {
+    bool has_turn = hw_p2p_turn_begin();
     hear();
-    if (!operation->is_under_way || operation->is_released)
-        return true;
-    hw_p2p_doubt_look(operation);
-    return false;
+    bool is_over = !operation->is_under_way || operation->is_released;
+    if (!is_over)
+        hw_p2p_doubt_look(operation);
+    hw_p2p_turn_end(has_turn);
+    return is_over;
 }
 
-static bool is_over(const void *of)
+static bool is_over_now(const void *of)
 {
     return hw_p2p_operation_is_over((struct hw_p2p_operation *)(uintptr_t)of);
 }
 
-void hw_p2p_operation_wait(struct hw_p2p_operation *operation) { hw_p2p_own_wait(is_over, operation); }
+void hw_p2p_operation_wait(struct hw_p2p_operation *operation) { hw_p2p_own_wait(is_over_now, operation); }
 
 void hw_p2p_operation_fill(const struct hw_p2p_operation *operation, MPI_Status *status)
 {
@@ -286,18 +293,21 @@ void hw_p2p_operation_cancel(struct hw_p2p_operation *operation)
 void hw_p2p_operation_withdraw(const struct hw_p2p_operation *operation)
 {
     struct hw_p2p_command command = operation->command;
-    if (!operation->is_under_way || operation->is_released)
-        return;
     command.kind = operation->mode == HW_P2P_TAKEN ? HW_P2P_CANCEL_RECEIVE : HW_P2P_CANCEL_SEND;
-    tell(&command);
+    bool has_turn = hw_p2p_turn_begin();
+    if (operation->is_under_way && !operation->is_released)
+        tell(&command);
+    hw_p2p_turn_end(has_turn);
 }
 
 void hw_p2p_operation_drop(struct hw_p2p_operation *operation)
 {
+    bool has_turn = hw_p2p_turn_begin();
     hear();
     operation->is_orphan = true;
     if (!operation->is_under_way)
         free_operation(operation);
+    hw_p2p_turn_end(has_turn);
 }
 
 static bool is_all_over(const void *of)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages on sealed communicators (seal.h) that ghosts match and move: what each is about, how it is handed
  * over, and its end. What a ghost cannot read or write where it lies (datatypes with gaps, memory of devices)
- * is packed into memory of ours. Threads of the program, one at a time, inside a hook. */
+ * is packed into memory of ours. Threads of the program, inside a hook: one at a time for one communicator.
+ */
 #ifndef HW_ENGINES_P2P_USER_SEALED_H
 #define HW_ENGINES_P2P_USER_SEALED_H
 

@@ -4,6 +4,7 @@
 #include "engines/engine.h"
 #include "engines/p2p/shared/opened.h"
 #include "engines/p2p/user/own.h"
+#include "engines/p2p/user/turns.h"
 #include "real/constants.h"
 
 #include <sched.h>
@@ -123,8 +124,7 @@ static int take_large(struct hw_p2p_seal *seal, MPI_Comm comm, MPI_Message *mess
     struct given *one = malloc(sizeof *one);
     if (one == NULL)
         return hw_p2p_sealed_raise(comm, MPI_ERR_NO_MEM);
-    *one = (struct given){.next = given,
-                          .comm = comm,
+    *one = (struct given){.comm = comm,
                           .seal = seal,
                           .source = status->MPI_SOURCE,
                           .tag = status->MPI_TAG,
@@ -139,7 +139,10 @@ static int take_large(struct hw_p2p_seal *seal, MPI_Comm comm, MPI_Message *mess
     one->name = hw_p2p_sealed_ask(seal, HW_P2P_CLAIM, one->source, one->tag, false).before;
     hw_p2p_seal_hold(seal);
     *message = one->message;
+    bool has_turn = hw_p2p_turn_begin();
+    one->next = given;
     given = one;
+    hw_p2p_turn_end(has_turn);
     return MPI_SUCCESS;
 }
 
@@ -180,14 +183,16 @@ int hw_p2p_sealed_mprobe(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm
 
 static struct given *given_as(const MPI_Message *message)
 {
-    if (given == NULL || message == NULL || *message == HW_MESSAGE_NULL || *message == HW_MESSAGE_NO_PROC)
+    if (message == NULL || *message == HW_MESSAGE_NULL || *message == HW_MESSAGE_NO_PROC)
         return NULL;
-    for (struct given **link = &given, *one; (one = *link) != NULL; link = &one->next)
-        if (one->message == *message) {
-            *link = one->next;
-            return one;
-        }
-    return NULL;
+    bool has_turn = hw_p2p_turn_begin();
+    struct given **link = &given, *one;
+    while ((one = *link) != NULL && one->message != *message)
+        link = &one->next;
+    if (one)
+        *link = one->next;
+    hw_p2p_turn_end(has_turn);
+    return one;
 }
 
 int hw_p2p_sealed_matched(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,

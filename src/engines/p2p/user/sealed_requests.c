@@ -3,6 +3,7 @@
 
 #include "engines/p2p/user/generalized.h"
 #include "engines/p2p/user/own.h"
+#include "engines/p2p/user/turns.h"
 #include "objects/datatype/hold.h"
 #include "objects/request.h"
 #include "progress/inside.h"
@@ -163,8 +164,10 @@ static void on_abandoned(void *attachment, MPI_Request handle)
 {
     struct sealed_request *request = attachment;
     request->handle = handle;
+    bool has_turn = hw_p2p_turn_begin();
     request->next = abandoned;
     abandoned = request;
+    hw_p2p_turn_end(has_turn);
     hw_inside_want(HW_INSIDE_GOES_MOVED, true);
 }
 
@@ -206,6 +209,7 @@ static void finish(struct sealed_request *request)
 
 void hw_p2p_sealed_requests_look_after(void)
 {
+    bool has_turn = hw_p2p_turn_begin();
     for (struct sealed_request **link = &abandoned, *request; (request = *link) != NULL;) {
         if (is_over(request)) {
             *link = request->next;
@@ -214,6 +218,7 @@ void hw_p2p_sealed_requests_look_after(void)
             link = &request->next;
         }
     }
+    hw_p2p_turn_end(has_turn);
 }
 
 /* A receive that nobody sends to would never end. */

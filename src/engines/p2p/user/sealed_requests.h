@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests of messages on sealed communicators: what doors ask and are told of them (objects/request.h). The
  * program's handle is a generalized request, or where it is persistent one that the MPI never starts. Threads
- * of the program, one at a time, inside a hook. */
+ * of the program, inside a hook: one at a time for one communicator. */
 #ifndef HW_ENGINES_P2P_USER_SEALED_REQUESTS_H
 #define HW_ENGINES_P2P_USER_SEALED_REQUESTS_H
 
