@@ -13,6 +13,9 @@ import test_random
 import two_nodes
 from headway.mpi.mpis import Mpi
 
+#: Of one sender, that a receiver has not given back: src/engines/p2p/shared/block.h.
+LANE_ENTRIES = 64
+
 MOVED = {**support.FORCED, "HEADWAY_P2P": "ghost", "HEADWAY_OFFLOAD_MIN": "128"}
 
 
@@ -171,3 +174,20 @@ def test_room_goes_where_the_traffic_is(mpi: Mpi, tmp_path: Path) -> None:
         if not support.tally("started again, for ghosts asked for room too late", is_late):
             break
     assert not is_late
+
+
+@matrix.quick(matrix.on("mpich5"))
+def test_cancelled_sends_give_room_back(mpi: Mpi, tmp_path: Path) -> None:
+    """More are cancelled than a receiver has entries for a sender, others are moved after them."""
+    source = support.PROGRAMS / "moved_cancelled.c"
+    program = support.compile_program(mpi, "moved_cancelled", [source], ["-ldl"])
+    flags = ["-DSHIM", "-shared", "-fPIC"]
+    shim = support.compile_program(mpi, "moved_cancelled.so", [source], flags)
+    records = two_nodes.same_output(
+        mpi,
+        [str(program)],
+        tmp_path,
+        environment=MOVED,
+        preload=f"{support.library(mpi)}:{shim}",
+    )
+    assert total(records, "p2p_offloaded") > LANE_ENTRIES

@@ -24,6 +24,7 @@ struct message {
     uint32_t next_unit;      /* into which the next chunk is received */
     uint64_t asked, arrived; /* bytes of chunks */
     int error;
+    bool is_withdrawn;                /* nobody will ask for it */
     MPI_Request requests[CHUNKS_MAX]; /* of chunk n: n % CHUNKS_MAX */
 };
 
@@ -136,9 +137,27 @@ static void arrive(const struct message *message)
     entry->units = message->units;
     entry->first = message->first;
     entry->error = message->error;
-    hw_atomic_store_release(&entry->state, HW_P2P_ENTRY_ARRIVED);
+    hw_atomic_store_release(&entry->state,
+                            message->is_withdrawn ? HW_P2P_ENTRY_CONSUMED : HW_P2P_ENTRY_ARRIVED);
+    message->user->owes_freed = message->user->owes_freed || message->is_withdrawn;
     message->user->lanes[sender_of(note)].arrived++;
     hw_queue_tell(message->user->jobs.queue);
+}
+
+void hw_p2p_incoming_withdrawn(int place, const struct hw_p2p_note *note)
+{
+    struct hw_p2p_user *user = hw_p2p_user_of(note->to);
+    if (user == NULL)
+        hw_ghost_give_up("was told of a message for a process that it does not serve");
+    for (struct message *message = queues[place].first; message; message = message->next)
+        if (message->note.from == note->from && message->note.to == note->to &&
+            message->note.number == note->number) {
+            message->is_withdrawn = true;
+            return;
+        }
+    struct hw_p2p_entry *entry = hw_p2p_entry_of(user->block, sender_of(note), note->number);
+    hw_atomic_store_release(&entry->state, HW_P2P_ENTRY_CONSUMED);
+    user->owes_freed = true;
 }
 
 /* An earlier one that is not complete has the tag: its chunks come first. */

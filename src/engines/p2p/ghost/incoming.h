@@ -16,6 +16,9 @@ void hw_p2p_incoming_close(void);
 /* An offer has come from the ghost at PLACE. */
 void hw_p2p_incoming_offered(int place, const struct hw_p2p_note *note);
 
+/* Nobody will ask for a message that the ghost at PLACE has offered. */
+void hw_p2p_incoming_withdrawn(int place, const struct hw_p2p_note *note);
+
 /* Receives what is due. True: something came. */
 bool hw_p2p_incoming_advance(void);
 

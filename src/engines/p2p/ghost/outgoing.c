@@ -58,6 +58,16 @@ static void offer(const struct hw_p2p_source *source, const struct hw_p2p_job *j
     hw_p2p_wire_tell(source->place, &note);
 }
 
+/* take_jobs has seen that there is room for a note. */
+static void withdraw(struct hw_p2p_user *user, struct hw_queue_cell *cell, const struct hw_p2p_job *job,
+                     int place)
+{
+    const struct hw_p2p_note note = {
+        .kind = HW_P2P_NOTE_WITHDRAWN, .from = user->process, .to = job->to, .number = job->number};
+    hw_p2p_wire_tell(place, &note);
+    hw_queue_end(user->jobs.queue, cell, 0, 0);
+}
+
 static void begin(struct message *message, struct hw_p2p_user *user, struct hw_queue_cell *cell)
 {
     struct hw_p2p_source *source = &message->source;
@@ -66,6 +76,10 @@ static void begin(struct message *message, struct hw_p2p_user *user, struct hw_q
     if (job.to < 0 || job.to >= hw_world.size)
         hw_ghost_give_up("was told to send a message to nobody");
     int place = hw_world_ghost_place(job.to);
+    if (job.pieces == HW_P2P_JOB_WITHDRAWN) {
+        withdraw(user, cell, &job, place);
+        return;
+    }
     message->cell = cell;
     *source = (struct hw_p2p_source){.user = user,
                                      .address = job.address,

@@ -235,6 +235,8 @@ static bool hear(void)
             hw_p2p_incoming_offered(place, &note);
         else if (note.kind == HW_P2P_NOTE_FREED)
             hw_p2p_incoming_freed(&note);
+        else if (note.kind == HW_P2P_NOTE_WITHDRAWN)
+            hw_p2p_incoming_withdrawn(place, &note);
         else if (note.kind >= HW_P2P_NOTE_SEALED)
             hw_p2p_sealed_heard(place, &note);
         else if (note.kind != HW_P2P_NOTE_END)

@@ -20,13 +20,14 @@ enum {
 enum hw_p2p_note_kind {
     HW_P2P_NOTE_OFFER = 1, /* a message follows, in chunks with the tag. A chunk without bytes: the sender's
                               memory cannot be read */
-    HW_P2P_NOTE_FREED,  /* number: messages that the receiver has given back; units: of those since the last
-                           note; rest: those of them that are the sender's credit again */
-    HW_P2P_NOTE_ASK,    /* for units more of `to`, a ghost; rest: 1 if a message went without */
-    HW_P2P_NOTE_GRANT,  /* the answer; rest: what is to come still */
-    HW_P2P_NOTE_RECALL, /* others need them */
-    HW_P2P_NOTE_RETURN, /* the answer, if there are any */
-    HW_P2P_NOTE_END,    /* the last note */
+    HW_P2P_NOTE_FREED, /* number: messages that the receiver has given back; units: of those since the last
+                          note; rest: those of them that are the sender's credit again */
+    HW_P2P_NOTE_WITHDRAWN, /* number: of a message that was offered, and that nobody will ask for */
+    HW_P2P_NOTE_ASK,       /* for units more of `to`, a ghost; rest: 1 if a message went without */
+    HW_P2P_NOTE_GRANT,     /* the answer; rest: what is to come still */
+    HW_P2P_NOTE_RECALL,    /* others need them */
+    HW_P2P_NOTE_RETURN,    /* the answer, if there are any */
+    HW_P2P_NOTE_END,       /* the last note */
 
     /* On sealed communicators (sealed.h). `number` is what the ghost knows a message, or a question, by that
      * the note is about: the sender's of the first five, the asker's of the others. */

@@ -36,12 +36,15 @@ struct hw_p2p_piece {
 };
 static_assert(sizeof(struct hw_p2p_piece) == 16, "both sides read it");
 
+enum { HW_P2P_JOB_WITHDRAWN = -1 };
+
 /* What a cell of the queue carries: a message of this process. */
 struct hw_p2p_job {
     uint64_t number;         /* of the message, among those of this sender to this receiver; from 0 */
     uint64_t address, bytes; /* in the sender's memory */
     int32_t to;              /* rank in hw_world.all */
-    int32_t pieces;          /* 0: the bytes lie in a row; else at `address` is a list of so many pieces */
+    int32_t pieces;          /* 0: the bytes lie in a row; else at `address` is a list of so many pieces;
+                                HW_P2P_JOB_WITHDRAWN: nobody will ask for that message, which was moved */
 };
 static_assert(sizeof(struct hw_p2p_job) == 32, "both sides read it");
 

@@ -8,6 +8,7 @@
 #include "engines/p2p/user/pieces.h"
 #include "engines/p2p/user/readable.h"
 #include "engines/p2p/user/turns.h"
+#include "engines/p2p/user/withdrawn.h"
 #include "engines/p2p/user/worth.h"
 #include "ghost/bell.h"
 #include "profile/record.h"
@@ -251,6 +252,11 @@ int hw_p2p_transfer_error(const struct hw_p2p_transfer *transfer)
 
 void hw_p2p_transfer_end(struct hw_p2p_transfer *transfer)
 {
+    if (transfer->is_cancelled) {
+        bool has_turn = hw_p2p_turn_begin();
+        hw_p2p_withdrawn_add(&producer, transfer->to, transfer->ticket.number);
+        hw_p2p_turn_end(has_turn);
+    }
     free(transfer->pieces);
     memset(&transfer->ticket, 0, sizeof transfer->ticket); /* nobody finds one in memory that is used again */
     free(transfer);
@@ -288,6 +294,7 @@ void hw_p2p_transfers_look_after(void)
             link = &one->next;
         }
     }
+    hw_p2p_withdrawn_look_after(&producer);
     hw_p2p_turn_end(has_turn);
 }
 
@@ -298,6 +305,7 @@ void hw_p2p_transfers_close(void)
         hw_p2p_transfer_wait(one);
         finish(one);
     }
+    hw_p2p_withdrawn_close();
     free(numbers);
     numbers = NULL;
 }
@@ -314,6 +322,7 @@ static struct hw_p2p_transfer *hand_over(const struct hw_p2p_job *job, MPI_Comm 
     }
     hw_atomic_store_relaxed(&transfer->ticket_request, HW_REQUEST_NULL);
     transfer->comm = comm;
+    transfer->to = job->to;
     if (job->pieces > 0)
         transfer->pieces = (struct hw_p2p_piece *)(uintptr_t)job->address;
     transfer->ticket = (struct hw_p2p_ticket){.version = HW_P2P_TICKET_VERSION,
@@ -373,7 +382,8 @@ int hw_p2p_transfer_tell(struct hw_p2p_transfer *transfer, const struct hw_p2p_s
         HW_COUNT_ADD(p2p_offloaded_bytes, transfer->ticket.bytes);
         return rc;
     }
-    hw_p2p_transfer_wait(transfer); /* nobody will ask for what was handed over, and its room stays taken */
+    hw_p2p_transfer_wait(transfer);
+    transfer->is_cancelled = true; /* nobody will ask for what was handed over */
     hw_p2p_transfer_end(transfer);
     return rc;
 }

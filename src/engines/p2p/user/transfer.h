@@ -35,6 +35,7 @@ struct hw_p2p_transfer {
     uint64_t posted_ns, looked_ns, waited_ns; /* for worth.h; 0: nobody wants to know, or it is told */
     struct hw_p2p_piece *pieces;              /* NULL: the bytes lie in a row */
     int error;                                /* the buffer could not be read */
+    int to;                                   /* rank in hw_world.all */
     bool is_cancelled;
     bool is_told;        /* send.c */
     atomic_bool is_busy; /* turns.h */
