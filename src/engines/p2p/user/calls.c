@@ -7,6 +7,7 @@
 #include "engines/p2p/user/persistent.h"
 #include "engines/p2p/user/probes.h"
 #include "engines/p2p/user/receiving.h"
+#include "engines/p2p/user/replaced.h"
 #include "engines/p2p/user/send.h"
 #include "engines/p2p/user/turns.h"
 #include "real/constants.h"
@@ -290,26 +291,19 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return rc != MPI_SUCCESS ? rc : sent_rc;
 }
 
-/* *copy is what it sends from, NULL if there is no memory for it. */
+/* *copy is what it sends from, to be freed. */
 static int isend_copy(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm, void **copy, MPI_Request *request)
 {
-    int room = 0, position = 0, rc = hw_bottom.Pack_size((int)count, datatype, comm, &room);
-    if (rc == MPI_SUCCESS && (*copy = malloc((size_t)room + 1)) == NULL) {
-        hw_bottom.Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
-        return MPI_ERR_NO_MEM;
-    }
-    if (rc == MPI_SUCCESS)
-        rc = hw_bottom.Pack(buf, (int)count, datatype, *copy, room, &position, comm);
-    if (rc == MPI_SUCCESS)
-        rc = hw_bottom.Isend(*copy, position, HW_PACKED, dest, tag, comm, request);
-    return rc;
+    const void *elements;
+    int rc = hw_p2p_replaced_copy(buf, count, datatype, comm, copy, &elements);
+    return rc == MPI_SUCCESS ? hw_bottom.Isend(elements, (int)count, datatype, dest, tag, comm, request) : rc;
 }
 
 /* Of more than so many bytes there is no copy. */
 static bool is_copied(MPI_Count count, MPI_Datatype datatype)
 {
-    return count >= 0 && hw_engines_bytes(count, datatype) <= INT32_MAX / 2;
+    return count >= 0 && count <= INT32_MAX && hw_engines_bytes(count, datatype) <= INT32_MAX / 2;
 }
 
 static int replace_by_turns(struct hw_p2p_receive *one, int dest, int sendtag, int source, int recvtag,

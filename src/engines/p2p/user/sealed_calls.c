@@ -5,6 +5,7 @@
 
 #include "engines/p2p/user/calls.h"
 #include "engines/p2p/user/packed.h"
+#include "engines/p2p/user/replaced.h"
 #include "engines/p2p/user/sealed.h"
 #include "engines/p2p/user/sealed_probes.h"
 #include "engines/p2p/user/sealed_requests.h"
@@ -202,15 +203,20 @@ static int post_both(struct hw_p2p_seal *seal, MPI_Comm comm, const struct hw_p2
                          &halves->real);
 }
 
-/* What is sent of a buffer that is received into: a copy, as packed data. */
-static int copy_out(MPI_Comm comm, const struct hw_p2p_part *out, struct hw_p2p_part *copied)
+/* What is sent of a buffer that is received into: a copy, for ghosts as packed data. *memory is to be freed.
+ */
+static int copy_out(MPI_Comm comm, struct hw_p2p_part *out, bool is_large, void **memory)
 {
     uint64_t bytes = hw_engines_bytes(out->count, out->type);
-    void *copy = malloc(bytes + 1);
-    if (copy == NULL)
+    if (!is_large)
+        return hw_p2p_replaced_copy(out->memory, out->count, out->type, comm, memory, &out->memory);
+    *memory = malloc(bytes + 1);
+    if (*memory == NULL)
         return hw_p2p_sealed_raise(comm, MPI_ERR_NO_MEM);
-    hw_p2p_pack(out, copy);
-    *copied = (struct hw_p2p_part){copy, (MPI_Count)bytes, HW_PACKED, out->peer, out->tag};
+    hw_p2p_pack(out, *memory);
+    out->memory = *memory;
+    out->count = (MPI_Count)bytes;
+    out->type = HW_PACKED;
     return MPI_SUCCESS;
 }
 
@@ -224,10 +230,11 @@ static int both(struct hw_p2p_seal *seal, MPI_Comm comm, struct hw_p2p_part out,
     if (!is_large[0] && !is_large[1])
         return HW_DECLINES;
     if (is_replaced) {
-        int copied_rc = copy_out(comm, &out, &out);
-        if (copied_rc != MPI_SUCCESS)
+        int copied_rc = copy_out(comm, &out, is_large[0], &halves.memory);
+        if (copied_rc != MPI_SUCCESS) {
+            free(halves.memory);
             return copied_rc;
-        halves.memory = (void *)(uintptr_t)out.memory;
+        }
     }
     int rc = post_both(seal, comm, &out, &in, is_large, &halves);
     if (rc != MPI_SUCCESS)
