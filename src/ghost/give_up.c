@@ -8,10 +8,15 @@
 
 #include <unistd.h>
 
-_Noreturn void hw_ghost_give_up(const char *what)
+_Noreturn void hw_ghost_end_job(void)
 {
-    hw_log_error("a ghost %s; the job ends", what);
     hw_ghost_herald_stop();
     hw_bottom.Abort(HW_COMM_WORLD, 1);
     _exit(1);
+}
+
+_Noreturn void hw_ghost_give_up(const char *what)
+{
+    hw_log_error("a ghost %s; the job ends", what);
+    hw_ghost_end_job();
 }

@@ -6,4 +6,7 @@
 /* `what` goes on from "a ghost". Ghost's only thread. */
 _Noreturn void hw_ghost_give_up(const char *what);
 
+/* The same where it has said why in a line of its own. */
+_Noreturn void hw_ghost_end_job(void);
+
 #endif

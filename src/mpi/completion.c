@@ -394,6 +394,9 @@ int hw_cancel(MPI_Request *request)
         return hw_real.Cancel(request);
     if (entered == MUST_REFUSE)
         return refuse(&door, request);
+    for (int i = 0; i < door.taken.count; i++)
+        if (door.taken.items[i].calls && door.taken.items[i].calls->cancelling)
+            door.taken.items[i].calls->cancelling(door.taken.items[i].guarded);
     int rc = hw_guarded_is_cancellable(&door.taken) ? hw_real.Cancel(request) : MPI_SUCCESS;
     return leave_door(&door, request, NONBLOCKING, rc);
 }

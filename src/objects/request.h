@@ -96,13 +96,15 @@ enum { HW_REQUEST_PLAINLY = INT_MIN };
 
 /* An attachment is what somebody has to do about a request of his own making when the program learns what
  * became of it, in the call that tells it so. Calls of MPI are allowed in these functions. NULL for
- * `completed` and `starting`: there is nothing to do. */
+ * `completed`, `starting` and `cancelling`: there is nothing to do. */
 struct hw_request_calls {
     /* At a door, before it returns, once for each completion: what the MPI said there. NULL for the status
      * where it said nothing; `error` is then none but MPI_SUCCESS. */
     void (*completed)(void *attachment, const MPI_Status *status, int error, bool is_cancelled);
     /* Before each start of a persistent request. */
     void (*starting)(void *attachment);
+    /* MPI_Cancel: before the real call, if that is made. Not while another door has the request. */
+    void (*cancelling)(void *attachment);
     /* MPI_Request_free of an active request: the handle is theirs from here on, as the attachment is. */
     void (*abandoned)(void *attachment, MPI_Request request);
     /* The last one in all other cases. */
@@ -160,7 +162,7 @@ struct hw_request_taken {
         const struct hw_request_calls *calls; /* NULL: none */
         void *attachment;
         const struct hw_request_guard *guard; /* NULL: none */
-        void *guarded;                        /* its attachment */
+        void *guarded;                        /* the attachment, guard or not, while it is taken */
         const MPI_Status *status;             /* NULL: not known */
         int error;
     } * items, inline_items[32];

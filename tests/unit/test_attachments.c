@@ -197,7 +197,8 @@ static void on_abandoned(void *attachment, MPI_Request handle)
         wrong++;
 }
 
-static const struct hw_request_calls calls = {on_completed, on_starting, on_abandoned, on_freed, NULL};
+static const struct hw_request_calls calls = {
+    .completed = on_completed, .starting = on_starting, .abandoned = on_abandoned, .freed = on_freed};
 
 static MPI_Request attach(int number, bool is_persistent, bool is_followed)
 {

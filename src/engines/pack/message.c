@@ -144,7 +144,8 @@ static void on_abandoned(void *attachment, MPI_Request request)
     pthread_mutex_unlock(&lock);
 }
 
-static const struct hw_request_calls calls = {completed, starting, on_abandoned, freed, NULL};
+static const struct hw_request_calls calls = {
+    .completed = completed, .starting = starting, .abandoned = on_abandoned, .freed = freed};
 
 /* As hw_track_p2p does of other messages. */
 static bool is_followed(const struct hw_pack_message *message)

@@ -107,6 +107,18 @@ const struct hw_p2p_offered *hw_p2p_pairs_look(const struct hw_p2p_key *key)
     return link ? (const struct hw_p2p_offered *)*link : NULL;
 }
 
+void hw_p2p_pairs_look_over(bool (*look)(struct hw_p2p_offered *))
+{
+    static unsigned next;
+    bool wants_more = true;
+    for (int i = 0; i < BUCKETS && wants_more; i++) {
+        struct list *list = &buckets[next++ % BUCKETS].offered;
+        for (struct hw_p2p_link *link = list->first; link; link = link->next)
+            if (*find(list, &link->key) == link)
+                wants_more = look((struct hw_p2p_offered *)link) && wants_more;
+    }
+}
+
 struct hw_p2p_offered *hw_p2p_pairs_claim(const struct hw_p2p_key *key)
 {
     struct list *list = &bucket_of(key)->offered;

@@ -25,6 +25,7 @@ struct hw_p2p_offered {
     int place;               /* of the sender's ghost */
     uint64_t number;         /* what that knows it by */
     uint64_t bytes, before;  /* before: smaller messages, as the sender counts */
+    bool is_doubted;         /* unmatched.h */
 };
 
 struct hw_p2p_wanted {
@@ -46,6 +47,10 @@ struct hw_p2p_offered *hw_p2p_pairs_want(struct hw_p2p_wanted *wanted);
 const struct hw_p2p_offered *hw_p2p_pairs_look(const struct hw_p2p_key *key);
 /* The same, and it is the caller's. */
 struct hw_p2p_offered *hw_p2p_pairs_claim(const struct hw_p2p_key *key);
+
+/* Shows the first that no receive was posted for of each key, until `look` says that it is enough; then goes
+ * on near there the next time. */
+void hw_p2p_pairs_look_over(bool (*look)(struct hw_p2p_offered *));
 
 /* What was not matched so far, and is the caller's then. NULL: it was. */
 struct hw_p2p_offered *hw_p2p_pairs_withdraw_offer(const struct hw_p2p_key *key, int place, uint64_t number);

@@ -17,6 +17,7 @@ static struct rings {
     struct late *first, **last;
 } * all;
 static int late_count;
+static int64_t unclaimed_count; /* of all */
 
 bool hw_p2p_rings_open(void)
 {
@@ -38,6 +39,7 @@ void hw_p2p_rings_close(void)
     free(all);
     all = NULL;
     late_count = 0;
+    unclaimed_count = 0;
 }
 
 static struct rings *rings_of(const struct hw_p2p_user *user) { return &all[user - hw_p2p_user_at(0)]; }
@@ -78,8 +80,11 @@ void hw_p2p_rings_end(struct hw_p2p_user *user, const struct hw_p2p_end *end)
 
 void hw_p2p_rings_unclaimed(struct hw_p2p_user *user, int change)
 {
+    unclaimed_count += change;
     hw_atomic_add_relaxed(&rings_of(user)->shared->unclaimed, (uint64_t)(int64_t)change);
 }
+
+bool hw_p2p_rings_have_unclaimed(void) { return unclaimed_count > 0; }
 
 static bool advance(struct rings *rings)
 {

@@ -20,6 +20,8 @@ void hw_p2p_rings_end(struct hw_p2p_user *user, const struct hw_p2p_end *end);
 
 /* One more (1) or less (-1) message to the process that no receive was posted for. */
 void hw_p2p_rings_unclaimed(struct hw_p2p_user *user, int change);
+/* Whether there is any, to a process of this ghost. */
+bool hw_p2p_rings_have_unclaimed(void);
 
 /* True: an answer found room. */
 bool hw_p2p_rings_advance(void);

@@ -6,6 +6,7 @@
 #include "engines/p2p/ghost/pulls.h"
 #include "engines/p2p/ghost/pushes.h"
 #include "engines/p2p/ghost/rings.h"
+#include "engines/p2p/ghost/unmatched.h"
 #include "ghost/give_up.h"
 #include "world/world.h"
 
@@ -43,6 +44,7 @@ void hw_p2p_sealed_ghost_close(void)
         questions = question->next;
         free(question);
     }
+    hw_p2p_unmatched_close();
     hw_p2p_pushes_close();
     hw_p2p_pulls_close();
     hw_p2p_pairs_close();
@@ -202,6 +204,12 @@ static void obey(struct hw_p2p_user *user, const struct hw_p2p_command *command)
     case HW_P2P_CLAIMED:
         receive_claimed(user, command);
         break;
+    case HW_P2P_SEALED:
+        hw_p2p_unmatched_seal(user, command);
+        break;
+    case HW_P2P_UNSEALED:
+        hw_p2p_unmatched_unseal(user, command);
+        break;
     }
 }
 
@@ -293,6 +301,7 @@ bool hw_p2p_sealed_advance(void)
     bool has_done = hw_p2p_outbox_advance();
     for (int i = 0; i < hw_p2p_user_count(); i++)
         has_done = obey_all(hw_p2p_user_at(i)) || has_done;
+    hw_p2p_unmatched_look();
     has_done = hw_p2p_pushes_advance() || has_done;
     has_done = hw_p2p_pulls_advance() || has_done;
     return hw_p2p_rings_advance() || has_done;

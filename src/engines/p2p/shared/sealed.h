@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HW_P2P_COMMANDS = 256, HW_P2P_ENDS = 512 };
+enum { HW_P2P_COMMANDS = 256, HW_P2P_ENDS = 512, HW_P2P_NAME_BYTES = 128 };
 
 enum hw_p2p_command_kind {
     HW_P2P_SEND = 1,
@@ -23,6 +23,8 @@ enum hw_p2p_command_kind {
                        has posted so far is to be known first */
     HW_P2P_CLAIM,   /* the one that was found: no receive but that of CLAIMED gets it */
     HW_P2P_CLAIMED, /* receives it; `before` is what told of it */
+    HW_P2P_SEALED,  /* `comm` is sealed; `address` is that of its struct hw_p2p_counts, `peer` this process */
+    HW_P2P_UNSEALED, /* that is not read any more */
 };
 
 /* A message is known by its communicator, sender, receiver and tag, and among these by its place in order. */
@@ -48,6 +50,32 @@ struct hw_p2p_end {
     uint32_t flags;
 };
 static_assert(sizeof(struct hw_p2p_end) == 32, "both sides read it");
+
+/* How many messages that ghosts do not move went to, and are to come from, a process with a tag. */
+struct hw_p2p_smalls {
+    uint64_t key; /* hw_p2p_smalls_key; 0: the place is free */
+    uint64_t sent, received;
+    uint64_t withdrawn; /* of the received ones, those that the program has cancelled, and not completed */
+};
+
+/* A table of them, by linear probing from hw_p2p_smalls_place. In memory of the user process, which alone
+ * writes, and moves the table when it grows; its ghost reads (process_vm_readv(2)), and may find a key no
+ * more, or a count that is too small. */
+struct hw_p2p_counts {
+    uint64_t table, room; /* address of the first; a power of two, or 0 */
+    char comm_name[HW_P2P_NAME_BYTES];
+};
+
+/* PROCESS: the other one's rank in hw_world.all. */
+static inline uint64_t hw_p2p_smalls_key(int process, int tag)
+{
+    return ((uint64_t)(uint32_t)process << 32 | (uint32_t)tag) + 1;
+}
+
+static inline uint64_t hw_p2p_smalls_place(uint64_t key, uint64_t room)
+{
+    return ((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (room - 1);
+}
 
 /* A line of the cache for each writer. Numbers count for ever; entry n is at n % length. */
 struct hw_p2p_sealed {

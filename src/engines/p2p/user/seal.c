@@ -11,6 +11,7 @@
 #include "world/members.h"
 #include "world/world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,6 +54,8 @@ static void end_seal(void *of)
     struct hw_p2p_seal *seal = of;
     memset(recent, 0, sizeof recent);
     seal->has_ended = true;
+    if (seal->id && hw_p2p_seals_are_open)
+        hw_p2p_sealed_show(seal, false);
     hw_p2p_seal_release(seal);
 }
 
@@ -112,33 +115,10 @@ struct hw_p2p_seal *hw_p2p_seal_for(MPI_Comm comm)
     return seal->id ? seal : NULL;
 }
 
-static bool grow(struct hw_p2p_seal *seal)
+static struct hw_p2p_smalls *smalls_of(struct hw_p2p_seal *seal, uint64_t key)
 {
-    uint32_t room = seal->smalls_room ? 2 * seal->smalls_room : FIRST_ROOM;
-    struct hw_p2p_smalls *old = seal->smalls, *grown = calloc(room, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    uint32_t old_room = seal->smalls_room;
-    seal->smalls = grown;
-    seal->smalls_room = room;
-    seal->smalls_count = 0;
-    for (uint32_t i = 0; i < old_room; i++)
-        if (old[i].key) {
-            uint64_t key = old[i].key - 1;
-            *hw_p2p_seal_smalls(seal, (int)(key >> 32), (int)(uint32_t)key) = old[i];
-        }
-    free(old);
-    return true;
-}
-
-struct hw_p2p_smalls *hw_p2p_seal_smalls(struct hw_p2p_seal *seal, int peer, int tag)
-{
-    uint64_t key = ((uint64_t)(uint32_t)peer << 32 | (uint32_t)tag) + 1;
-    if (2 * (seal->smalls_count + 1) > seal->smalls_room && !grow(seal))
-        return NULL;
-    uint32_t place = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
-    for (;; place++) {
-        struct hw_p2p_smalls *smalls = &seal->smalls[place & (seal->smalls_room - 1)];
+    for (uint64_t place = hw_p2p_smalls_place(key, seal->counts.room);; place++) {
+        struct hw_p2p_smalls *smalls = &seal->smalls[place & (seal->counts.room - 1)];
         if (smalls->key == key)
             return smalls;
         if (smalls->key)
@@ -147,6 +127,40 @@ struct hw_p2p_smalls *hw_p2p_seal_smalls(struct hw_p2p_seal *seal, int peer, int
         seal->smalls_count++;
         return smalls;
     }
+}
+
+/* It has its name by then, mostly: that is given before the first message. */
+static void tell_name(struct hw_p2p_seal *seal)
+{
+    char name[MPI_MAX_OBJECT_NAME + 1] = "";
+    int length = 0;
+    if (!seal->has_ended && hw_bottom.Comm_get_name(seal->comm, name, &length) == MPI_SUCCESS)
+        snprintf(seal->counts.comm_name, sizeof seal->counts.comm_name, "%s", name);
+}
+
+static bool grow(struct hw_p2p_seal *seal)
+{
+    uint64_t old_room = seal->counts.room, room = old_room ? 2 * old_room : FIRST_ROOM;
+    struct hw_p2p_smalls *old = seal->smalls, *grown = calloc(room, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    tell_name(seal);
+    seal->smalls = grown;
+    seal->smalls_count = 0;
+    seal->counts.table = (uint64_t)(uintptr_t)grown;
+    seal->counts.room = room;
+    for (uint64_t i = 0; i < old_room; i++)
+        if (old[i].key)
+            *smalls_of(seal, old[i].key) = old[i];
+    free(old);
+    return true;
+}
+
+struct hw_p2p_smalls *hw_p2p_seal_smalls(struct hw_p2p_seal *seal, int peer, int tag)
+{
+    if (2 * ((uint64_t)seal->smalls_count + 1) > seal->counts.room && !grow(seal))
+        return NULL;
+    return smalls_of(seal, hw_p2p_smalls_key(seal->processes[peer], tag));
 }
 
 /* ---- assertions -----------------------------------------------------------------------------------------
@@ -264,6 +278,8 @@ static void agree(MPI_Comm comm, MPI_Info info)
     if (reason == NULL && seal) {
         seal->id = words[WORD_ID];
         seal->min_bytes = words[WORD_BYTES];
+        seal->comm = comm;
+        hw_p2p_sealed_show(seal, true);
         next_id = words[WORD_ID] + 1;
         HW_COUNT(p2p_seals);
     } else if (reason && *reason) {

@@ -9,28 +9,25 @@
 #define HW_ENGINES_P2P_USER_SEAL_H
 
 #include "base/visibility.h"
+#include "engines/p2p/shared/sealed.h"
 #include "real/real.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How many messages that ghosts do not move went to, and are to come from, a member with a tag. */
-struct hw_p2p_smalls {
-    uint64_t key;
-    uint64_t sent, received;
-};
-
 /* Of a communicator. */
 struct hw_p2p_seal {
     uint64_t id; /* no other communicator of any two of its members has it; 0: it is not sealed */
     uint64_t min_bytes;
-    unsigned asserted;            /* bits: what this process has asserted so far */
-    bool is_used;                 /* a message was sent or received on it, or is to be */
-    bool has_ended;               /* its communicator was freed */
-    unsigned holders;             /* it outlives its communicator while requests need it */
-    int size, *processes;         /* of a sealed one: its members, ranks in hw_world.all */
-    struct hw_p2p_smalls *smalls; /* a table of smalls_room, a power of two */
-    uint32_t smalls_room, smalls_count;
+    unsigned asserted;    /* bits: what this process has asserted so far */
+    bool is_used;         /* a message was sent or received on it, or is to be */
+    bool has_ended;       /* its communicator was freed */
+    unsigned holders;     /* it outlives its communicator while requests need it */
+    int size, *processes; /* of a sealed one: its members, ranks in hw_world.all */
+    MPI_Comm comm;
+    struct hw_p2p_smalls *smalls; /* a table of counts.room */
+    uint32_t smalls_count;
+    struct hw_p2p_counts counts; /* what its ghost sees */
 };
 
 /* After the service opened: `is_able`: this process may seal; messages of `min_bytes` and more unless a
@@ -47,8 +44,8 @@ struct hw_p2p_seal *hw_p2p_seal_for(MPI_Comm comm);
 void hw_p2p_seal_hold(struct hw_p2p_seal *seal);
 void hw_p2p_seal_release(struct hw_p2p_seal *seal);
 
-/* The counts of a member, by its rank there, and a tag. They move when others are counted. NULL: no memory.
- */
+/* The counts of a member of another node, by its rank there, and a tag. They move when others are counted.
+ * NULL: no memory. */
 struct hw_p2p_smalls *hw_p2p_seal_smalls(struct hw_p2p_seal *seal, int peer, int tag);
 
 /* As an engine that is asked. */

@@ -51,6 +51,17 @@ static void tell(const struct hw_p2p_command *command)
     hw_ghost_bell_ring_later(hw_ghost_bell_own());
 }
 
+void hw_p2p_sealed_show(const struct hw_p2p_seal *seal, bool is_shown)
+{
+    const struct hw_p2p_command command = {.comm = seal->id,
+                                           .address = (uint64_t)(uintptr_t)&seal->counts,
+                                           .peer = hw_world.rank,
+                                           .kind = is_shown ? HW_P2P_SEALED : HW_P2P_UNSEALED};
+    bool has_turn = hw_p2p_turn_begin();
+    tell(&command);
+    hw_p2p_turn_end(has_turn);
+}
+
 struct question {
     bool is_answered;
     struct hw_p2p_end end;

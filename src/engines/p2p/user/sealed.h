@@ -89,6 +89,9 @@ void hw_p2p_operation_withdraw(const struct hw_p2p_operation *operation);
 /* The program is through with it; its ghost need not be. */
 void hw_p2p_operation_drop(struct hw_p2p_operation *operation);
 
+/* Its ghost sees from now on what is counted of small messages there, or no more. */
+void hw_p2p_sealed_show(const struct hw_p2p_seal *seal, bool is_shown);
+
 /* Raised at the communicator's handler. */
 int hw_p2p_sealed_raise(MPI_Comm comm, int error);
 

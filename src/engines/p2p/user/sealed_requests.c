@@ -326,6 +326,7 @@ struct counted {
     struct hw_p2p_seal *seal;
     int peer, tag;
     bool is_receive;
+    bool is_withdrawn; /* MPI_Cancel was called */
 };
 
 static void count(const struct counted *counted, uint64_t change)
@@ -337,11 +338,25 @@ static void count(const struct counted *counted, uint64_t change)
 
 static void count_start(void *attachment) { count(attachment, 1); }
 
+static void count_withdrawn(struct counted *counted, bool is_withdrawn)
+{
+    struct hw_p2p_smalls *smalls = NULL;
+    if (counted->is_receive && counted->is_withdrawn != is_withdrawn)
+        smalls = hw_p2p_seal_smalls(counted->seal, counted->peer, counted->tag);
+    if (smalls) {
+        smalls->withdrawn += is_withdrawn ? 1 : UINT64_MAX;
+        counted->is_withdrawn = is_withdrawn;
+    }
+}
+
+static void count_cancelling(void *attachment) { count_withdrawn(attachment, true); }
+
 static void count_end(void *attachment, const MPI_Status *status, int error, bool is_cancelled)
 {
     (void)status, (void)error;
     if (is_cancelled)
         count(attachment, UINT64_MAX);
+    count_withdrawn(attachment, false);
 }
 
 static void count_freed(void *attachment)
@@ -357,10 +372,15 @@ static void count_abandoned(void *attachment, MPI_Request handle)
     count_freed(attachment);
 }
 
-static const struct hw_request_calls count_calls = {
-    .completed = count_end, .abandoned = count_abandoned, .freed = count_freed};
-static const struct hw_request_calls persistent_count_calls = {
-    .starting = count_start, .completed = count_end, .abandoned = count_abandoned, .freed = count_freed};
+static const struct hw_request_calls count_calls = {.completed = count_end,
+                                                    .cancelling = count_cancelling,
+                                                    .abandoned = count_abandoned,
+                                                    .freed = count_freed};
+static const struct hw_request_calls persistent_count_calls = {.starting = count_start,
+                                                               .completed = count_end,
+                                                               .cancelling = count_cancelling,
+                                                               .abandoned = count_abandoned,
+                                                               .freed = count_freed};
 
 void hw_p2p_sealed_count(struct hw_p2p_seal *seal, const struct hw_p2p_part *part, bool is_receive,
                          bool is_persistent, MPI_Request handle)
