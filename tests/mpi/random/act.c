@@ -15,8 +15,9 @@ struct part {
     MPI_Status status;
     unsigned char *buffer;
     size_t length;
-    int count;   /* elements of the receive type, for a receive */
-    int seen[5]; /* of the status: source, tag, count, elements, cancelled */
+    int count;          /* elements of the receive type, for a receive */
+    struct place place; /* what calls are given of it */
+    int seen[5];        /* of the status: source, tag, count, elements, cancelled */
     bool is_receive;
     bool is_persistent;
 };
@@ -27,8 +28,11 @@ struct act {
     struct part parts[2 * MAX_MESSAGES + 2];
     int part_count;
     struct collective_part collectives[MAX_COLLECTIVES];
+    struct exchanges exchanges;
     int iteration;
 };
+
+enum { REQUESTS_MAX = 2 * MAX_MESSAGES + 2 + MAX_COLLECTIVES + MAX_EXCHANGE_REQUESTS };
 
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {
@@ -65,7 +69,7 @@ void compute_for(int us)
     compute_sink = x;
 }
 
-static void dup_exact(MPI_Comm parent, MPI_Comm *comm)
+void dup_exact(MPI_Comm parent, MPI_Comm *comm)
 {
     MPI_Info info;
     MPI_Info_create(&info);
@@ -88,10 +92,8 @@ void actor_init(struct actor *actor, MPI_Comm parent, uint64_t seed, int thread,
     MPI_Comm_rank(parent, &actor->rank);
     MPI_Comm_size(parent, &actor->size);
     types_create(actor->types);
-    for (int i = 0; i < TYPE_COUNT; i++) {
-        MPI_Aint lower;
-        MPI_Type_get_extent(actor->types[i], &lower, &actor->extents[i]);
-    }
+    for (int i = 0; i < TYPE_COUNT; i++)
+        MPI_Type_get_extent(actor->types[i], &actor->lowers[i], &actor->extents[i]);
     actor->local.state = seed * 1000003u + (uint64_t)thread * 101u + (uint64_t)actor->rank + 17u;
     actor->digest = 0xcbf29ce484222325ull;
 }
@@ -117,6 +119,8 @@ static struct part *add_part(struct act *act, const struct message *message, boo
         is_receive ? (message->room_ints + type_ints[type] - 1) / type_ints[type] : message->send_count;
     part->length = (size_t)part->count * (size_t)act->actor->extents[type];
     part->buffer = malloc(part->length + 1);
+    part->place = place_of(act->actor, part->buffer, part->count, type,
+                           is_receive ? message->is_receive_absolute : message->is_send_absolute);
     return part;
 }
 
@@ -137,56 +141,50 @@ static void post_receive(struct act *act, struct part *part)
     const struct message *message = part->message;
     struct actor *actor = act->actor;
     MPI_Comm comm = actor->comms[message->matching];
-    MPI_Datatype type = actor->types[message->receive_type];
     memset(part->buffer, 0xa5, part->length);
     if (!message->is_receive_persistent) {
-        MPI_Irecv(part->buffer, part->count, type, wanted_source(message), wanted_tag(message), comm,
-                  &part->request);
+        call_receive(&part->place, wanted_source(message), wanted_tag(message), comm, &part->request,
+                     &actor->local);
         return;
     }
     part->is_persistent = true;
     if (act->iteration == 0) {
 #if HAVE_PARTITIONED
         if (message->is_partitioned)
-            MPI_Precv_init(part->buffer, message->partitions, part->count / message->partitions, type,
-                           message->source, message->tag, comm, MPI_INFO_NULL, &part->request);
+            MPI_Precv_init(part->buffer, message->partitions, part->count / message->partitions,
+                           actor->types[message->receive_type], message->source, message->tag, comm,
+                           MPI_INFO_NULL, &part->request);
         else
 #endif
-            MPI_Recv_init(part->buffer, part->count, type, message->source, message->tag, comm,
-                          &part->request);
+            call_receive_init(&part->place, message->source, message->tag, comm, &part->request,
+                              &actor->local);
     }
     MPI_Start(&part->request);
 }
 
 static void init_send(struct act *act, struct part *part)
 {
-    typedef int init_function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    static init_function *const inits[SEND_MODE_COUNT] = {MPI_Send_init, MPI_Ssend_init, MPI_Bsend_init,
-                                                          MPI_Rsend_init};
     const struct message *message = part->message;
     MPI_Comm comm = act->actor->comms[message->matching];
-    MPI_Datatype type = act->actor->types[message->send_type];
 #if HAVE_PARTITIONED
     if (message->is_partitioned) {
-        MPI_Psend_init(part->buffer, message->partitions, part->count / message->partitions, type,
-                       message->dest, message->tag, comm, MPI_INFO_NULL, &part->request);
+        MPI_Psend_init(part->buffer, message->partitions, part->count / message->partitions,
+                       act->actor->types[message->send_type], message->dest, message->tag, comm,
+                       MPI_INFO_NULL, &part->request);
         return;
     }
 #endif
-    inits[message->send_mode](part->buffer, part->count, type, message->dest, message->tag, comm,
-                              &part->request);
+    call_send_init(message->send_mode, &part->place, message->dest, message->tag, comm, &part->request,
+                   &act->actor->local);
 }
 
 static void post_send(struct act *act, struct part *part)
 {
-    typedef int send_function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    static send_function *const sends[SEND_MODE_COUNT] = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
     const struct message *message = part->message;
     fill_bytes(part->buffer, part->length, message->payload + (uint64_t)act->iteration * 104729u);
     if (!message->is_send_persistent) {
-        sends[message->send_mode](part->buffer, part->count, act->actor->types[message->send_type],
-                                  message->dest, message->tag, act->actor->comms[message->matching],
-                                  &part->request);
+        call_send(message->send_mode, &part->place, message->dest, message->tag,
+                  act->actor->comms[message->matching], &part->request, &act->actor->local);
         if (message->is_send_freed)
             MPI_Request_free(&part->request);
         return;
@@ -220,26 +218,26 @@ static void receive_by_probe(struct act *act, struct part *part)
     const struct message *message = part->message;
     struct actor *actor = act->actor;
     MPI_Comm comm = actor->comms[message->matching];
-    MPI_Datatype type = actor->types[message->receive_type];
+    const struct place *place = &part->place;
     MPI_Message handle = MPI_MESSAGE_NULL;
     int is_found = 0;
     memset(part->buffer, 0xa5, part->length);
     switch (receive_mode_here(message)) {
     case RECV_MPROBE_IMRECV:
         MPI_Mprobe(wanted_source(message), wanted_tag(message), comm, &handle, MPI_STATUS_IGNORE);
-        MPI_Imrecv(part->buffer, part->count, type, &handle, &part->request);
+        MPI_Imrecv(place->address, place->count, place->type, &handle, &part->request);
         break;
     case RECV_IMPROBE_MRECV:
         while (!is_found)
             MPI_Improbe(wanted_source(message), wanted_tag(message), comm, &is_found, &handle,
                         MPI_STATUS_IGNORE);
-        MPI_Mrecv(part->buffer, part->count, type, &handle, &part->status);
+        MPI_Mrecv(place->address, place->count, place->type, &handle, &part->status);
         break;
     default:
         while (!is_found)
             MPI_Iprobe(wanted_source(message), wanted_tag(message), comm, &is_found, &part->status);
-        MPI_Irecv(part->buffer, part->count, type, part->status.MPI_SOURCE, part->status.MPI_TAG, comm,
-                  &part->request);
+        call_receive(place, part->status.MPI_SOURCE, part->status.MPI_TAG, comm, &part->request,
+                     &actor->local);
         break;
     }
 }
@@ -290,15 +288,15 @@ static void post_extras(struct act *act)
 {
     struct part *cancelled = &act->parts[act->part_count - 2], *inactive = &act->parts[act->part_count - 1];
     MPI_Comm comm = act->actor->comms[MATCH_EXACT];
-    static _Thread_local int unused;
+    static _Thread_local int unused[MAX_CANCELLED_INTS];
     if (act->plan->wants_cancelled_receive) {
         int source = act->actor->is_exact ? 0 : MPI_ANY_SOURCE;
-        MPI_Irecv(&unused, 1, MPI_INT, source, CANCEL_TAG, comm, &cancelled->request);
+        MPI_Irecv(unused, act->plan->cancelled_ints, MPI_INT, source, CANCEL_TAG, comm, &cancelled->request);
         MPI_Cancel(&cancelled->request);
     }
     if (act->plan->wants_inactive_request && act->iteration == 0) {
         inactive->is_persistent = true;
-        MPI_Send_init(&unused, 1, MPI_INT, act->actor->rank, INACTIVE_TAG, comm, &inactive->request);
+        MPI_Send_init(unused, 1, MPI_INT, act->actor->rank, INACTIVE_TAG, comm, &inactive->request);
     }
 }
 
@@ -329,8 +327,8 @@ static void complete_apart(struct act *act, MPI_Request *requests)
 
 static void complete_everything(struct act *act)
 {
-    MPI_Request requests[2 * MAX_MESSAGES + 2 + MAX_COLLECTIVES];
-    MPI_Status statuses[2 * MAX_MESSAGES + 2 + MAX_COLLECTIVES];
+    MPI_Request requests[REQUESTS_MAX];
+    MPI_Status statuses[REQUESTS_MAX];
     bool had_request[2 * MAX_MESSAGES + 2];
     int parts = act->part_count, collectives = act->plan->collective_count;
     for (int i = 0; i < parts; i++) {
@@ -340,7 +338,11 @@ static void complete_everything(struct act *act)
     for (int i = 0; i < collectives; i++)
         requests[parts + i] = act->collectives[i].request;
     complete_apart(act, requests);
-    complete_all(parts + collectives, requests, statuses, act->plan->ignores_statuses, &act->actor->local);
+    int exchanges = act->exchanges.request_count;
+    for (int i = 0; i < exchanges; i++)
+        requests[parts + collectives + i] = act->exchanges.requests[i];
+    complete_all(parts + collectives + exchanges, requests, statuses, act->plan->ignores_statuses,
+                 &act->actor->local);
     for (int i = 0; i < parts; i++) {
         if (!is_part_apart(&act->parts[i]))
             act->parts[i].request = requests[i];
@@ -420,6 +422,7 @@ static void release(struct act *act)
     for (int i = 0; i < act->part_count; i++) {
         if (act->parts[i].is_persistent && act->parts[i].request != MPI_REQUEST_NULL)
             MPI_Request_free(&act->parts[i].request);
+        place_free(&act->parts[i].place);
         free(act->parts[i].buffer);
     }
     for (int i = 0; i < act->plan->collective_count; i++)
@@ -442,10 +445,13 @@ void actor_run(struct actor *actor, const struct plan *plan)
     for (act.iteration = 0; act.iteration < plan->iterations; act.iteration++) {
         post_all(&act);
         post_extras(&act);
+        exchanges_post(&act.exchanges, actor, plan, act.iteration);
         complete_everything(&act);
         if (plan->wants_barrier)
             barrier(&act);
         hash_results(&act);
+        uint64_t hash = exchanges_end(&act.exchanges);
+        actor->digest = hash_bytes(actor->digest, &hash, sizeof hash);
     }
     release(&act);
 }

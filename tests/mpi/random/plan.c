@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const int type_ints[TYPE_COUNT] = {1, 12, 6, 5, 18, 16};
+const int type_ints[TYPE_COUNT] = {1, 12, 6, 5, 18, 16, 3, 4};
 
 uint64_t rng_next(struct rng *rng)
 {
@@ -30,6 +30,9 @@ void types_create(MPI_Datatype types[TYPE_COUNT])
     MPI_Type_contiguous(3, types[2], &types[4]);
     MPI_Type_create_subarray(2, (const int[]){8, 8}, (const int[]){4, 4}, (const int[]){2, 2}, MPI_ORDER_C,
                              MPI_INT, &types[5]);
+    /* Both begin before their address. */
+    MPI_Type_create_hvector(3, 1, -20, MPI_INT, &types[6]);
+    MPI_Type_create_hindexed_block(2, 2, (const MPI_Aint[]){-24, 4}, MPI_INT, &types[7]);
     for (int i = 0; i < TYPE_COUNT; i++)
         MPI_Type_commit(&types[i]);
 }
@@ -40,7 +43,7 @@ void types_free(MPI_Datatype types[TYPE_COUNT])
         MPI_Type_free(&types[i]);
 }
 
-static int draw_bytes(struct rng *rng, int eager_bytes, int max_bytes)
+int draw_bytes(struct rng *rng, int eager_bytes, int max_bytes)
 {
     int bytes = 0;
     switch (rng_below(rng, 10)) {
@@ -170,6 +173,9 @@ static void draw_message(struct plan *plan, struct rng *rng, int index, int size
     /* In a group any receive may get any message, so all look alike: the same type and the same room. */
     message->receive_type = message->group >= 0 || rng_chance(rng, 50) ? 0 : rng_below(rng, TYPE_COUNT);
     message->payload = rng_next(rng);
+    bool may_be_absolute = HAVE_ABSOLUTE && !message->is_partitioned;
+    message->is_send_absolute = rng_chance(rng, 8) && may_be_absolute;
+    message->is_receive_absolute = rng_chance(rng, 8) && may_be_absolute;
     int bytes = draw_bytes(rng, eager_bytes, message->send_mode == SEND_BUFFERED ? 65536 : max_bytes);
     message->send_count = bytes / (4 * type_ints[message->send_type]);
     message->partitions = 1;
@@ -193,12 +199,34 @@ static void draw_collective(struct collective *collective, struct rng *rng, int 
     collective->payload = rng_next(rng);
 }
 
+static void draw_exchanges(struct plan *plan, struct rng *rng, int size, int max_bytes)
+{
+    plan->transient = (enum transient_kind)rng_below(rng, TRANSIENT_KIND_COUNT);
+    plan->is_transient_freed_early = rng_chance(rng, 60);
+    plan->exchange_count = plan->transient == TRANSIENT_NONE ? 0 : 1 + rng_below(rng, MAX_EXCHANGES);
+    plan->max_exchange_bytes = max_bytes;
+    for (int i = 0; i < plan->exchange_count; i++) {
+        struct exchange *exchange = &plan->exchanges[i];
+        exchange->kind = (enum exchange_kind)rng_below(rng, EXCHANGE_KIND_COUNT);
+        exchange->distance = rng_below(rng, size);
+        int type = rng_chance(rng, 50) ? 0 : rng_below(rng, TYPE_COUNT);
+        exchange->type = HAVE_EXCHANGED_TYPES ? type : 0;
+        exchange->chain = exchange->kind == EXCHANGE_CHAIN ? 1 + rng_below(rng, MAX_CHAIN) : 1;
+        exchange->repeats = rng_chance(rng, 80) ? 1 + rng_below(rng, 4) : 40;
+        exchange->is_synchronous = rng_chance(rng, 30);
+        exchange->is_send_cancelled = rng_chance(rng, 5);
+        exchange->payload = rng_next(rng);
+        if (exchange->kind == EXCHANGE_FREED)
+            plan->wants_barrier = true;
+    }
+}
+
 void plan_draw(struct plan *plan, struct rng *rng, int size, int eager_bytes, int max_bytes)
 {
     memset(plan, 0, sizeof *plan);
     plan->message_count = 1 + rng_below(rng, MAX_MESSAGES);
     plan->collective_count = rng_below(rng, MAX_COLLECTIVES + 1);
-    plan->iterations = 1 + rng_below(rng, MAX_ITERATIONS);
+    plan->iterations = rng_chance(rng, 5) ? MANY_ITERATIONS : 1 + rng_below(rng, MAX_ITERATIONS);
     plan->wants_barrier = rng_chance(rng, 30);
     for (int i = 0; i < plan->message_count; i++)
         draw_message(plan, rng, i, size, eager_bytes, max_bytes);
@@ -208,9 +236,11 @@ void plan_draw(struct plan *plan, struct rng *rng, int size, int eager_bytes, in
     plan->wants_nonblocking_barrier = rng_chance(rng, 50);
     plan->wants_collectives_first = rng_chance(rng, 50);
     plan->wants_cancelled_receive = rng_chance(rng, 30);
+    plan->cancelled_ints = rng_chance(rng, 50) ? 1 : 1 + rng_below(rng, MAX_CANCELLED_INTS);
     plan->wants_inactive_request = rng_chance(rng, 30);
     plan->ignores_statuses = rng_chance(rng, 15);
     plan->compute_us = rng_chance(rng, 70) ? rng_below(rng, 1500) : 0;
+    draw_exchanges(plan, rng, size, max_bytes);
 }
 
 void plan_make_exact(struct plan *plan)

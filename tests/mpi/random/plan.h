@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_MESSAGES = 20, MAX_COLLECTIVES = 3, MAX_ITERATIONS = 3, TYPE_COUNT = 6 };
+enum { MAX_MESSAGES = 20, MAX_COLLECTIVES = 3, MAX_ITERATIONS = 3, MANY_ITERATIONS = 12, TYPE_COUNT = 8 };
+enum { MAX_EXCHANGES = 6, MAX_CHAIN = 4, MAX_CANCELLED_INTS = 50000 };
 
 #if defined(OMPI_MAJOR_VERSION)
 #define HAVE_PARTITIONED 0         /* since 5.0, but waiting for a few of them at once hangs */
@@ -24,6 +25,20 @@ enum { MAX_MESSAGES = 20, MAX_COLLECTIVES = 3, MAX_ITERATIONS = 3, TYPE_COUNT = 
 #define HAVE_PARTITIONED (MPI_VERSION >= 4)
 #define HAVE_PERSISTENT_BUFFERED 1
 #define HAVE_PERSISTENT_COLLECTIVES (MPI_VERSION >= 4)
+#endif
+
+/* MPICH 4.0 and 5.0 free a datatype of an exchange between nodes too early, plain too. */
+#if defined(OMPI_MAJOR_VERSION)
+#define HAVE_EXCHANGED_TYPES 1
+#else
+#define HAVE_EXCHANGED_TYPES 0
+#endif
+
+/* Open: MPICH 4.0 refuses MPI_BOTTOM with the contiguous datatype in which Headway keeps the program's. */
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000 && !defined I_MPI_VERSION
+#define HAVE_ABSOLUTE 0
+#else
+#define HAVE_ABSOLUTE 1
 #endif
 
 /* MPICH 4.0 does not recognise inactive persistent collectives, and MPICH 4.0 and 5.0 report an error that is
@@ -58,7 +73,8 @@ struct message {
     enum receive_mode receive_mode;
     bool is_partitioned;
     bool is_send_persistent, is_receive_persistent;
-    bool is_send_freed; /* MPI_Request_free while the send is active */
+    bool is_send_freed;                         /* MPI_Request_free while the send is active */
+    bool is_send_absolute, is_receive_absolute; /* from, or to, MPI_BOTTOM */
     int send_type, receive_type;
     int send_count;   /* elements of send_type */
     int room_ints;    /* ints the receive has room for: at least those of every message that may match */
@@ -94,10 +110,47 @@ struct collective {
     uint64_t payload;
 };
 
+/* What all processes do alike on a communicator of one iteration: each sends to one other process, and
+ * receives from one. */
+enum exchange_kind {
+    EXCHANGE_ISENDRECV,
+    EXCHANGE_ISENDRECV_REPLACE,
+    EXCHANGE_SENDRECV,
+    EXCHANGE_SENDRECV_REPLACE,
+    EXCHANGE_PLAIN,     /* MPI_Irecv and MPI_Isend, or MPI_Issend */
+    EXCHANGE_CHAIN,     /* several messages, matched by probes first, and received in another order */
+    EXCHANGE_RESTARTED, /* persistent ones, many times */
+    EXCHANGE_FREED,     /* the send's request is freed at once */
+    EXCHANGE_KIND_COUNT
+};
+
+struct exchange {
+    enum exchange_kind kind;
+    int distance; /* in ranks */
+    int type, chain;
+    int repeats; /* of restarted ones */
+    bool is_synchronous, is_send_cancelled;
+    uint64_t payload; /* of the bytes, and of each sender's length */
+};
+
+enum transient_kind {
+    TRANSIENT_NONE,
+    TRANSIENT_DUPLICATE,
+    TRANSIENT_SPLIT,    /* ranks in the opposite order */
+    TRANSIENT_ASSERTED, /* with the assertions that seal it */
+    TRANSIENT_INTER,
+    TRANSIENT_KIND_COUNT
+};
+
 struct plan {
-    int message_count, collective_count, iterations;
+    int message_count, collective_count, iterations, exchange_count;
     struct message messages[MAX_MESSAGES];
     struct collective collectives[MAX_COLLECTIVES];
+    struct exchange exchanges[MAX_EXCHANGES];
+    enum transient_kind transient;
+    bool is_transient_freed_early; /* while its messages are under way */
+    int max_exchange_bytes;
+    int cancelled_ints;  /* of the receive that is cancelled */
     bool has_ready_send; /* a barrier stands between receives and sends */
     bool wants_barrier;  /* a barrier ends the iteration */
     bool wants_nonblocking_barrier;
@@ -117,6 +170,9 @@ bool rng_chance(struct rng *rng, int percent);
 extern const int type_ints[TYPE_COUNT];
 void types_create(MPI_Datatype types[TYPE_COUNT]);
 void types_free(MPI_Datatype types[TYPE_COUNT]);
+
+/* Draws a length around the sizes at which MPIs change their ways. */
+int draw_bytes(struct rng *rng, int eager_bytes, int max_bytes);
 
 /* Draws one plan for `size` processes. Sizes lie around `eager_bytes`; none exceeds `max_bytes`. */
 void plan_draw(struct plan *plan, struct rng *rng, int size, int eager_bytes, int max_bytes);
