@@ -313,7 +313,9 @@ def test_the_engine_is_measured_within_a_node_too() -> None:
         assert modes["headway-off"]["HEADWAY_ENGINE"] == "off"
         wanted = {"headway", "headway:v"} if suite.is_forced else {"headway-thread"}
         if "helper" in suite.extra_modes:
-            wanted |= {"headway-events", "headway-helper", "headway-tick"}
+            triggers = {"headway-events", "headway-helper", "headway-tick"}
+            wanted |= triggers
+            assert all(modes[name]["HEADWAY_STAND_DOWN"] == "never" for name in triggers)
         assert forced == wanted, suite.name
     assert seen == [
         "woken-helper",

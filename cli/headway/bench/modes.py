@@ -82,7 +82,13 @@ def fixed_modes(preloaded: dict[str, str]) -> list[Mode]:
 
 
 def told_modes(preloaded: dict[str, str]) -> list[Mode]:
-    """What wakes the thread: sockets, a timer alone, or a helper, as if there were no sockets."""
+    """What wakes the thread: sockets, a timer alone, or a helper, as if there were no sockets.
+
+    Where the engine is forced, the thread is in every window too: its policy does not see what
+    other processes gain than the one it serves.
+    """
+    if "HEADWAY_ENGINE" in preloaded:
+        preloaded = {**preloaded, "HEADWAY_STAND_DOWN": "never"}
     helper = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "off", "HEADWAY_TRIGGER": "helper"}
     return [
         Mode("headway-events", {**preloaded, "HEADWAY_TRIGGER": "events"}, transport="auto"),
