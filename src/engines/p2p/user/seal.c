@@ -135,7 +135,8 @@ static void tell_name(struct hw_p2p_seal *seal)
     char name[MPI_MAX_OBJECT_NAME + 1] = "";
     int length = 0;
     if (!seal->has_ended && hw_bottom.Comm_get_name(seal->comm, name, &length) == MPI_SUCCESS)
-        snprintf(seal->counts.comm_name, sizeof seal->counts.comm_name, "%s", name);
+        snprintf(seal->counts.comm_name, sizeof seal->counts.comm_name, "%.*s",
+                 (int)sizeof seal->counts.comm_name - 1, name);
 }
 
 static bool grow(struct hw_p2p_seal *seal)
