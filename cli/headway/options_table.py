@@ -204,6 +204,20 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_P2P_NEAR",
+        type="enum",
+        default="off",
+        values=("auto", "on", "off"),
+        accepted="auto | on | off",
+        brief="whether messages within a node take that way",
+        help=(
+            "With HEADWAY_P2P=ghost or auto. Their data are read once, from the sender's memory "
+            "into the receiver's buffer, by the receiver when it asks for them. auto: on nodes "
+            "where each process and each ghost has a core of its own. on: on all. off: they are "
+            "the MPI's. On sealed communicators they are the MPI's in any case."
+        ),
+    ),
+    Option(
         name="HEADWAY_OFFLOAD_MIN",
         type="integer",
         default="auto",

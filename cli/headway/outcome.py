@@ -210,7 +210,11 @@ def message_lines(records: Sequence[Record]) -> list[str]:
     if not any(r.p2p == "ghost" for r in records):
         return []
     size = size_text(total(records, "p2p_offloaded_bytes"))
-    return [f"The ghosts moved {plural(moved, 'message')}" + (f", {size}." if moved else ".")]
+    line = f"The ghosts moved {plural(moved, 'message')}" + (f", {size}" if moved else "")
+    if near := int(total(records, "p2p_near")):
+        size = size_text(total(records, "p2p_near_bytes"))
+        line += f"; receivers read {plural(near, 'message')} within a node, {size}"
+    return [f"{line}."]
 
 
 def helper_lines(records: Sequence[Record]) -> list[str]:

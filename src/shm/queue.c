@@ -138,6 +138,11 @@ struct hw_queue_cell *hw_queue_claim_open(struct hw_queue *queue, uint64_t numbe
     return change(cell, number, HW_QUEUE_OPEN, HW_QUEUE_BUSY) ? cell : NULL;
 }
 
+void hw_queue_open_again(struct hw_queue_cell *cell)
+{
+    hw_atomic_store_release(&cell->state, state_of(hw_queue_number(cell), HW_QUEUE_OPEN));
+}
+
 void hw_queue_tell(struct hw_queue *queue)
 {
     hw_atomic_add_seq_cst(&queue->ended, 1);

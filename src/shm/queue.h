@@ -5,7 +5,7 @@
  *   FREE      the producer's; to be filled
  *   READY     handed over; the consumer sees it, in the order of puts, and claims it
  *   OPEN      handed over, but not to the consumer: whoever is told of its number claims it
- *   BUSY      whoever claimed it is at work
+ *   BUSY      whoever claimed it is at work, and may open it again
  *   DONE      with `error` and `moved`; the producer takes them and releases the cell
  *   WITHDRAWN the producer wants nothing any more; the consumer frees the cell when it comes by
  *
@@ -140,6 +140,10 @@ bool hw_queue_claim(struct hw_queue_cell *cell);
 
 /* The cell of job `number` if that is OPEN: the job may be read from now on. NULL: it is not, any more. */
 struct hw_queue_cell *hw_queue_claim_open(struct hw_queue *queue, uint64_t number);
+
+/* Of a cell from hw_queue_claim_open: nobody has claimed it any more. What was written to its job before is
+ * seen by who claims it next. */
+void hw_queue_open_again(struct hw_queue_cell *cell);
 
 /* Of a cell that was claimed: what was done before is seen by who finds it DONE; wakes who sleeps. */
 void hw_queue_end(struct hw_queue *queue, struct hw_queue_cell *cell, int error, uint64_t moved);

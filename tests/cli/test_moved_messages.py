@@ -15,6 +15,10 @@ def test_summary_says_who_moved_messages() -> None:
     one = {"rank": 0, "size": 2, "engine": "thread", "tracked_p2p": 0, "ghost": 1, "p2p": "ghost"}
     moved = {**one, "p2p_offloaded": 3, "p2p_offloaded_bytes": 3 << 20}
     assert "The ghosts moved 3 messages, 3.0 MiB." in "\n".join(summarise([moved]))
+    near = {**moved, "p2p_near": 1, "p2p_near_bytes": 1 << 20}
+    assert "3.0 MiB; receivers read 1 message within a node, 1.0 MiB." in "\n".join(
+        summarise([near])
+    )
     assert "The ghosts moved 0 messages." in "\n".join(summarise([one]))
     declined = {**one, "p2p": "thread", "p2p_reason": "another process declines"}
     crowded = {**declined, "rank": 1, "p2p_reason": "ghosts share cores with the program"}

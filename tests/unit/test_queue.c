@@ -153,6 +153,8 @@ static void open_job_by_its_number(void **state)
     assert_null(hw_queue_claim_open(queue, number + CELLS));
     assert_ptr_equal(hw_queue_claim_open(queue, number), cell);
     assert_null(hw_queue_claim_open(queue, number));
+    hw_queue_open_again(cell);
+    assert_ptr_equal(hw_queue_claim_open(queue, number), cell);
     hw_queue_end(queue, cell, 0, 1);
     hw_queue_release(cell);
     cell = hw_queue_put(&producer, &job, sizeof job, HW_QUEUE_OPEN);

@@ -55,6 +55,7 @@ static void model_wake(void);
 #define hw_queue_next model_next
 #define hw_queue_claim model_claim
 #define hw_queue_claim_open model_claim_open
+#define hw_queue_open_again model_open_again
 #define hw_queue_end model_end
 #define hw_queue_tell model_tell
 #include "../../src/shm/queue.c" /* NOLINT(bugprone-suspicious-include): other atomics */

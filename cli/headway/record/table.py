@@ -193,6 +193,9 @@ PROCESS_COUNTERS = (
     "p2p_held",
     "p2p_seals",
     "p2p_sealed_sends",
+    "p2p_near",
+    "p2p_near_bytes",
+    "p2p_near_left",
     "helper_wakes",
     "helper_wakes_futile",
     "helper_wakes_spared",
@@ -376,6 +379,12 @@ class Record:
     p2p_seals: int = 0
     #: sends on these that ghosts matched
     p2p_sealed_sends: int = 0
+    #: sends within the node whose data their receivers read
+    p2p_near: int = 0
+    #: bytes of these
+    p2p_near_bytes: int = 0
+    #: of these, copied by their sender, which waited while the receiver did not come
+    p2p_near_left: int = 0
     #: times the helper's word woke the progress thread
     helper_wakes: int = 0
     #: of these, for nothing: the program was inside MPI, or nothing was pending any more
@@ -530,6 +539,9 @@ class Record:
             p2p_held=integer(raw, "p2p_held"),
             p2p_seals=integer(raw, "p2p_seals"),
             p2p_sealed_sends=integer(raw, "p2p_sealed_sends"),
+            p2p_near=integer(raw, "p2p_near"),
+            p2p_near_bytes=integer(raw, "p2p_near_bytes"),
+            p2p_near_left=integer(raw, "p2p_near_left"),
             helper_wakes=integer(raw, "helper_wakes"),
             helper_wakes_futile=integer(raw, "helper_wakes_futile"),
             helper_wakes_spared=integer(raw, "helper_wakes_spared"),

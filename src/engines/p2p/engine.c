@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "engines/p2p/ghost/service.h"
 #include "engines/p2p/shared/opened.h"
+#include "engines/p2p/user/near.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/persistent.h"
 #include "engines/p2p/user/receiving.h"
@@ -64,6 +65,7 @@ static enum hw_status begin(void)
         hw_log_fatal("no memory to have messages moved by ghosts; run without HEADWAY_P2P");
         return HW_NOMEM;
     }
+    hw_p2p_near_open();
     hw_p2p_sealed_open();
     hw_p2p_seals_open(!hw_p2p_takes_turns() && !hw_p2p_opened.is_arena_only &&
                           hw_options.p2p == HW_OPTION_P2P_GHOST, /* not auto: no call may decline there */
@@ -91,6 +93,7 @@ static void stop(void)
     hw_engines_end(&hw_engine_p2p);
     look_after();
     hw_p2p_transfers_close();
+    hw_p2p_near_close();
     hw_p2p_persistent_close();
     hw_p2p_sealed_requests_close();
     hw_p2p_sealed_close();
@@ -103,8 +106,9 @@ static void stop(void)
 static void say(void)
 {
     if (has_begun)
-        hw_log_note("ghosts move messages of %llu bytes and more between nodes",
-                    (unsigned long long)min_bytes());
+        hw_log_note("ghosts move messages of %llu bytes and more between nodes%s",
+                    (unsigned long long)min_bytes(),
+                    hw_p2p_opened.neighbours ? ", and receivers read such messages within the node" : "");
     else if (hw_p2p_opened.reason)
         hw_log_note("HEADWAY_P2P=%s: the MPI moves all messages, because %s",
                     hw_options.p2p == HW_OPTION_P2P_AUTO ? "auto" : "ghost", hw_p2p_opened.reason);

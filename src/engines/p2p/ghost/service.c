@@ -5,6 +5,7 @@
 #include "engines/p2p/ghost/credits.h"
 #include "engines/p2p/ghost/incoming.h"
 #include "engines/p2p/ghost/memory.h"
+#include "engines/p2p/ghost/neighbours.h"
 #include "engines/p2p/ghost/outgoing.h"
 #include "engines/p2p/ghost/sealed.h"
 #include "engines/p2p/ghost/users.h"
@@ -43,7 +44,7 @@ static const char *make_block(void)
     size_t bytes = hw_p2p_block_bytes();
     if (hw_options.p2p == HW_OPTION_P2P_AUTO && hw_world_is_crowded(hw_world.own_node->process_count, true))
         return "ghosts share cores with the program";
-    if (hw_world.node_count < 2)
+    if (hw_world.node_count < 2 && !hw_p2p_neighbours_are_wanted())
         return "all processes are on one node";
     if (hw_p2p_room_units(own_place()) == 0)
         return "HEADWAY_STAGING is too small for so many ghosts";
@@ -182,11 +183,15 @@ static void open_all(void)
         is_told && (is_ghost ? open_ghost(socket_fd) : hw_p2p_opened.reason == NULL && take_room(socket_fd));
     is_served = hw_world_have_all(hw_world.node, is_served);
     hw_p2p_opened.is_arena_only = !is_served || !are_users_readable();
+    hw_p2p_neighbours_open(introductions, is_served);
     close_both(socket_fd);
-    bool is_possible = is_served && (!hw_p2p_opened.is_arena_only || hw_ghost_node_memory_has_ranges());
+    bool has_messages = hw_world.node_count > 1 || hw_p2p_opened.near_reason == NULL;
+    bool is_possible =
+        is_served && has_messages && (!hw_p2p_opened.is_arena_only || hw_ghost_node_memory_has_ranges());
     if (!is_possible && hw_p2p_opened.reason == NULL)
-        hw_p2p_opened.reason =
-            is_served ? "its ghost cannot read its memory" : "a process of the node declines";
+        hw_p2p_opened.reason = !is_served      ? "a process of the node declines"
+                               : !has_messages ? "all processes are on one node, and may not read one another"
+                                               : "its ghost cannot read its memory";
     bool is_wired = hw_p2p_wire_open();
     hw_p2p_opened.is_open = hw_world_have_all(hw_world.all, is_possible && is_wired);
     agree_on_magic();
@@ -204,6 +209,7 @@ static void drop_all(void)
         hw_p2p_users_drop();
     }
     hw_p2p_wire_free();
+    hw_p2p_neighbours_drop();
     hw_p2p_memory_drop(hw_p2p_opened.block, hw_p2p_block_bytes());
     hw_p2p_memory_drop(hw_p2p_opened.room, hw_p2p_room_bytes(own_place()));
     hw_p2p_opened.block = NULL;

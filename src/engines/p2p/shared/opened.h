@@ -20,6 +20,10 @@ struct hw_p2p_opened {
     void *room;                        /* of this ghost, or of the one that serves this process (room.h) */
     uint8_t magic[HW_P2P_MAGIC_BYTES]; /* random; of this job */
     const char *reason;                /* why it is not open; NULL: nobody asked */
+    /* Blocks of the node's user processes, by local_index: each may read the memory of each
+     * (ghost/neighbours.h). NULL: not so, and near_reason why, for the record. */
+    struct hw_p2p_block **neighbours;
+    const char *near_reason;
 };
 
 extern HW_HIDDEN struct hw_p2p_opened hw_p2p_opened;

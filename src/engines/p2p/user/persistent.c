@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/user/persistent.h"
 
-#include "engines/p2p/user/own.h"
 #include "engines/p2p/user/turns.h"
 #include "objects/comm_state.h"
 #include "objects/datatype/hold.h"
@@ -100,8 +99,8 @@ static int amend(void *attachment, MPI_Status *status, int error)
 
 static void pause_one(void *attachment)
 {
-    (void)attachment;
-    hw_p2p_own_pause();
+    const struct persistent *persistent = attachment;
+    hw_p2p_transfer_pause(persistent->transfer); /* which is MOVING, so it is there */
 }
 
 static bool is_cancellable(void *attachment)

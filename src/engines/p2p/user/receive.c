@@ -2,6 +2,8 @@
 #include "engines/p2p/user/receive.h"
 
 #include "engines/p2p/shared/room.h"
+#include "engines/p2p/user/dense.h"
+#include "engines/p2p/user/near.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/staged.h"
 #include "ghost/bell.h"
@@ -113,7 +115,7 @@ static bool has_arrived(const void *of)
 
 bool hw_p2p_receive_has_arrived(const struct hw_p2p_receive *receive)
 {
-    return receive->phase != HW_P2P_TICKET || has_arrived(&receive->ticket);
+    return receive->phase != HW_P2P_TICKET || receive->ticket.is_near || has_arrived(&receive->ticket);
 }
 
 /* What does not fill a last element of a derived datatype goes through the MPI, which knows where its basic
@@ -176,16 +178,56 @@ static void give_back(struct hw_p2p_entry *entry, const struct hw_p2p_ticket *ti
         hw_ghost_bell_ring_later(hw_ghost_bell_own());
 }
 
-static void redeem(struct hw_p2p_receive *receive)
+/* How much of the message there is room for. */
+static uint64_t wanted_of(const struct hw_p2p_receive *receive)
+{
+    uint64_t room = room_of(receive);
+    return receive->ticket.bytes < room ? receive->ticket.bytes : room;
+}
+
+/* 0, or an errno. */
+static int take_arrived(const struct hw_p2p_receive *receive)
 {
     const struct hw_p2p_ticket *ticket = &receive->ticket;
     struct hw_p2p_entry *entry = entry_of(ticket);
-    uint64_t room = room_of(receive), bytes = ticket->bytes < room ? ticket->bytes : room;
     hw_p2p_own_wait(has_arrived, ticket);
     int failed = entry->error;
-    if (!failed && !deliver(receive, entry, bytes))
+    if (!failed && !deliver(receive, entry, wanted_of(receive)))
         failed = ENOMEM;
     give_back(entry, ticket);
+    return failed;
+}
+
+/* Straight into the buffer where that has no gaps. 0, or an errno. */
+static int take_near(const struct hw_p2p_receive *receive)
+{
+    uint64_t bytes = wanted_of(receive), size;
+    void *memory = (void *)receive->memory;
+    if (receive->is_basic || hw_p2p_element_of(receive->type, &size) != HW_DATATYPE_NULL)
+        return hw_p2p_near_read(&receive->ticket, memory, bytes);
+    char *copy = malloc((size_t)bytes + 1);
+    int failed = hw_p2p_near_read(&receive->ticket, copy, bytes);
+    if (!failed)
+        unpack(receive, copy, bytes);
+    free(copy);
+    return failed;
+}
+
+void hw_p2p_receive_fetch(struct hw_p2p_receive *receive)
+{
+    if (receive->phase != HW_P2P_TICKET || !receive->ticket.is_near || receive->is_fetched)
+        return;
+    receive->failed = take_near(receive);
+    receive->is_fetched = true;
+}
+
+static void redeem(struct hw_p2p_receive *receive)
+{
+    const struct hw_p2p_ticket *ticket = &receive->ticket;
+    uint64_t room = room_of(receive), bytes = wanted_of(receive);
+    hw_p2p_receive_fetch(receive);
+    int failed = receive->is_fetched ? receive->failed : take_arrived(receive);
+    receive->is_fetched = false;
     HW_COUNT(p2p_tickets);
     hw_bottom.Status_set_elements(&receive->status, HW_BYTE, (int)bytes);
     receive->phase = HW_P2P_DONE;

@@ -37,7 +37,9 @@ struct hw_p2p_receive {
     struct hw_p2p_envelope envelope;
     MPI_Status status; /* what the program gets; from PLAIN on, if has_status */
     bool has_status;
-    int error; /* from DONE on: MPI_SUCCESS or MPI_ERR_TRUNCATE, which has been raised; */
+    bool is_fetched; /* within the node: the data are in the buffer, though nobody has asked for them; or: */
+    int failed;      /* the errno of that, 0: none */
+    int error;       /* from DONE on: MPI_SUCCESS or MPI_ERR_TRUNCATE, which has been raised; */
 };
 
 /* OUTLASTS: it lives on when the call is over. */
@@ -57,6 +59,9 @@ void hw_p2p_receive_land(struct hw_p2p_receive *receive, const MPI_Status *statu
 
 /* Whether the rest needs no wait. */
 bool hw_p2p_receive_has_arrived(const struct hw_p2p_receive *receive);
+
+/* Of one that landed: a ticket from the own node is redeemed ahead of `finish`. */
+void hw_p2p_receive_fetch(struct hw_p2p_receive *receive);
 
 /* After `land`: the data, and the status. Waits for ghosts if it must. Returns an MPI error code, raised. */
 int hw_p2p_receive_finish(struct hw_p2p_receive *receive, MPI_Status *status);

@@ -25,10 +25,12 @@ struct hw_p2p_receiving {
     MPI_Request other; /* null: none */
     void *memory;      /* is freed with it */
     MPI_Request handle;
-    struct hw_p2p_receiving *next; /* of those that the program has given up */
+    struct hw_p2p_receiving *next;          /* of those that the program has given up */
+    struct hw_p2p_receiving *after, **link; /* of those that are served; NULL: it is not */
 };
 
 static struct hw_p2p_receiving *abandoned; /* in turns */
+static struct hw_p2p_receiving *served;
 
 struct hw_p2p_receiving *hw_p2p_receiving_make(void)
 {
@@ -39,9 +41,34 @@ struct hw_p2p_receiving *hw_p2p_receiving_make(void)
     return made;
 }
 
+/* Where threads take turns there is no list, nor where the node has no such messages. A persistent one is not
+ * looked at behind the doors. */
+static void enlist(struct hw_p2p_receiving *receiving, MPI_Request request)
+{
+    if (hw_p2p_takes_turns() || hw_p2p_opened.neighbours == NULL || receiving->is_persistent)
+        return;
+    receiving->handle = request;
+    receiving->after = served;
+    receiving->link = &served;
+    if (served)
+        served->link = &receiving->after;
+    served = receiving;
+}
+
+static void delist(struct hw_p2p_receiving *receiving)
+{
+    if (receiving->link == NULL)
+        return;
+    *receiving->link = receiving->after;
+    if (receiving->after)
+        receiving->after->link = receiving->link;
+    receiving->link = NULL;
+}
+
 static void freed(void *attachment)
 {
     struct hw_p2p_receiving *receiving = attachment;
+    delist(receiving);
     hw_p2p_receive_end(&receiving->receive);
     free(receiving->memory);
     free(receiving);
@@ -291,6 +318,7 @@ static int start(void *attachment, MPI_Request *request)
 static void on_abandoned(void *attachment, MPI_Request request)
 {
     struct hw_p2p_receiving *receiving = attachment;
+    delist(receiving);
     receiving->handle = request;
     bool has_turn = hw_p2p_turn_begin();
     receiving->next = abandoned;
@@ -316,6 +344,17 @@ void hw_p2p_receiving_attach(struct hw_p2p_receiving *receiving, MPI_Request req
                                    .attachment = receiving,
                                    .bytes = receive->count > 0 ? (uint64_t)receive->count * receive->size : 0,
                                    .is_persistent = receiving->is_persistent});
+    enlist(receiving, request);
+}
+
+void hw_p2p_receiving_serve(void)
+{
+    for (struct hw_p2p_receiving *one = hw_p2p_takes_turns() ? NULL : served, *after; one; one = after) {
+        after = one->after;
+        if (one->receive.phase == HW_P2P_OPEN)
+            look_at(one, one->handle);
+        hw_p2p_receive_fetch(&one->receive);
+    }
 }
 
 /* Whatever tells the program that such a receive is through tells it after its ticket came: the data must be

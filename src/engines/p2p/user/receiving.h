@@ -21,6 +21,10 @@ void hw_p2p_receiving_add(struct hw_p2p_receiving *receiving, MPI_Request reques
 
 void hw_p2p_receiving_attach(struct hw_p2p_receiving *receiving, MPI_Request request);
 
+/* Of a thread that waits for another process of the node: fetches what has a ticket from there, for that one
+ * may wait likewise. Not where threads take turns, since another may wait for the same request. */
+void hw_p2p_receiving_serve(void);
+
 /* Receives that were freed while they were active. */
 void hw_p2p_receiving_look_after(void);
 

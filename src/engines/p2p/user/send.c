@@ -2,7 +2,6 @@
 #include "engines/p2p/user/send.h"
 
 #include "engines/p2p/user/generalized.h"
-#include "engines/p2p/user/own.h"
 #include "engines/p2p/user/turns.h"
 #include "real/constants.h"
 
@@ -47,11 +46,7 @@ static int amend(void *attachment, MPI_Status *status, int error)
     return error != MPI_SUCCESS ? error : hw_p2p_transfer_error(transfer);
 }
 
-static void pause_one(void *attachment)
-{
-    (void)attachment;
-    hw_p2p_own_pause();
-}
+static void pause_one(void *attachment) { hw_p2p_transfer_pause(attachment); }
 
 static bool is_cancellable(void *attachment)
 {

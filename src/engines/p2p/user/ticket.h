@@ -18,7 +18,8 @@ struct hw_p2p_ticket {
     uint8_t magic[HW_P2P_MAGIC_BYTES];
     uint32_t version;
     int32_t from; /* rank in the program's world */
-    uint64_t number, bytes, unused;
+    uint64_t number, bytes;
+    uint64_t is_near; /* 1: `number` is that of a cell of the sender's queue, from the same node (near.h) */
 };
 static_assert(sizeof(struct hw_p2p_ticket) == HW_P2P_TICKET_BYTES, "it travels as bytes");
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "engines/p2p/shared/room.h"
 #include "engines/p2p/user/dense.h"
+#include "engines/p2p/user/near.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/pieces.h"
 #include "engines/p2p/user/readable.h"
@@ -50,9 +51,15 @@ static void miss(struct hw_p2p_credit *credit, uint32_t units)
     hw_ghost_bell_ring_later(hw_ghost_bell_own());
 }
 
+static bool is_near(int process) { return hw_world.processes[process].node == hw_world_own_node(); }
+
 /* Takes room for the message on the receiver's node. False: there is none. */
 static bool find_room(int to, uint64_t bytes, struct hw_p2p_job *job)
 {
+    if (is_near(to)) {
+        *job = (struct hw_p2p_job){.bytes = bytes, .to = to};
+        return hw_p2p_near_take_room(bytes);
+    }
     int rank = hw_world.processes[to].user_rank, place = hw_world_ghost_place(to);
     uint64_t units = hw_p2p_units_of(bytes);
     struct hw_p2p_out *out = hw_p2p_out_of(hw_p2p_opened.block, rank);
@@ -69,8 +76,11 @@ static bool find_room(int to, uint64_t bytes, struct hw_p2p_job *job)
 
 static void give_room_back(const struct hw_p2p_job *job)
 {
-    hw_p2p_credit_give(hw_p2p_credit_of(hw_p2p_opened.block, hw_world_ghost_place(job->to)),
-                       (uint32_t)hw_p2p_units_of(job->bytes));
+    if (is_near(job->to))
+        hw_p2p_near_give_room(job->bytes);
+    else
+        hw_p2p_credit_give(hw_p2p_credit_of(hw_p2p_opened.block, hw_world_ghost_place(job->to)),
+                           (uint32_t)hw_p2p_units_of(job->bytes));
 }
 
 bool hw_p2p_transfer_is_small(const struct hw_p2p_sent *sent)
@@ -98,9 +108,7 @@ static const char *refuse(const struct hw_p2p_sent *sent, int *to)
     if (members == NULL || sent->dest < 0 || sent->dest >= members->size)
         return "p2p: on an intercommunicator, or to a process outside of the world";
     *to = members->processes[sent->dest];
-    if (hw_world.processes[*to].node == hw_world_own_node())
-        return "p2p: within the node";
-    return NULL;
+    return is_near(*to) ? hw_p2p_near_refuse(*to) : NULL;
 }
 
 bool hw_p2p_transfer_refuses(const struct hw_p2p_sent *sent)
@@ -123,6 +131,8 @@ static const char *find_bytes(const struct hw_p2p_sent *sent, struct hw_p2p_job 
     job->address = (uint64_t)(uintptr_t)sent->buf;
     if (hw_p2p_element_of(sent->datatype, &size) != HW_DATATYPE_NULL)
         return hw_p2p_is_readable(sent->buf, job->bytes) ? NULL : unreadable;
+    if (is_near(job->to))
+        return "p2p: within the node, of a datatype with gaps";
     struct hw_p2p_piece *pieces =
         hw_p2p_pieces_make(sent->buf, sent->count, sent->datatype, &job->pieces, &reason);
     if (pieces == NULL)
@@ -145,7 +155,7 @@ static const char *judge(const struct hw_p2p_sent *sent, struct hw_p2p_job *job)
     if (reason)
         return reason;
     uint64_t bytes = hw_engines_bytes(sent->count, sent->datatype);
-    if (is_auto && !hw_p2p_worth_ask(&worths[hw_p2p_worth_class(bytes)]))
+    if (is_auto && !is_near(to) && !hw_p2p_worth_ask(&worths[hw_p2p_worth_class(bytes)]))
         return "p2p: not worth it, since its sender waits at once";
     if (!find_room(to, bytes, job))
         return "p2p: no room on the receiver's node";
@@ -164,6 +174,41 @@ static void take_cell(struct hw_p2p_transfer *transfer)
     transfer->error = transfer->cell->error;
     hw_queue_release(transfer->cell);
     transfer->cell = NULL;
+    if (transfer->ticket.is_near)
+        hw_p2p_near_give_room(transfer->ticket.bytes);
+}
+
+/* Within the node: nobody will come for what was cancelled, and somebody may be late. */
+static void look_near(struct hw_p2p_transfer *transfer)
+{
+    if (transfer->is_cancelled && hw_queue_withdraw(transfer->cell)) {
+        hw_p2p_near_give_room(transfer->ticket.bytes);
+        transfer->cell = NULL;
+    } else if (hw_p2p_near_is_late(&transfer->asked) && hw_p2p_near_leave(transfer->cell)) {
+        transfer->cell = NULL;
+    }
+}
+
+static void wait_near(struct hw_p2p_transfer *transfer)
+{
+    uint64_t began_ns = hw_clock_now_ns();
+    while (!hw_queue_is_done(transfer->cell)) {
+        look_near(transfer);
+        if (transfer->cell == NULL)
+            break;
+        hw_p2p_near_pause(transfer->cell);
+    }
+    HW_COUNT_ADD(p2p_waited_ns, hw_clock_now_ns() - began_ns);
+    if (transfer->cell)
+        take_cell(transfer);
+}
+
+void hw_p2p_transfer_pause(const struct hw_p2p_transfer *transfer)
+{
+    if (transfer->ticket.is_near && transfer->cell)
+        hw_p2p_near_pause(transfer->cell);
+    else
+        hw_p2p_own_pause();
 }
 
 static bool look(struct hw_p2p_transfer *transfer)
@@ -173,6 +218,8 @@ static bool look(struct hw_p2p_transfer *transfer)
     MPI_Request request = hw_atomic_load_relaxed(&transfer->ticket_request);
     if (transfer->cell && hw_queue_is_done(transfer->cell))
         take_cell(transfer);
+    else if (transfer->cell && transfer->ticket.is_near)
+        look_near(transfer);
     if (request == HW_REQUEST_NULL)
         return transfer->cell == NULL;
     if (hw_bottom.Test(&request, &flag, &status) != MPI_SUCCESS)
@@ -185,7 +232,9 @@ static bool look(struct hw_p2p_transfer *transfer)
 
 static void wait_for(struct hw_p2p_transfer *transfer)
 {
-    if (transfer->cell) {
+    if (transfer->cell && transfer->ticket.is_near) {
+        wait_near(transfer);
+    } else if (transfer->cell) {
         hw_p2p_own_wait(is_cell_done, transfer->cell);
         take_cell(transfer);
     }
@@ -252,7 +301,7 @@ int hw_p2p_transfer_error(const struct hw_p2p_transfer *transfer)
 
 void hw_p2p_transfer_end(struct hw_p2p_transfer *transfer)
 {
-    if (transfer->is_cancelled) {
+    if (transfer->is_cancelled && !transfer->ticket.is_near) {
         bool has_turn = hw_p2p_turn_begin();
         hw_p2p_withdrawn_add(&producer, transfer->to, transfer->ticket.number);
         hw_p2p_turn_end(has_turn);
@@ -330,12 +379,17 @@ static struct hw_p2p_transfer *hand_over(const struct hw_p2p_job *job, MPI_Comm 
                                               .number = job->number,
                                               .bytes = job->bytes};
     memcpy(transfer->ticket.magic, hw_p2p_opened.magic, sizeof transfer->ticket.magic);
-    transfer->cell = hw_queue_put(&producer, job, sizeof *job, HW_QUEUE_READY);
+    transfer->ticket.is_near = is_near(job->to);
+    transfer->cell =
+        hw_queue_put(&producer, job, sizeof *job, transfer->ticket.is_near ? HW_QUEUE_OPEN : HW_QUEUE_READY);
     if (transfer->cell == NULL) {
         hw_p2p_transfer_end(transfer);
         return NULL;
     }
-    numbers[hw_world.processes[job->to].user_rank]++;
+    if (transfer->ticket.is_near)
+        transfer->ticket.number = hw_queue_number(transfer->cell);
+    else
+        numbers[hw_world.processes[job->to].user_rank]++;
     return transfer;
 }
 
@@ -358,9 +412,20 @@ struct hw_p2p_transfer *hw_p2p_transfer_begin(const struct hw_p2p_sent *sent, bo
     hw_p2p_turn_end(has_turn);
     if (reason)
         hw_record_declined(reason);
-    if (transfer && is_auto)
+    if (transfer && is_auto && !transfer->ticket.is_near)
         transfer->posted_ns = hw_clock_now_ns();
     return transfer;
+}
+
+static void count_one(const struct hw_p2p_ticket *ticket)
+{
+    if (ticket->is_near) {
+        HW_COUNT(p2p_near);
+        HW_COUNT_ADD(p2p_near_bytes, ticket->bytes);
+    } else {
+        HW_COUNT(p2p_offloaded);
+        HW_COUNT_ADD(p2p_offloaded_bytes, ticket->bytes);
+    }
 }
 
 /* The ticket goes where the message would, as the first elements of it. */
@@ -371,19 +436,19 @@ int hw_p2p_transfer_tell(struct hw_p2p_transfer *transfer, const struct hw_p2p_s
     MPI_Count count =
         size ? (MPI_Count)(HW_P2P_TICKET_BYTES / size) : 0; /* judge has seen that it is not 0 */
     MPI_Request request = HW_REQUEST_NULL;
-    struct hw_ghost_bell *bell = hw_ghost_bell_own();
+    bool is_within = transfer->ticket.is_near;
+    struct hw_ghost_bell *bell = is_within ? NULL : hw_ghost_bell_own();
     hw_ghost_bell_post_begin(bell);
     int rc = sent->real(&transfer->ticket, count, element, sent->dest, sent->tag, sent->comm, &request);
     hw_ghost_bell_ring_later(bell); /* it may take the core until the kernel's next tick */
     hw_ghost_bell_post_end(bell);
     if (rc == MPI_SUCCESS) {
         hw_atomic_store_relaxed(&transfer->ticket_request, request);
-        HW_COUNT(p2p_offloaded);
-        HW_COUNT_ADD(p2p_offloaded_bytes, transfer->ticket.bytes);
+        count_one(&transfer->ticket);
         return rc;
     }
-    hw_p2p_transfer_wait(transfer);
     transfer->is_cancelled = true; /* nobody will ask for what was handed over */
+    hw_p2p_transfer_wait(transfer);
     hw_p2p_transfer_end(transfer);
     return rc;
 }

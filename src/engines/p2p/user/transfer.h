@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A message that a ghost moves, and its ticket: elements of one basic datatype, in a row or in long blocks,
- * between nodes, where the receiver's node has room and a cell is free. Threads of the program, inside a
- * hook; one at a time for each, but for cancelling. */
+ * between nodes, where the receiver's node has room and a cell is free. Likewise one within the node, whose
+ * receiver reads it (near.h). Threads of the program, inside a hook; one at a time for each, but for
+ * cancelling. */
 #ifndef HW_ENGINES_P2P_USER_TRANSFER_H
 #define HW_ENGINES_P2P_USER_TRANSFER_H
 
@@ -38,6 +39,7 @@ struct hw_p2p_transfer {
     int to;                                   /* rank in hw_world.all */
     bool is_cancelled;
     bool is_told;        /* send.c */
+    uint32_t asked;      /* of one within the node: near.h */
     atomic_bool is_busy; /* turns.h */
     MPI_Comm comm;
     struct hw_p2p_ticket ticket;
@@ -57,6 +59,8 @@ struct hw_p2p_transfer *hw_p2p_transfer_begin(const struct hw_p2p_sent *sent, bo
 int hw_p2p_transfer_tell(struct hw_p2p_transfer *transfer, const struct hw_p2p_sent *sent);
 
 bool hw_p2p_transfer_is_over(struct hw_p2p_transfer *transfer);
+/* Between two looks at one that has a cell yet. */
+void hw_p2p_transfer_pause(const struct hw_p2p_transfer *transfer);
 void hw_p2p_transfer_wait(struct hw_p2p_transfer *transfer);
 /* The ticket, which the MPI may still have where it waits for a receive. What was handed over ends by itself,
  * and soon. Whether it was cancelled is known when it is over. */
