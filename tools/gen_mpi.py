@@ -376,9 +376,8 @@ class Generator:
             return f"{head}    return hw_real.{name}({arguments});\n{tail}"
         call, after = self.outermost_call(name, p, function), ""
         translate = translations(function, p)
-        if function.kind == "posted":
-            posted = f"hw_{function.group}_posted({function.posted});"
-            after = f"    if (rc == MPI_SUCCESS)\n        {posted}\n"
+        if function.kind == "posted" and not function.asked:
+            after = posted(function)
         elif function.after:
             after = f"    if (rc == MPI_SUCCESS)\n        {function.after};\n"
         outside, leave = "hw_inside_depth(inside) == HW_INSIDE_NO", "leave"
@@ -395,9 +394,9 @@ class Generator:
             f"    hw_inside_{leave}(inside);\n    return rc;\n"
         )
         section = "HW_NESTED" if is_frequent else "HW_NESTED_RARE"
-        cold = ""
+        cold = plainly(p, function) if function.kind == "posted" and function.asked else ""
         if function.asked and function.kind != "hook":
-            cold = self.asking(name, p, function, "HW_ASKED" if is_frequent else section)
+            cold += self.asking(name, p, function, "HW_ASKED" if is_frequent else section)
         cold += gen_profiled.profiled(p, function, translate, call, after)
         cold += gen_profiled.slow(p, function, translate, after if function.after else "", section)
         return "\n".join(map(wrap, cold.split("\n"))) + head + body + tail
@@ -426,7 +425,7 @@ class Generator:
                 for q, line in zip(moved, after.splitlines(), strict=True)
             )
             return f"{head}{body}    return rc;\n}}\n"
-        asked = f"(rc = {ask}) != HW_DECLINES ? rc : hw_real.{name}({arguments})"
+        asked = f"(rc = {ask}) != HW_DECLINES ? rc : {declined(name, function)}({arguments})"
         call = f"HW_BLOCKING({asked})" if function.is_blocking else asked
         return head + "    int rc;\n" + wrap(f"    return {call};") + "\n}\n"
 
@@ -437,7 +436,7 @@ class Generator:
     def real_or_hook(self, name: str, p: Prototype, function: Function) -> str:
         """The real call or its hook; after a test where the hook may have nothing to do."""
         arguments = p.arguments()
-        call = f"hw_real.{name}({arguments})"
+        call = f"{declined(name, function)}({arguments})"
         if function.asked and function.kind != "hook":
             test = f"hw_engines_is_asked_{function.asked}()"
             if function.is_blocking:
@@ -463,6 +462,24 @@ class Generator:
         if function.sized:
             return f"HW_UNLIKELY(!hw_track_is_small({function.sized})) ? {hook} : {call}"
         return hook
+
+
+def posted(function: Function) -> str:
+    """What follows the real call of one of class posted."""
+    call = f"hw_{function.group}_posted({function.posted});"
+    return f"    if (rc == MPI_SUCCESS)\n        {call}\n"
+
+
+def declined(name: str, function: Function) -> str:
+    """What is called where no engine takes the call."""
+    return f"{'plain_' if function.kind == 'posted' and function.asked else 'hw_real.'}{name}"
+
+
+def plainly(p: Prototype, function: Function) -> str:
+    """The real call, and what follows it, of one that engines are asked about."""
+    head = p.declaration(f"plain_{p.name}", "static inline ")
+    call = f"    int rc = hw_real.{p.name}({p.arguments()});\n"
+    return f"{head}\n{{\n{call}{posted(function)}    return rc;\n}}\n\n"
 
 
 def write_if_changed(path: Path, text: str) -> None:

@@ -303,7 +303,7 @@ def mark_asked(spec: Spec, groups: dict[str, Any]) -> None:
         spec.asked_widened[group] |= dict.fromkeys(spec.asked_moved[group], "MPI_Count *")
         for name in [*lists.get("functions", []), *lists.get("only", [])]:
             function = spec.find(name)
-            if function.kind not in ("hook", "pass", "world") or function.asked:
+            if function.kind not in ("hook", "pass", "posted", "world") or function.asked:
                 raise HeaderError(f"spec: engines cannot be asked about {name}, or are twice")
             function.asked = group
             function.only_asked = name in lists.get("only", [])

@@ -218,6 +218,20 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_COLL",
+        type="enum",
+        default="thread",
+        values=("thread", "ghost"),
+        accepted="thread | ghost",
+        brief="who makes nonblocking collectives",
+        help=(
+            "thread: the MPI, helped by the progress thread. ghost: the ghosts, with "
+            "HEADWAY_GHOSTS: MPI_Ibcast, MPI_Iallgather and MPI_Ialltoall of HEADWAY_OFFLOAD_MIN "
+            "bytes and more for a process, on MPI_COMM_WORLD and what MPI_Comm_dup made of it, in "
+            "jobs of several nodes. The MPI makes all others."
+        ),
+    ),
+    Option(
         name="HEADWAY_OFFLOAD_MIN",
         type="integer",
         default="auto",
@@ -229,7 +243,9 @@ OPTIONS: tuple[Option, ...] = (
         brief="smallest message that ghosts move",
         help=(
             "auto: what the MPI would not send at once, 64 KiB at least. Smaller messages are the "
-            "MPI's, as they are without ghosts."
+            "MPI's, as they are without ghosts. Of nonblocking collectives (HEADWAY_COLL) it is "
+            "the bytes between two processes that count, and the largest value that a process "
+            "has."
         ),
     ),
     Option(

@@ -56,7 +56,7 @@ struct hw_engine_message {
     bool is_receive;
 };
 
-enum { HW_ENGINES_MAX = 8 };
+enum { HW_ENGINES_MAX = 10 };
 
 /* Of less than so many bytes packed in one call nobody is asked; of such messages perhaps. */
 enum { HW_ENGINES_PACK_BYTES = 1024 };

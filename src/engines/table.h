@@ -11,6 +11,7 @@
     X(rma) \
     X(pack) \
     X(p2p) \
+    X(coll) \
     X(pack_messages) \
     X(pack_puts) \
     X(helper) \

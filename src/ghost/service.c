@@ -47,7 +47,7 @@ const struct hw_ghost_service *hw_ghost_service_at(int index)
 bool hw_ghost_services_are_dispensable(void)
 {
     return hw_real_ends_without_dead() && hw_options.redirect == HW_OPTION_REDIRECT_OFF &&
-           hw_options.p2p == HW_OPTION_P2P_THREAD;
+           hw_options.p2p == HW_OPTION_P2P_THREAD && hw_options.coll == HW_OPTION_COLL_THREAD;
 }
 
 void hw_ghost_services_lost(void)

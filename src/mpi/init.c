@@ -77,6 +77,10 @@ static bool are_options_possible(void)
                      "(ulimit -r), or set HEADWAY_PRIORITY=auto");
         return false;
     }
+    if (hw_options.coll == HW_OPTION_COLL_GHOST && !has_ghosts) {
+        hw_log_fatal("HEADWAY_COLL=ghost: there are no ghosts to make collectives; set HEADWAY_GHOSTS=1 too");
+        return false;
+    }
     if (hw_options.p2p == HW_OPTION_P2P_THREAD || (hw_options.p2p == HW_OPTION_P2P_AUTO && !has_ghosts))
         return true;
     int64_t machine_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);

@@ -12,6 +12,7 @@ struct hw_world_terms hw_world_terms_own(void)
                                    .trigger = (int32_t)hw_options.trigger,
                                    .adapt = (int32_t)hw_options.adapt,
                                    .p2p = (int32_t)hw_options.p2p,
+                                   .coll = (int32_t)hw_options.coll,
                                    .staging_bytes = hw_options.staging_bytes};
 }
 
@@ -23,6 +24,7 @@ static struct hw_options options_of(const struct hw_world_terms *terms)
     options.trigger = (enum hw_option_trigger)terms->trigger;
     options.adapt = (enum hw_option_adapt)terms->adapt;
     options.p2p = (enum hw_option_p2p)terms->p2p;
+    options.coll = (enum hw_option_coll)terms->coll;
     options.staging_bytes = terms->staging_bytes;
     return options;
 }
@@ -64,6 +66,8 @@ enum hw_status hw_world_terms_compare(const struct hw_world_terms *first, const 
         differing = offsetof(struct hw_options, adapt);
     else if (first->p2p != other->p2p)
         differing = offsetof(struct hw_options, p2p);
+    else if (first->coll != other->coll)
+        differing = offsetof(struct hw_options, coll);
     else if (first->p2p != HW_OPTION_P2P_THREAD && first->staging_bytes != other->staging_bytes)
         differing = offsetof(struct hw_options, staging_bytes);
     else

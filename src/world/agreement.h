@@ -16,6 +16,7 @@ struct hw_world_terms {
     int32_t trigger;  /* enum hw_option_trigger: whether it may be the helper */
     int32_t adapt;    /* enum hw_option_adapt */
     int32_t p2p;      /* enum hw_option_p2p */
+    int32_t coll;     /* enum hw_option_coll */
     int64_t staging_bytes;
 };
 

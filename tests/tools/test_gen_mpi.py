@@ -157,8 +157,17 @@ def test_engines_are_asked(tmp_path: Path) -> None:
     arguments = "const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request"
     assert f"int (*isend)({arguments});" in " ".join(calls.split())
     assert "HW_ENGINES_ASK(p2p, barrier, comm);" in calls
-    status, error = generate(tmp_path, asked='"Ibarrier"')
-    assert status == 1 and "engines cannot be asked about Ibarrier" in error
+    status, error = generate(tmp_path, asked='"Barrier", "Barrier"')
+    assert status == 1 and "engines cannot be asked about Barrier, or are twice" in error
+
+
+def test_what_an_engine_took_is_not_told_of(tmp_path: Path) -> None:
+    assert generate(tmp_path, asked='"Ibarrier"') == (0, "")
+    ibarrier = entry(tmp_path, "Ibarrier")
+    arguments = "(comm, request)"
+    assert f"!= HW_DECLINES ? rc : plain_Ibarrier{arguments};" in ibarrier
+    assert f"asked_Ibarrier{arguments} : plain_Ibarrier{arguments};" in ibarrier
+    assert ibarrier.count(f"hw_icollective_posted{arguments};") == 1
 
 
 def test_functions_share_a_member(tmp_path: Path) -> None:

@@ -493,3 +493,27 @@ TOLD_CASES = (
     halo(64 * KIB, steps=160),
     Case("1 pair", "multipair", (MIB,), {"iterations": "40"}, "wire"),
 )
+
+
+#: what a profile is asked to predict
+PREDICTED = tuple(
+    with_beside(case)
+    for case in (
+        exchange("256 KiB, waitall", 256 * KIB),
+        exchange("1 MiB, waitall", MIB),
+        exchange("4 MiB, waitall", 4 * MIB),
+        exchange("4 x 256 KiB, each", MIB, messages="4", completion="each"),
+        exchange("4 x 1 MiB, each", 4 * MIB, messages="4", completion="each"),
+        exchange("1 MiB, tests", MIB, completion="test"),
+        collective("ialltoallv", (MIB,)),
+        collective("iallgather", (MIB,)),
+        collective("iallreduce", (MIB,)),
+        halo(64 * KIB, warmup="12"),
+    )
+)
+
+COLLECTIVES_OF_GHOSTS = tuple(
+    with_beside(collective(name, (size,)))
+    for name in ("ibcast", "iallgather", "ialltoall")
+    for size in (256 * KIB, MIB, 4 * MIB)
+)

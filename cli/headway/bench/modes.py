@@ -97,9 +97,9 @@ def told_modes(preloaded: dict[str, str]) -> list[Mode]:
     ]
 
 
-def moved_mode(preloaded: dict[str, str]) -> Mode:
-    """Ghosts move the messages, and no thread helps."""
-    ghosts = {"HEADWAY_GHOSTS": "1", "HEADWAY_P2P": "ghost", "HEADWAY_ENGINE": "off"}
+def moved_mode(preloaded: dict[str, str], what: str) -> Mode:
+    """Ghosts move WHAT, messages (P2P) or collectives (COLL), and no thread helps."""
+    ghosts = {"HEADWAY_GHOSTS": "1", f"HEADWAY_{what}": "ghost", "HEADWAY_ENGINE": "off"}
     return Mode("headway-moved", {**preloaded, **ghosts}, ghosts=1, transport="auto")
 
 
@@ -185,7 +185,9 @@ def modes_make(
         if "helper" in suite.extra_modes:
             modes += told_modes(preloaded)
         if "moved" in suite.extra_modes:
-            modes.append(moved_mode(preloaded))
+            modes.append(moved_mode(preloaded, "P2P"))
+        if "coll-moved" in suite.extra_modes:
+            modes.append(moved_mode(preloaded, "COLL"))
         if "off" in suite.extra_modes:
             modes.append(Mode("headway-off", {**preloaded, "HEADWAY_ENGINE": "off"}))
         if "profile" in suite.extra_modes:

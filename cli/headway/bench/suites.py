@@ -10,6 +10,7 @@ from headway.bench.cases import (
     CAUSES,
     CHANGING,
     COLLECTIVES,
+    COLLECTIVES_OF_GHOSTS,
     KIB,
     LARGE_SIZES,
     LOCKALL,
@@ -17,6 +18,7 @@ from headway.bench.cases import (
     NOTHING,
     PACKED_TYPES,
     PATTERN_PHASES,
+    PREDICTED,
     REORDERED,
     SENT_TYPES,
     SINGLE_OPERATIONS,
@@ -203,6 +205,14 @@ _SUITES = (
         launches=3,
     ),
     Suite(
+        "coll-moved",
+        "Nonblocking collectives: made by the MPI, by the MPI with the thread, or by ghosts",
+        COLLECTIVES_OF_GHOSTS,
+        sockbufs=("small",),
+        extra_modes=("coll-moved",),
+        launches=3,
+    ),
+    Suite(
         "halo",
         "Heat solver, interior update as long as the wire",
         (halo(16 * KIB), halo(64 * KIB), halo(128 * KIB)),
@@ -216,21 +226,7 @@ _SUITES = (
     Suite(
         "prediction",
         "What a profile predicts, and what then happens",
-        tuple(
-            with_beside(case)
-            for case in (
-                exchange("256 KiB, waitall", 256 * KIB),
-                exchange("1 MiB, waitall", MIB),
-                exchange("4 MiB, waitall", 4 * MIB),
-                exchange("4 x 256 KiB, each", MIB, messages="4", completion="each"),
-                exchange("4 x 1 MiB, each", 4 * MIB, messages="4", completion="each"),
-                exchange("1 MiB, tests", MIB, completion="test"),
-                collective("ialltoallv", (MIB,)),
-                collective("iallgather", (MIB,)),
-                collective("iallreduce", (MIB,)),
-                halo(64 * KIB, warmup="12"),
-            )
-        ),
+        PREDICTED,
         sockbufs=("small",),
         extra_modes=("profile", "transport"),
         launches=3,

@@ -196,6 +196,8 @@ PROCESS_COUNTERS = (
     "p2p_near",
     "p2p_near_bytes",
     "p2p_near_left",
+    "coll_moved",
+    "coll_moved_bytes",
     "helper_wakes",
     "helper_wakes_futile",
     "helper_wakes_spared",
@@ -385,6 +387,10 @@ class Record:
     p2p_near_bytes: int = 0
     #: of these, copied by their sender, which waited while the receiver did not come
     p2p_near_left: int = 0
+    #: nonblocking collectives that ghosts made
+    coll_moved: int = 0
+    #: bytes that this process gave to or took from one other in these
+    coll_moved_bytes: int = 0
     #: times the helper's word woke the progress thread
     helper_wakes: int = 0
     #: of these, for nothing: the program was inside MPI, or nothing was pending any more
@@ -542,6 +548,8 @@ class Record:
             p2p_near=integer(raw, "p2p_near"),
             p2p_near_bytes=integer(raw, "p2p_near_bytes"),
             p2p_near_left=integer(raw, "p2p_near_left"),
+            coll_moved=integer(raw, "coll_moved"),
+            coll_moved_bytes=integer(raw, "coll_moved_bytes"),
             helper_wakes=integer(raw, "helper_wakes"),
             helper_wakes_futile=integer(raw, "helper_wakes_futile"),
             helper_wakes_spared=integer(raw, "helper_wakes_spared"),

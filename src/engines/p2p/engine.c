@@ -18,13 +18,11 @@
 #include "engines/p2p/user/sealed_requests.h"
 #include "engines/p2p/user/transfer.h"
 #include "engines/p2p/user/turns.h"
+#include "ghost/offload.h"
 #include "real/constants.h"
-#include "real/eager.h"
 #include "world/members.h"
 
 #include <stddef.h>
-
-enum { LEAST_BYTES = 65536 };
 
 extern const struct hw_engine hw_engine_p2p;
 
@@ -44,14 +42,6 @@ static void joined(int level, bool is_session)
         hw_p2p_turns_take();
 }
 
-static uint64_t min_bytes(void)
-{
-    if (hw_options.offload_min_bytes > 0)
-        return (uint64_t)hw_options.offload_min_bytes;
-    uint64_t eager = hw_real_eager_limit();
-    return eager < LEAST_BYTES ? LEAST_BYTES : eager + 1;
-}
-
 static enum hw_status begin(void)
 {
     if (hw_options.p2p == HW_OPTION_P2P_THREAD)
@@ -61,7 +51,8 @@ static enum hw_status begin(void)
             hw_record_declined(hw_p2p_opened.reason);
         return HW_DECLINED;
     }
-    if (!hw_p2p_own_open() || !hw_p2p_transfers_open(min_bytes(), hw_options.p2p == HW_OPTION_P2P_AUTO)) {
+    if (!hw_p2p_own_open() ||
+        !hw_p2p_transfers_open(hw_ghost_offload_min_bytes(), hw_options.p2p == HW_OPTION_P2P_AUTO)) {
         hw_log_fatal("no memory to have messages moved by ghosts; run without HEADWAY_P2P");
         return HW_NOMEM;
     }
@@ -69,7 +60,7 @@ static enum hw_status begin(void)
     hw_p2p_sealed_open();
     hw_p2p_seals_open(!hw_p2p_takes_turns() && !hw_p2p_opened.is_arena_only &&
                           hw_options.p2p == HW_OPTION_P2P_GHOST, /* not auto: no call may decline there */
-                      min_bytes());
+                      hw_ghost_offload_min_bytes());
     has_begun = has_moved = true;
     return HW_OK;
 }
@@ -107,7 +98,7 @@ static void say(void)
 {
     if (has_begun)
         hw_log_note("ghosts move messages of %llu bytes and more between nodes%s",
-                    (unsigned long long)min_bytes(),
+                    (unsigned long long)hw_ghost_offload_min_bytes(),
                     hw_p2p_opened.neighbours ? ", and receivers read such messages within the node" : "");
     else if (hw_p2p_opened.reason)
         hw_log_note("HEADWAY_P2P=%s: the MPI moves all messages, because %s",

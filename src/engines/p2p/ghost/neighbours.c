@@ -2,9 +2,9 @@
 #include "engines/p2p/ghost/neighbours.h"
 
 #include "base/options.h"
-#include "base/peek.h"
 #include "engines/p2p/ghost/memory.h"
 #include "engines/p2p/shared/opened.h"
+#include "ghost/reach.h"
 #include "world/world.h"
 
 #include <stdlib.h>
@@ -22,13 +22,6 @@ bool hw_p2p_neighbours_are_wanted(void)
     return hw_options.p2p_near == HW_OPTION_P2P_NEAR_ON ||
            (hw_options.p2p_near == HW_OPTION_P2P_NEAR_AUTO &&
             !hw_world_is_crowded(hw_world.own_node->process_count, true));
-}
-
-static bool is_readable(pid_t pid, const struct hw_p2p_introduction *told)
-{
-    uint64_t value = 0;
-    return pid > 0 && hw_peek(pid, (uintptr_t)told->proof, &value, sizeof value) == 0 &&
-           value == told->proof_value;
 }
 
 /* Who may read a process may also open what it has open. A child of fork has no part in it. */
@@ -51,7 +44,7 @@ static const char *take_all(const struct hw_p2p_introduction *all)
     for (int i = 0; hw_p2p_opened.neighbours && i < user_count_of_node(); i++) {
         if (i == own)
             continue;
-        if (!is_readable(hw_world.node_pids[i], &all[i]))
+        if (!hw_ghost_reach_is_proven(hw_world.node_pids[i], all[i].proof))
             return "p2p: within the node, whose processes may not read one another";
         hw_p2p_opened.neighbours[i] = map(hw_world.node_pids[i], &all[i]);
         if (hw_p2p_opened.neighbours[i] == NULL)

@@ -13,6 +13,7 @@
 #include "engines/p2p/shared/opened.h"
 #include "engines/p2p/shared/room.h"
 #include "ghost/node_memory.h"
+#include "ghost/reach.h"
 #include "ghost/service.h"
 #include "real/constants.h"
 #include "shm/arena.h"
@@ -21,14 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 struct hw_p2p_opened hw_p2p_opened;
 
 static struct hw_p2p_introduction *introductions; /* of the node's processes, in the order of hw_world.node */
-static uint64_t proof;
 static int own_fd = -1; /* of a user process's block, or a ghost's room, while it opens */
 static bool is_ending;  /* of a ghost: nothing more is told */
 
@@ -66,15 +65,12 @@ static bool make_room(void)
 static void introduce(struct hw_p2p_introduction *own)
 {
     struct hw_arena_range range = hw_arena_range();
-    if (getrandom(&proof, sizeof proof, 0) != sizeof proof)
-        proof = (uint64_t)(uintptr_t)&proof;
     own->file = hw_file_identify(own_fd);
     own->descriptor = own_fd;
     own->bytes = (int64_t)hw_p2p_block_bytes();
     own->arena_base = (uint64_t)(uintptr_t)range.base;
     own->arena_bytes = range.bytes;
-    own->proof = (uint64_t)(uintptr_t)&proof;
-    own->proof_value = proof;
+    own->proof = hw_ghost_reach_proof();
 }
 
 /* Where the ghost that serves this process is in hw_world.node. */
@@ -133,19 +129,6 @@ static bool exchange_introductions(int *socket_fd)
     return hw_world_have_all(hw_world.node, is_told);
 }
 
-/* Yama lets a process be read by its parent and by whom it names alone. It names one: asked for only where
- * it is needed, since the program may have named its debugger. */
-static bool are_users_readable(void)
-{
-    bool is_ghost = hw_world_is_ghost();
-    if (hw_world_have_all(hw_world.node, !is_ghost || hw_p2p_users_are_readable(introductions)))
-        return true;
-    if (!is_ghost)
-        prctl(PR_SET_PTRACER, (unsigned long)hw_world.node_pids[place_of_ghost()], 0, 0, 0);
-    hw_bottom.Barrier(hw_world.node);
-    return hw_world_have_all(hw_world.node, !is_ghost || hw_p2p_users_are_readable(introductions));
-}
-
 static void agree_on_magic(void)
 {
     if (hw_world.rank == 0 && getrandom(hw_p2p_opened.magic, HW_P2P_MAGIC_BYTES, 0) != HW_P2P_MAGIC_BYTES)
@@ -182,7 +165,7 @@ static void open_all(void)
     bool is_served =
         is_told && (is_ghost ? open_ghost(socket_fd) : hw_p2p_opened.reason == NULL && take_room(socket_fd));
     is_served = hw_world_have_all(hw_world.node, is_served);
-    hw_p2p_opened.is_arena_only = !is_served || !are_users_readable();
+    hw_p2p_opened.is_arena_only = !is_served || !hw_ghost_reach_users();
     hw_p2p_neighbours_open(introductions, is_served);
     close_both(socket_fd);
     bool has_messages = hw_world.node_count > 1 || hw_p2p_opened.near_reason == NULL;

@@ -87,17 +87,6 @@ bool hw_p2p_users_take(const struct hw_p2p_introduction *all, int socket_fd)
     return has_all;
 }
 
-bool hw_p2p_users_are_readable(const struct hw_p2p_introduction *all)
-{
-    for (int i = 0; i < user_count; i++) {
-        const struct hw_p2p_introduction *told = &all[hw_world.processes[users[i].process].local_index];
-        uint64_t value = 0;
-        if (hw_p2p_user_read(&users[i], told->proof, &value, sizeof value) != 0 || value != told->proof_value)
-            return false;
-    }
-    return true;
-}
-
 void hw_p2p_users_drop(void)
 {
     for (int i = 0; i < user_count; i++) {

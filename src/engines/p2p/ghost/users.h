@@ -7,6 +7,7 @@
 #include "engines/p2p/ghost/purse.h"
 #include "engines/p2p/shared/block.h"
 #include "ghost/pass.h"
+#include "ghost/reach.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,8 +47,7 @@ struct hw_p2p_introduction {
     struct hw_file_identity file; /* of a user process's block, or a ghost's room; 0: it declines */
     int64_t descriptor, bytes;    /* of that file, there; its length */
     uint64_t arena_base, arena_bytes;
-    uint64_t proof; /* an address; there is proof_value, if the process number means the same here */
-    uint64_t proof_value;
+    struct hw_ghost_proof proof;
 };
 
 /* Before the first is added; false: no memory. */
@@ -58,8 +58,6 @@ struct hw_p2p_user *hw_p2p_users_add(int process, pid_t pid, struct hw_p2p_block
 /* Makes them, and adds all that this ghost serves, with the blocks that have come to the socket. ALL: of the
  * processes of the node in the order of hw_world.node. False: one cannot be served. */
 bool hw_p2p_users_take(const struct hw_p2p_introduction *all, int socket_fd);
-/* Whether the ghost can read the memory of all of them. */
-bool hw_p2p_users_are_readable(const struct hw_p2p_introduction *all);
 void hw_p2p_users_drop(void);
 
 int hw_p2p_user_count(void);

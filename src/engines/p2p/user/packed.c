@@ -2,31 +2,13 @@
 #include "engines/p2p/user/packed.h"
 
 #include "engines/p2p/user/own.h"
+#include "objects/datatype/packed.h"
 #include "real/constants.h"
 #include "real/type_size.h"
 
-/* Of one call of the MPI, whose counts are ints. */
-enum { STEP_BYTES = 1 << 30 };
-
-static int step_of(MPI_Count left, uint64_t size)
-{
-    uint64_t most = size < STEP_BYTES ? STEP_BYTES / size : 1;
-    return (int)((uint64_t)left < most ? (uint64_t)left : most);
-}
-
 void hw_p2p_pack(const struct hw_p2p_part *part, void *packed)
 {
-    MPI_Aint lower, extent = 0;
-    uint64_t size = hw_real_type_size(part->type);
-    hw_bottom.Type_get_extent(part->type, &lower, &extent);
-    uint64_t done = 0;
-    for (MPI_Count i = 0; size > 0 && i < part->count;) {
-        int step = step_of(part->count - i, size), position = 0;
-        hw_bottom.Pack((const char *)part->memory + i * extent, step, part->type, (char *)packed + done,
-                       (int)((uint64_t)step * size), &position, HW_COMM_SELF);
-        done += (uint64_t)step * size;
-        i += step;
-    }
+    hw_datatype_pack(part->memory, part->count, part->type, packed);
 }
 
 /* What does not fill a last element goes through the MPI, which knows where its basic elements lie. */
@@ -40,17 +22,12 @@ static void unpack_rest(const struct hw_p2p_part *part, char *place, char *packe
 void hw_p2p_unpack(const struct hw_p2p_part *part, void *packed, uint64_t bytes)
 {
     MPI_Aint lower, extent = 0;
-    uint64_t size = hw_real_type_size(part->type), done = 0;
-    hw_bottom.Type_get_extent(part->type, &lower, &extent);
+    uint64_t size = hw_real_type_size(part->type);
     char *memory = (char *)(uintptr_t)part->memory;
     MPI_Count whole = size > 0 ? (MPI_Count)(bytes / size) : 0;
-    for (MPI_Count i = 0; i < whole;) {
-        int step = step_of(whole - i, size), position = 0;
-        hw_bottom.Unpack((char *)packed + done, (int)((uint64_t)step * size), &position, memory + i * extent,
-                         step, part->type, HW_COMM_SELF);
-        done += (uint64_t)step * size;
-        i += step;
-    }
+    uint64_t done = (uint64_t)whole * size;
+    hw_bottom.Type_get_extent(part->type, &lower, &extent);
+    hw_datatype_unpack(packed, memory, whole, part->type);
     if (done < bytes)
         unpack_rest(part, memory + whole * extent, (char *)packed + done, bytes - done);
 }

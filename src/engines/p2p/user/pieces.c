@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/user/pieces.h"
 
-#include "engines/p2p/user/dense.h"
 #include "objects/datatype/contents.h"
+#include "objects/datatype/dense.h"
 #include "objects/datatype/plan.h"
 #include "real/constants.h"
 
@@ -30,14 +30,14 @@ static MPI_Datatype inner_of(MPI_Datatype datatype)
 
 MPI_Datatype hw_p2p_pieces_element(MPI_Datatype datatype, uint64_t *size)
 {
-    MPI_Datatype current = datatype, found = hw_p2p_element_of(datatype, size);
+    MPI_Datatype current = datatype, found = hw_datatype_element_of(datatype, size);
     for (int level = 0; level < LEVELS && found == HW_DATATYPE_NULL && current != HW_DATATYPE_NULL; level++) {
         MPI_Datatype inner = inner_of(current);
         if (current != datatype)
             hw_datatype_release(current);
         current = inner;
         if (current != HW_DATATYPE_NULL)
-            found = hw_p2p_element_of(current, size);
+            found = hw_datatype_element_of(current, size);
     }
     if (current != datatype && current != HW_DATATYPE_NULL)
         hw_datatype_release(current);

@@ -2,11 +2,11 @@
 #include "engines/p2p/user/receive.h"
 
 #include "engines/p2p/shared/room.h"
-#include "engines/p2p/user/dense.h"
 #include "engines/p2p/user/near.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/staged.h"
 #include "ghost/bell.h"
+#include "objects/datatype/dense.h"
 #include "objects/datatype/hold.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
@@ -203,7 +203,7 @@ static int take_near(const struct hw_p2p_receive *receive)
 {
     uint64_t bytes = wanted_of(receive), size;
     void *memory = (void *)receive->memory;
-    if (receive->is_basic || hw_p2p_element_of(receive->type, &size) != HW_DATATYPE_NULL)
+    if (receive->is_basic || hw_datatype_element_of(receive->type, &size) != HW_DATATYPE_NULL)
         return hw_p2p_near_read(&receive->ticket, memory, bytes);
     char *copy = malloc((size_t)bytes + 1);
     int failed = hw_p2p_near_read(&receive->ticket, copy, bytes);

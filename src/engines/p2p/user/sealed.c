@@ -3,13 +3,13 @@
 
 #include "engines/engine.h"
 #include "engines/p2p/shared/opened.h"
-#include "engines/p2p/user/dense.h"
 #include "engines/p2p/user/doubt.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/packed.h"
 #include "engines/p2p/user/readable.h"
 #include "engines/p2p/user/turns.h"
 #include "ghost/bell.h"
+#include "objects/datatype/dense.h"
 #include "objects/datatype/hold.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
@@ -194,7 +194,7 @@ int hw_p2p_sealed_raise(MPI_Comm comm, int error)
 static bool is_plain(const struct hw_p2p_part *part, uint64_t bytes)
 {
     uint64_t size;
-    return hw_p2p_element_of(part->type, &size) != HW_DATATYPE_NULL &&
+    return hw_datatype_element_of(part->type, &size) != HW_DATATYPE_NULL &&
            hw_p2p_is_readable(part->memory, bytes);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "engines/p2p/shared/room.h"
-#include "engines/p2p/user/dense.h"
 #include "engines/p2p/user/near.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/pieces.h"
@@ -12,6 +11,7 @@
 #include "engines/p2p/user/withdrawn.h"
 #include "engines/p2p/user/worth.h"
 #include "ghost/bell.h"
+#include "objects/datatype/dense.h"
 #include "profile/record.h"
 #include "progress/inside.h"
 #include "real/constants.h"
@@ -93,7 +93,7 @@ bool hw_p2p_transfer_is_small(const struct hw_p2p_sent *sent)
 static const char *refuse(const struct hw_p2p_sent *sent, int *to)
 {
     uint64_t size, bytes = hw_engines_bytes(sent->count, sent->datatype);
-    MPI_Datatype element = hw_p2p_element_of(sent->datatype, &size);
+    MPI_Datatype element = hw_datatype_element_of(sent->datatype, &size);
     if (element == HW_DATATYPE_NULL) {
         const char *reason = hw_p2p_pieces_refuse(sent->count, sent->datatype);
         if (reason)
@@ -116,7 +116,7 @@ bool hw_p2p_transfer_refuses(const struct hw_p2p_sent *sent)
     int to;
     uint64_t size;
     const char *reason = refuse(sent, &to);
-    if (reason == NULL && hw_p2p_element_of(sent->datatype, &size) == HW_DATATYPE_NULL)
+    if (reason == NULL && hw_datatype_element_of(sent->datatype, &size) == HW_DATATYPE_NULL)
         reason = "p2p: persistent, of a datatype with gaps";
     if (reason)
         hw_record_declined(reason);
@@ -129,7 +129,7 @@ static const char *find_bytes(const struct hw_p2p_sent *sent, struct hw_p2p_job 
     const char *unreadable = "p2p: in memory that ghosts cannot read", *reason;
     uint64_t size;
     job->address = (uint64_t)(uintptr_t)sent->buf;
-    if (hw_p2p_element_of(sent->datatype, &size) != HW_DATATYPE_NULL)
+    if (hw_datatype_element_of(sent->datatype, &size) != HW_DATATYPE_NULL)
         return hw_p2p_is_readable(sent->buf, job->bytes) ? NULL : unreadable;
     if (is_near(job->to))
         return "p2p: within the node, of a datatype with gaps";

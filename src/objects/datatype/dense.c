@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engines/p2p/user/dense.h"
+#include "objects/datatype/dense.h"
 
 #include "real/constants.h"
 #include "real/type_size.h"
@@ -29,7 +29,7 @@ static bool descend(MPI_Datatype datatype, int combiner, MPI_Datatype *inner)
                                        addresses, inner) == MPI_SUCCESS;
 }
 
-MPI_Datatype hw_p2p_element_of(MPI_Datatype datatype, uint64_t *size)
+MPI_Datatype hw_datatype_element_of(MPI_Datatype datatype, uint64_t *size)
 {
     MPI_Datatype current = datatype;
     for (int level = 0; level < LEVELS; level++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Datatypes without gaps: elements of one predefined datatype, one behind the other in memory. */
-#ifndef HW_ENGINES_P2P_USER_DENSE_H
-#define HW_ENGINES_P2P_USER_DENSE_H
+#ifndef HW_OBJECTS_DATATYPE_DENSE_H
+#define HW_OBJECTS_DATATYPE_DENSE_H
 
 #include "real/real.h"
 
@@ -9,6 +9,6 @@
 
 /* The predefined datatype of whose elements `datatype` consists, and its size; HW_DATATYPE_NULL: it is not
  * dense, or not known to be. `datatype` must be valid. */
-MPI_Datatype hw_p2p_element_of(MPI_Datatype datatype, uint64_t *size);
+MPI_Datatype hw_datatype_element_of(MPI_Datatype datatype, uint64_t *size);
 
 #endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/coll/ghost/collectives.h"
+
+#include "engines/coll/ghost/flow.h"
+#include "engines/coll/ghost/places.h"
+#include "engines/coll/shared/opened.h"
+#include "ghost/give_up.h"
+#include "real/constants.h"
+#include "world/world.h"
+
+#include <stdlib.h>
+
+struct collective {
+    struct collective *next;
+    struct hw_coll_posted posted; /* what all its members know of it */
+    int posted_count;
+    int flow_count;
+    struct hw_coll_flow *flows;  /* NULL: it has not begun */
+    struct hw_coll_post posts[]; /* by member */
+};
+
+static struct collective *first, **last = &first;
+
+static int own_count(void) { return hw_coll_place_at(hw_coll_own_place())->count; }
+
+static struct collective *find(const struct hw_coll_posted *posted)
+{
+    for (struct collective *one = first; one; one = one->next)
+        if (one->posted.id == posted->id)
+            return one;
+    struct collective *made = calloc(1, sizeof *made + (size_t)own_count() * sizeof made->posts[0]);
+    if (made == NULL)
+        hw_ghost_give_up("has no memory for collectives");
+    made->posted = *posted;
+    *last = made;
+    last = &made->next;
+    return made;
+}
+
+/* ---- the schedule ----------------------------------------------------------------------------------------
+ */
+
+static struct hw_coll_flow *add(struct collective *one, enum hw_coll_direction direction, int peer)
+{
+    int own = hw_coll_own_place();
+    struct hw_coll_flow *flow = &one->flows[one->flow_count++];
+    *flow = (struct hw_coll_flow){.direction = direction,
+                                  .row = {.kind = one->posted.kind,
+                                          .block = one->posted.bytes,
+                                          .from = direction == HW_COLL_IN ? peer : own,
+                                          .to = direction == HW_COLL_OUT ? peer : own,
+                                          .root = one->posted.root,
+                                          .posts = one->posts},
+                                  .tag = hw_coll_wire_tag(one->posted.id)};
+    flow->bytes = hw_coll_row_bytes(&flow->row);
+    return flow;
+}
+
+static int index_of(int place)
+{
+    int index = 0;
+    while (hw_coll_places()[index] != place)
+        index++;
+    return index;
+}
+
+/* A binomial tree of places whose root is that of the root: who has a number receives from who has it without
+ * its highest bit, and what it has received it sends on. The largest subtree is served first. */
+static void plan_bcast(struct collective *one)
+{
+    int count = hw_coll_place_count(), root = index_of(hw_coll_place_of(one->posted.root));
+    int number = (index_of(hw_coll_own_place()) - root + count) % count, bit = 1;
+    const struct hw_coll_flow *after = NULL;
+    for (; bit <= number; bit *= 2)
+        continue;
+    if (number > 0)
+        after = add(one, HW_COLL_IN, hw_coll_places()[(number - bit / 2 + root) % count]);
+    else if (own_count() > 1)
+        add(one, HW_COLL_WITHIN, hw_coll_own_place());
+    for (; number + bit < count; bit *= 2)
+        add(one, HW_COLL_OUT, hw_coll_places()[(number + bit + root) % count])->after = after;
+}
+
+/* Each with each; each begins with another one. */
+static void plan_all(struct collective *one)
+{
+    int count = hw_coll_place_count(), own = index_of(hw_coll_own_place());
+    for (int i = 1; i < count; i++) {
+        add(one, HW_COLL_OUT, hw_coll_places()[(own + i) % count]);
+        add(one, HW_COLL_IN, hw_coll_places()[(own - i + count) % count]);
+    }
+    add(one, HW_COLL_WITHIN, hw_coll_own_place());
+}
+
+/* Processes post those on one communicator in one order, so all ghosts have those with one tag in one order,
+ * too: of each the first one is under way. */
+static bool is_next(const struct collective *one)
+{
+    int tag = hw_coll_wire_tag(one->posted.id);
+    if (one->posted_count < own_count())
+        return false;
+    for (const struct collective *other = first; other != one; other = other->next)
+        if (hw_coll_wire_tag(other->posted.id) == tag)
+            return false;
+    return true;
+}
+
+static void begin(struct collective *one)
+{
+    one->flows = calloc(2 * (size_t)hw_coll_place_count(), sizeof *one->flows);
+    if (one->flows == NULL)
+        hw_ghost_give_up("has no memory for collectives");
+    if (one->posted.kind == HW_COLL_BCAST)
+        plan_bcast(one);
+    else
+        plan_all(one);
+}
+
+void hw_coll_collectives_post(int process, const struct hw_coll_posted *posted, int grant_tag)
+{
+    struct collective *one = find(posted);
+    int rank = hw_world.processes[process].user_rank;
+    one->posts[hw_coll_member_of(rank)] = (struct hw_coll_post){
+        .send = posted->send, .recv = posted->recv, .grant_tag = grant_tag, .is_there = true};
+    one->posted_count++;
+}
+
+/* ---- its course ------------------------------------------------------------------------------------------
+ */
+
+static bool advance(struct collective *one)
+{
+    bool has_done = false;
+    for (int i = 0; i < one->flow_count; i++)
+        has_done = hw_coll_flow_advance(&one->flows[i]) || has_done;
+    return has_done;
+}
+
+static bool is_over(const struct collective *one)
+{
+    if (one->flows == NULL)
+        return false;
+    for (int i = 0; i < one->flow_count; i++)
+        if (!hw_coll_flow_is_over(&one->flows[i]))
+            return false;
+    return true;
+}
+
+static void grant(const struct collective *one)
+{
+    const struct hw_coll_place *place = hw_coll_place_at(hw_coll_own_place());
+    for (int i = 0; i < place->count; i++)
+        if (hw_bottom.Send(NULL, 0, HW_BYTE, hw_world.user_ranks[place->ranks[i]], one->posts[i].grant_tag,
+                           hw_coll_opened.comm) != MPI_SUCCESS)
+            hw_ghost_give_up("cannot answer user processes any more");
+}
+
+bool hw_coll_collectives_advance(void)
+{
+    bool has_done = false;
+    for (struct collective **link = &first, *one; (one = *link) != NULL;) {
+        if (one->flows == NULL && is_next(one))
+            begin(one);
+        has_done = (one->flows && advance(one)) || has_done;
+        if (!is_over(one)) {
+            link = &one->next;
+            continue;
+        }
+        grant(one);
+        *link = one->next;
+        if (*link == NULL)
+            last = link;
+        free(one->flows);
+        free(one);
+    }
+    return has_done;
+}
+
+bool hw_coll_collectives_are_any(void) { return first != NULL; }

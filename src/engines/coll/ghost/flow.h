@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A flow moves a row of bytes (layout.h) in chunks: out of the memory of user processes to another ghost,
+ * from there into it, or within it. A few chunks at a time, so that the wire never waits for a copy. Ghost's
+ * only thread. */
+#ifndef HW_ENGINES_COLL_GHOST_FLOW_H
+#define HW_ENGINES_COLL_GHOST_FLOW_H
+
+#include "engines/coll/ghost/layout.h"
+#include "real/real.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HW_COLL_CHUNK_BYTES = 256 * 1024, HW_COLL_CHUNKS = 4 };
+
+enum hw_coll_direction { HW_COLL_OUT, HW_COLL_IN, HW_COLL_WITHIN };
+
+/* Zero but for what the caller knows; it does not move. */
+struct hw_coll_flow {
+    enum hw_coll_direction direction;
+    struct hw_coll_row row;
+    const struct hw_coll_flow *after; /* only what that has moved is there to be sent; NULL: all */
+    int tag;
+    uint64_t bytes;        /* of the row */
+    uint64_t begun, ended; /* handed to the MPI; at its end */
+    char *chunks;
+    MPI_Request requests[HW_COLL_CHUNKS]; /* of chunk n: n % HW_COLL_CHUNKS */
+};
+
+static inline bool hw_coll_flow_is_over(const struct hw_coll_flow *flow)
+{
+    return flow->ended == flow->bytes;
+}
+
+/* True: it did something. At its end it has no memory any more. */
+bool hw_coll_flow_advance(struct hw_coll_flow *flow);
+
+#endif

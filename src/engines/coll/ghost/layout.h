@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What goes from the user processes of one ghost to those of another in a collective, or stays among them: a
+ * row of bytes that both ghosts know by what all members know. Here is where each byte of it lies in the
+ * memory of user processes. Pure. */
+#ifndef HW_ENGINES_COLL_GHOST_LAYOUT_H
+#define HW_ENGINES_COLL_GHOST_LAYOUT_H
+
+#include "engines/coll/ghost/places.h"
+#include "engines/coll/shared/command.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of a user process of this ghost, once it has posted. */
+struct hw_coll_post {
+    uint64_t send, recv;
+    int grant_tag;
+    bool is_there;
+};
+
+struct hw_coll_row {
+    enum hw_coll_kind kind;
+    uint64_t block;                   /* from one process to one other */
+    int from, to;                     /* places; the same: what stays */
+    int root;                         /* of Bcast */
+    const struct hw_coll_post *posts; /* of this ghost's members */
+};
+
+/* Memory of a member of this ghost. */
+struct hw_coll_span {
+    int member;
+    uint64_t address, bytes;
+};
+
+uint64_t hw_coll_row_bytes(const struct hw_coll_row *row);
+
+/* Where the bytes from `offset` on come from, `from` being this ghost's place. */
+struct hw_coll_span hw_coll_row_source(const struct hw_coll_row *row, uint64_t offset);
+
+/* The place number `index`, from 0, to which the bytes from `offset` on are to go, `to` being this ghost's
+ * place: all such places take equally many. False: there are no more. */
+bool hw_coll_row_target(const struct hw_coll_row *row, uint64_t offset, int index, struct hw_coll_span *span);
+
+#endif

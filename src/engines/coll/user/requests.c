@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines/coll/user/requests.h"
+
+#include "engines/coll/shared/opened.h"
+#include "ghost/channel.h"
+#include "objects/request.h"
+#include "profile/record/counters.h"
+#include "real/constants.h"
+#include "world/world.h"
+
+#include <stdlib.h>
+
+/* What is to be done about a request with copies. */
+struct copies {
+    struct hw_coll_buffer sent, received;
+};
+
+static void completed(void *attachment, const MPI_Status *status, int error, bool is_cancelled)
+{
+    const struct copies *copies = attachment;
+    (void)status;
+    if (error == MPI_SUCCESS && !is_cancelled)
+        hw_coll_buffer_unpack(&copies->received);
+}
+
+static void freed(void *attachment)
+{
+    struct copies *copies = attachment;
+    hw_coll_buffer_drop(&copies->sent);
+    hw_coll_buffer_drop(&copies->received);
+    free(copies);
+}
+
+/* A program must not free such a request (MPI-4.1 section 6.12). The ghost uses the memory till the end. */
+static void abandoned(void *attachment, MPI_Request request)
+{
+    int rc = hw_bottom.Wait(&request, HW_STATUS_IGNORE);
+    completed(attachment, NULL, rc, false);
+    freed(attachment);
+}
+
+static const struct hw_request_calls calls = {.completed = completed, .abandoned = abandoned, .freed = freed};
+
+static int next_tag(void)
+{
+    static int tag;
+    tag = (tag + 1) % hw_coll_opened.tag_count;
+    return tag;
+}
+
+/* The receive is posted first, so it is not complete yet, and no other request has its handle. */
+static int hand_over(const struct hw_coll_posted *posted, MPI_Request *request)
+{
+    int ghost = hw_world.processes[hw_world.rank].ghost, tag = next_tag();
+    const struct hw_ghost_command command = hw_coll_command(posted, tag);
+    int rc = hw_bottom.Irecv(NULL, 0, HW_BYTE, ghost, tag, hw_coll_opened.comm, request);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    HW_COUNT(coll_moved);
+    HW_COUNT_ADD(coll_moved_bytes, posted->bytes);
+    return hw_ghost_tell(ghost, &command);
+}
+
+static void give_up(struct copies *copies, bool has_reserved, struct hw_coll_buffer *sent,
+                    struct hw_coll_buffer *received)
+{
+    if (has_reserved)
+        hw_request_give_back();
+    free(copies);
+    if (sent)
+        hw_coll_buffer_drop(sent);
+    if (received)
+        hw_coll_buffer_drop(received);
+}
+
+int hw_coll_request(MPI_Comm comm, const struct hw_coll_posted *posted, struct hw_coll_buffer *sent,
+                    struct hw_coll_buffer *received, MPI_Request *request)
+{
+    bool has_copy = (sent && sent->copy) || (received && received->copy);
+    struct copies *copies = has_copy ? calloc(1, sizeof *copies) : NULL;
+    bool is_able = !has_copy || (copies && hw_request_reserve());
+    int rc = is_able ? hand_over(posted, request) : MPI_ERR_NO_MEM;
+    if (rc != MPI_SUCCESS) {
+        give_up(copies, is_able && has_copy, sent, received);
+        hw_bottom.Comm_call_errhandler(comm, rc);
+        return rc;
+    }
+    if (!copies)
+        return MPI_SUCCESS;
+    if (sent)
+        copies->sent = *sent;
+    if (received)
+        copies->received = *received;
+    hw_request_attach(*request, &(struct hw_request_attachment){
+                                    .calls = &calls, .attachment = copies, .bytes = posted->bytes});
+    return MPI_SUCCESS;
+}

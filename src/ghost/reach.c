@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ghost/reach.h"
+
+#include "base/peek.h"
+#include "real/constants.h"
+#include "world/world.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+
+static uint64_t drawn;
+
+struct hw_ghost_proof hw_ghost_reach_proof(void)
+{
+    if (drawn == 0 && getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
+        drawn = (uint64_t)(uintptr_t)&drawn;
+    return (struct hw_ghost_proof){.address = (uint64_t)(uintptr_t)&drawn, .value = drawn};
+}
+
+bool hw_ghost_reach_is_proven(pid_t pid, struct hw_ghost_proof proof)
+{
+    uint64_t found = 0;
+    return pid > 0 && hw_peek(pid, (uintptr_t)proof.address, &found, sizeof found) == 0 &&
+           found == proof.value;
+}
+
+static bool can_read(int process, const struct hw_ghost_proof *proofs)
+{
+    int local_index = hw_world.processes[process].local_index;
+    return hw_ghost_reach_is_proven(hw_world.node_pids[local_index], proofs[local_index]);
+}
+
+static bool can_read_all(const struct hw_ghost_proof *proofs)
+{
+    for (int i = 0; hw_world_is_ghost() && i < hw_world.size; i++)
+        if (hw_world.processes[i].user_rank >= 0 && hw_world.processes[i].ghost == hw_world.rank &&
+            !can_read(i, proofs))
+            return false;
+    return true;
+}
+
+/* Where the ghost that serves this process is in hw_world.node. */
+static int place_of_ghost(void)
+{
+    int ghost = hw_world.processes[hw_world.rank].ghost;
+    return hw_world.own_node->process_count - hw_world.own_node->ghost_count +
+           hw_world.processes[ghost].local_index;
+}
+
+/* Yama lets a process be read by its parent and by whom it names alone. It names one: asked for only where
+ * it is needed, since the program may have named its debugger. */
+static bool can_all_read(const struct hw_ghost_proof *proofs)
+{
+    if (hw_world_have_all(hw_world.node, can_read_all(proofs)))
+        return true;
+    if (!hw_world_is_ghost())
+        prctl(PR_SET_PTRACER, (unsigned long)hw_world.node_pids[place_of_ghost()], 0, 0, 0);
+    hw_bottom.Barrier(hw_world.node);
+    return hw_world_have_all(hw_world.node, can_read_all(proofs));
+}
+
+bool hw_ghost_reach_users(void)
+{
+    struct hw_ghost_proof *proofs = calloc((size_t)hw_world.own_node->process_count, sizeof *proofs);
+    const struct hw_ghost_proof own = hw_ghost_reach_proof();
+    bool is_told = hw_world_have_all(hw_world.node, proofs != NULL) && proofs != NULL &&
+                   hw_bottom.Allgather(&own, sizeof own, HW_BYTE, proofs, sizeof own, HW_BYTE,
+                                       hw_world.node) == MPI_SUCCESS;
+    bool is_reached = hw_world_have_all(hw_world.node, is_told) && proofs != NULL && can_all_read(proofs);
+    free(proofs);
+    return is_reached;
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nonblocking collectives that ghosts make: the program sees what plain MPI shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matrix
+import pytest
+import support
+import test_random
+import two_nodes
+from headway.mpi.mpis import Mpi
+
+MOVED = {**support.FORCED, "HEADWAY_COLL": "ghost", "HEADWAY_OFFLOAD_MIN": "128"}
+#: What a process of tests/mpi/coll_moved.c posts that ghosts make.
+EACH = 7 * 3 + 3 * (2 + 4) + 150
+
+
+def total(records: list[dict], counter: str) -> int:
+    return sum(record.get(counter, 0) for record in records)
+
+
+@matrix.quick(lambda size: size == "300000")
+@pytest.mark.parametrize("size", ["300000", "400", "3000000"])
+def test_every_kind_and_door(mpi: Mpi, size: str, tmp_path: Path) -> None:
+    program = support.compile_program(mpi, "coll_moved", [support.PROGRAMS / "coll_moved.c"])
+    records = two_nodes.same_output(
+        mpi, [str(program), size], tmp_path, users=2, environment=MOVED, timeout=90
+    )
+    assert total(records, "coll_moved") == 4 * EACH
+    reasons = {reason for record in records for reason in record["declined"]}
+    assert "coll: MPI_Ialltoall in place" in reasons
+    assert any("made of it by MPI_Comm_dup" in reason for reason in reasons)
+
+
+@matrix.one_of_a("family")
+@matrix.quick(matrix.on("mpich5"))
+def test_needs_ghosts(mpi: Mpi) -> None:
+    program = support.compile_program(mpi, "coll_moved", [support.PROGRAMS / "coll_moved.c"])
+    done = support.run_mpi(mpi, [program], ranks=1, options={"HEADWAY_COLL": "ghost"})
+    assert done.status == 78, done.explain()
+    told = [line for line in done.stderr.splitlines() if line.startswith("[headway")]
+    assert told and all(
+        "HEADWAY_COLL=ghost" in line and "HEADWAY_GHOSTS=1" in line for line in told
+    )
+
+
+@matrix.quick(lambda: False)
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "messages"])
+def test_random_programs(mpi: Mpi, beside: bool, tmp_path: Path, first_seed: int) -> None:
+    """Between messages and other collectives on several communicators; `beside`: the ghosts move
+    messages, too."""
+    seeds = test_random.FULL_SEEDS
+    program = support.compile_program(mpi, "random_program", test_random.SOURCES)
+    records = two_nodes.same_output(
+        mpi,
+        [str(program), str(first_seed), str(seeds), "--level", "funneled"],
+        tmp_path,
+        users=2,
+        timeout=60 + 6.0 * seeds,
+        environment={**MOVED, "HEADWAY_P2P": "ghost"} if beside else MOVED,
+    )
+    assert total(records, "coll_moved") > 0
