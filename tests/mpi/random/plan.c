@@ -173,7 +173,7 @@ static void draw_message(struct plan *plan, struct rng *rng, int index, int size
     /* In a group any receive may get any message, so all look alike: the same type and the same room. */
     message->receive_type = message->group >= 0 || rng_chance(rng, 50) ? 0 : rng_below(rng, TYPE_COUNT);
     message->payload = rng_next(rng);
-    bool may_be_absolute = HAVE_ABSOLUTE && !message->is_partitioned;
+    bool may_be_absolute = !message->is_partitioned;
     message->is_send_absolute = rng_chance(rng, 8) && may_be_absolute;
     message->is_receive_absolute = rng_chance(rng, 8) && may_be_absolute;
     int bytes = draw_bytes(rng, eager_bytes, message->send_mode == SEND_BUFFERED ? 65536 : max_bytes);

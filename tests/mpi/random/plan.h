@@ -34,13 +34,6 @@ enum { MAX_EXCHANGES = 6, MAX_CHAIN = 4, MAX_CANCELLED_INTS = 50000 };
 #define HAVE_EXCHANGED_TYPES 0
 #endif
 
-/* Open: MPICH 4.0 refuses MPI_BOTTOM with the contiguous datatype in which Headway keeps the program's. */
-#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000 && !defined I_MPI_VERSION
-#define HAVE_ABSOLUTE 0
-#else
-#define HAVE_ABSOLUTE 1
-#endif
-
 /* MPICH 4.0 does not recognise inactive persistent collectives, and MPICH 4.0 and 5.0 report an error that is
  * none when a partitioned request is in an array: such requests are completed one by one, only while active.
  */

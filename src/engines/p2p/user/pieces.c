@@ -3,6 +3,7 @@
 
 #include "objects/datatype/contents.h"
 #include "objects/datatype/dense.h"
+#include "objects/datatype/packed.h"
 #include "objects/datatype/plan.h"
 #include "real/constants.h"
 
@@ -52,7 +53,7 @@ static bool is_alike(struct hw_plan *plan, MPI_Datatype datatype, const void *bu
         return plan->shape.size > COMPARED;
     char *theirs = malloc((size_t)room + COMPARED), *ours = malloc(COMPARED);
     bool is_same = theirs && ours &&
-                   hw_bottom.Pack(buf, 1, datatype, theirs, room, &position, HW_COMM_SELF) == MPI_SUCCESS &&
+                   hw_datatype_pack_part(buf, 1, datatype, theirs, room, &position) == MPI_SUCCESS &&
                    position == plan->shape.size;
     if (is_same) {
         hw_plan_copy(plan, 1, HW_SHAPE_PACK, (uintptr_t)buf, (struct hw_shape_range){0, position}, ours);

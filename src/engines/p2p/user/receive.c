@@ -8,6 +8,7 @@
 #include "ghost/bell.h"
 #include "objects/datatype/dense.h"
 #include "objects/datatype/hold.h"
+#include "objects/datatype/packed.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
 #include "real/type_size.h"
@@ -61,8 +62,8 @@ static bool read_head(const struct hw_p2p_receive *receive, struct hw_p2p_ticket
     if (hw_bottom.Pack_size(count, receive->type, HW_COMM_SELF, &room) != MPI_SUCCESS)
         return false;
     char *packed = malloc((size_t)room + HW_P2P_TICKET_BYTES);
-    bool is_read = packed && hw_bottom.Pack((const void *)receive->memory, count, receive->type, packed, room,
-                                            &position, HW_COMM_SELF) == MPI_SUCCESS;
+    bool is_read = packed && hw_datatype_pack_part((const void *)receive->memory, count, receive->type,
+                                                   packed, room, &position) == MPI_SUCCESS;
     if (is_read)
         memcpy(ticket, packed, sizeof *ticket);
     free(packed);
@@ -136,8 +137,7 @@ static void unpack(const struct hw_p2p_receive *receive, char *data, uint64_t by
     int count = (int)(bytes / receive->size), position = 0;
     uint64_t whole = (uint64_t)count * receive->size;
     if (count > 0)
-        hw_bottom.Unpack(data, (int)whole, &position, (void *)receive->memory, count, receive->type,
-                         HW_COMM_SELF);
+        hw_datatype_unpack_part(data, (int)whole, &position, (void *)receive->memory, count, receive->type);
     receive_rest(receive, data, whole, bytes - whole);
 }
 
