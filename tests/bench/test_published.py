@@ -155,6 +155,9 @@ def test_states_follow_the_code(tree: Path) -> None:
     assert state_told(tree) == "current", "comments and includes of our own are no code"
     git(tree, "mv", "src/thread.c", "src/moved.c")
     assert state_told(tree) == "current", "nor is a move"
+    (tree / "src" / "README.md").write_text("What thread.c does.\n")
+    git(tree, "add", "src/README.md")
+    assert state_told(tree) == "current", "nor are texts"
     source = tree / "src" / "moved.c"
     source.write_text(f"{BODY}int a, b;\n")
     assert state_told(tree) == "*older code*"

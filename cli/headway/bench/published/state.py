@@ -2,7 +2,8 @@
 """Whether what a result file measured is still the code of the tree.
 
 Each claim names the paths that it measures. A file is *older code* when one of them differs from
-the commit that the file names. Comments, blank lines and moves of whole files are no difference.
+the commit that the file names. Comments, blank lines, moves of whole files and texts (*.md) are no
+difference.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ def code_of(name: str, text: str) -> str:
         text = C_COMMENT.sub(lambda match: match[1] or " ", text)
     elif name.endswith((".py", ".toml")):
         text = PYTHON_COMMENT.sub("", text)
+    elif name.endswith(".md"):
+        text = ""
     return "".join(text.split())
 
 
