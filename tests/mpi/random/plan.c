@@ -213,7 +213,8 @@ static void draw_exchanges(struct plan *plan, struct rng *rng, int size, int max
         exchange->type = HAVE_EXCHANGED_TYPES ? type : 0;
         exchange->chain = exchange->kind == EXCHANGE_CHAIN ? 1 + rng_below(rng, MAX_CHAIN) : 1;
         exchange->repeats = rng_chance(rng, 80) ? 1 + rng_below(rng, 4) : 40;
-        exchange->is_synchronous = rng_chance(rng, 30);
+        exchange->is_synchronous =
+            rng_chance(rng, 30) && (HAVE_SYNCHRONOUS_ON_FREED || !plan->is_transient_freed_early);
         exchange->is_send_cancelled = rng_chance(rng, 5);
         exchange->payload = rng_next(rng);
         if (exchange->kind == EXCHANGE_FREED)

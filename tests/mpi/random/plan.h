@@ -34,6 +34,14 @@ enum { MAX_EXCHANGES = 6, MAX_CHAIN = 4, MAX_CANCELLED_INTS = 50000 };
 #define HAVE_EXCHANGED_TYPES 0
 #endif
 
+/* Intel MPI 2021 crashes when a synchronous send within the node ends after MPI_Comm_free of its
+ * communicator, plain too. */
+#if defined I_MPI_VERSION
+#define HAVE_SYNCHRONOUS_ON_FREED 0
+#else
+#define HAVE_SYNCHRONOUS_ON_FREED 1
+#endif
+
 /* MPICH 4.0 does not recognise inactive persistent collectives, and MPICH 4.0 and 5.0 report an error that is
  * none when a partitioned request is in an array: such requests are completed one by one, only while active.
  */
