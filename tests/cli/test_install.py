@@ -101,7 +101,7 @@ def test_benchmarks_come_along(installed: Path, mpi: Mpi, tmp_path: Path) -> Non
     assert document["commit"].startswith("0.1.0, sources ")
     assert "wrote headway-bench/latency.json" in done.stdout
     (programs,) = (tmp_path / "cache" / "headway" / "bench").glob(f"0.1.0-*/{mpi.name}-*")
-    assert {path.name for path in programs.iterdir()} == {"latency", "workrate"}
+    assert {path.name for path in programs.iterdir()} == {".common", "latency", "workrate"}
     made = {path.name: path.stat().st_mtime_ns for path in programs.iterdir()}
     again = headway_in(installed, here, *words)
     assert again.returncode == 0, again.stdout + again.stderr
