@@ -145,8 +145,9 @@ static void plain(struct exchanges *exchanges, const struct exchange *exchange)
     sent = next_request(exchanges);
     call_send(exchange->is_synchronous ? SEND_SYNCHRONOUS : SEND_STANDARD, &out.memory->place, out.peer,
               out.tag, exchanges->comm, sent, rng);
-    if (exchange->is_send_cancelled)
-        MPI_Cancel(sent); /* no MPI here cancels sends */
+    /* No MPI here cancels sends, and Headway those on sealed communicators alone. */
+    if (exchange->is_send_cancelled && exchanges->plan->transient != TRANSIENT_ASSERTED)
+        MPI_Cancel(sent);
 }
 
 static void both(struct exchanges *exchanges, const struct exchange *exchange)
