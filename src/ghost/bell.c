@@ -114,7 +114,7 @@ static size_t extra_bytes(int user_count)
 
 static size_t all_bytes(void)
 {
-    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int user_count = hw_world_own_user_count();
     return (size_t)hw_world.own_node->ghost_count * sizeof(struct place) + leavers_bytes(user_count) +
            hw_ghost_rates_bytes(user_count);
 }
@@ -137,7 +137,7 @@ static void keep_without_window(void)
 void hw_ghost_bells_make(bool is_lock_offered)
 {
     bool is_ghost = hw_world_is_ghost();
-    int unit, first = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int unit, first = hw_world_own_user_count();
     MPI_Aint of_first, size = is_ghost ? (MPI_Aint)(sizeof *places + extra_bytes(first)) : 0;
     struct place *base;
     if (hw_bottom.Win_allocate_shared(size, 1, HW_INFO_NULL, hw_world.node, &base, &memory) != MPI_SUCCESS) {
@@ -195,7 +195,7 @@ struct hw_ghost_rates *hw_ghost_rates(void)
 {
     if (places == NULL)
         return NULL;
-    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int user_count = hw_world_own_user_count();
     return (struct hw_ghost_rates *)(void *)((char *)hw_ghost_leavers() + leavers_bytes(user_count));
 }
 

@@ -114,7 +114,7 @@ static bool is_ending(pid_t pid)
  * order of their ranks, and so before a ghost one of those that it serves. */
 static bool is_job_ending(void)
 {
-    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int user_count = hw_world_own_user_count();
     for (int i = 0; i < user_count; i++)
         if (hw_world.node_pids[i] > 0 && is_ending(hw_world.node_pids[i]))
             return true;
@@ -208,7 +208,7 @@ static bool await_end(int launcher_fd)
 /* Those that the ghost serves, of this node. */
 static int open_users(int *users, int capacity)
 {
-    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count, count = 0;
+    int user_count = hw_world_own_user_count(), count = 0;
     for (int i = 0; i < user_count && count < capacity; i++)
         if ((users[count] = open_process(hw_world.node_pids[i])) >= 0)
             count++;

@@ -48,7 +48,7 @@ static void leave(int status, void *unused)
     if (leavers == NULL)
         return;
     _Atomic uint32_t *own = &leavers->words[hw_world.processes[hw_world.rank].local_index];
-    int first_ghost = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int first_ghost = hw_world_own_user_count();
     prctl(PR_SET_PTRACER, (unsigned long)hw_world.node_pids[first_ghost + last_ghost()], 0, 0, 0);
     hw_atomic_store_release(own, IS_LEAVING | connection << CONNECTION_SHIFT | (status & STATUS_MASK));
     hw_atomic_store_release(&leavers->has_some, 1);
@@ -127,5 +127,5 @@ void hw_ghost_leaver_look(void)
     struct hw_ghost_leavers *leavers = hw_ghost_leavers();
     if (leavers && __builtin_expect(hw_atomic_load_acquire(&leavers->has_some), 0) &&
         hw_world.processes[hw_world.rank].local_index == last_ghost())
-        follow(leavers, hw_world.own_node->process_count - hw_world.own_node->ghost_count);
+        follow(leavers, hw_world_own_user_count());
 }

@@ -4,11 +4,11 @@
 #include "base/peek.h"
 #include "ghost/bell.h"
 #include "ghost/rates.h"
+#include "ghost/reach.h"
 #include "progress/inside.h"
 #include "world/world.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct known {
     bool is_proven;
@@ -24,18 +24,10 @@ static struct known *known_of(int index)
 
 static bool is_proven(struct known *one, const struct hw_ghost_mark *mark, int index)
 {
-    uint64_t value = 0;
-    int error;
-    if (one->is_proven || one->why)
-        return one->is_proven;
-    if (hw_world.node_pids[index] <= 0)
-        one->why = "its number is not known";
-    else if ((error = hw_peek(hw_world.node_pids[index], mark->proof, &value, sizeof value)) != 0)
-        one->why = strerror(error);
-    else if (value != mark->proof_value)
-        one->why = "its number means another process";
-    else
-        one->is_proven = true;
+    if (!one->is_proven && one->why == NULL) {
+        one->why = hw_ghost_reach_refuse(hw_world.node_pids[index], mark->proof);
+        one->is_proven = one->why == NULL;
+    }
     return one->is_proven;
 }
 

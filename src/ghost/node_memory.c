@@ -139,7 +139,7 @@ static bool may_reserve(void)
 /* All of the node or nobody: what a ghost has not mapped no process may count on. */
 static void open_ranges(void)
 {
-    int users = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int users = hw_world_own_user_count();
     int64_t bytes = RANGE_BYTES_MAX;
     while (bytes > RANGES_BYTES_MAX / users)
         bytes /= 2;

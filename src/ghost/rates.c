@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ghost/rates.h"
 
-#include "base/clock.h"
 #include "ghost/bell.h"
 #include "progress/inside.h"
 #include "world/world.h"
-
-#include <unistd.h>
-
-static uint64_t proof_value;
-
-static int local_count(void) { return hw_world.own_node->process_count - hw_world.own_node->ghost_count; }
 
 size_t hw_ghost_rates_bytes(int count)
 {
@@ -20,7 +13,7 @@ size_t hw_ghost_rates_bytes(int count)
 
 static _Atomic uint8_t *bytes_of(struct hw_ghost_rates *rates)
 {
-    return (_Atomic uint8_t *)(void *)&rates->marks[local_count()];
+    return (_Atomic uint8_t *)(void *)&rates->marks[hw_world_own_user_count()];
 }
 
 uint8_t hw_ghost_rates_read(int user_rank)
@@ -59,9 +52,7 @@ void hw_ghost_rates_show_mark(void)
     struct hw_ghost_mark *mark = own_mark();
     if (mark == NULL)
         return;
-    proof_value = hw_clock_now_ns() ^ (uint64_t)getpid() << 40;
-    mark->proof = (uintptr_t)&proof_value;
-    mark->proof_value = proof_value;
+    mark->proof = hw_ghost_reach_proof();
     hw_atomic_store_release(&mark->depth, (uintptr_t)&hw_inside.depth);
 }
 

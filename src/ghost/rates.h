@@ -7,6 +7,7 @@
 #define HW_GHOST_RATES_H
 
 #include "base/atomic.h"
+#include "ghost/reach.h"
 #include "policy/rate.h"
 
 #include <stdbool.h>
@@ -16,8 +17,7 @@
 /* Where a user process marks that it is inside MPI (progress/inside.h), for a ghost that reads it there. */
 struct hw_ghost_mark {
     _Atomic uintptr_t depth; /* of the thread that called MPI_Init*; release, last; 0: none, or gone */
-    uintptr_t proof; /* where `proof_value` is to be found: that a process number means the same here */
-    uint64_t proof_value;
+    struct hw_ghost_proof proof;
     uint64_t unused;
 };
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 
@@ -20,17 +21,21 @@ struct hw_ghost_proof hw_ghost_reach_proof(void)
     return (struct hw_ghost_proof){.address = (uint64_t)(uintptr_t)&drawn, .value = drawn};
 }
 
-bool hw_ghost_reach_is_proven(pid_t pid, struct hw_ghost_proof proof)
+const char *hw_ghost_reach_refuse(pid_t pid, struct hw_ghost_proof proof)
 {
     uint64_t found = 0;
-    return pid > 0 && hw_peek(pid, (uintptr_t)proof.address, &found, sizeof found) == 0 &&
-           found == proof.value;
+    if (pid <= 0)
+        return "its number is not known";
+    int error = hw_peek(pid, (uintptr_t)proof.address, &found, sizeof found);
+    if (error)
+        return strerror(error);
+    return found == proof.value ? NULL : "its number means another process";
 }
 
 static bool can_read(int process, const struct hw_ghost_proof *proofs)
 {
     int local_index = hw_world.processes[process].local_index;
-    return hw_ghost_reach_is_proven(hw_world.node_pids[local_index], proofs[local_index]);
+    return hw_ghost_reach_refuse(hw_world.node_pids[local_index], proofs[local_index]) == NULL;
 }
 
 static bool can_read_all(const struct hw_ghost_proof *proofs)
@@ -42,14 +47,6 @@ static bool can_read_all(const struct hw_ghost_proof *proofs)
     return true;
 }
 
-/* Where the ghost that serves this process is in hw_world.node. */
-static int place_of_ghost(void)
-{
-    int ghost = hw_world.processes[hw_world.rank].ghost;
-    return hw_world.own_node->process_count - hw_world.own_node->ghost_count +
-           hw_world.processes[ghost].local_index;
-}
-
 /* Yama lets a process be read by its parent and by whom it names alone. It names one: asked for only where
  * it is needed, since the program may have named its debugger. */
 static bool can_all_read(const struct hw_ghost_proof *proofs)
@@ -57,7 +54,7 @@ static bool can_all_read(const struct hw_ghost_proof *proofs)
     if (hw_world_have_all(hw_world.node, can_read_all(proofs)))
         return true;
     if (!hw_world_is_ghost())
-        prctl(PR_SET_PTRACER, (unsigned long)hw_world.node_pids[place_of_ghost()], 0, 0, 0);
+        prctl(PR_SET_PTRACER, (unsigned long)hw_world.node_pids[hw_world_ghost_in_node()], 0, 0, 0);
     hw_bottom.Barrier(hw_world.node);
     return hw_world_have_all(hw_world.node, can_read_all(proofs));
 }

@@ -12,10 +12,10 @@ struct hw_ghost_proof {
     uint64_t address, value;
 };
 
-/* Of this process. While services open. */
+/* Of this process. One thread at a time. */
 struct hw_ghost_proof hw_ghost_reach_proof(void);
-/* pid 0: no. */
-bool hw_ghost_reach_is_proven(pid_t pid, struct hw_ghost_proof proof);
+/* Why the process that gave the proof cannot be read; NULL: it can. pid 0: it is not known. */
+const char *hw_ghost_reach_refuse(pid_t pid, struct hw_ghost_proof proof);
 
 /* Whether ghosts read the user processes that they serve. Collective over hw_world.node, when services open.
  * The same at all processes of the node. */

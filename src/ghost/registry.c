@@ -14,8 +14,7 @@ static MPI_Win memory;
 static bool is_there;
 static struct hw_registry *again; /* of the node's first user process, where the window is gone; or NULL */
 
-static int user_count(void) { return hw_world.own_node->process_count - hw_world.own_node->ghost_count; }
-static size_t all_bytes(void) { return (size_t)user_count() * sizeof(struct hw_registry); }
+static size_t all_bytes(void) { return (size_t)hw_world_own_user_count() * sizeof(struct hw_registry); }
 
 /* User processes come first in hw_world.node; local_index is their place. */
 static struct hw_registry *find(int local_index)
@@ -34,8 +33,8 @@ static struct hw_registry *find(int local_index)
  * is left of windows, and waits for all. */
 static void keep_without_window(void)
 {
-    struct hw_registry *first = find(0), *last = find(user_count() - 1), *found = NULL;
-    if (first && last == first + user_count() - 1)
+    struct hw_registry *first = find(0), *last = find(hw_world_own_user_count() - 1), *found = NULL;
+    if (first && last == first + hw_world_own_user_count() - 1)
         found = hw_shm_map_again(first, all_bytes());
     if (hw_world_have_all(hw_world.node, found) && hw_bottom.Win_free(&memory) == MPI_SUCCESS)
         again = found;

@@ -58,7 +58,7 @@ void hw_ghost_sample_begin(void)
     rule = (struct hw_rate_rule){.low_permille = (uint32_t)hw_options.low_cr,
                                  .high_permille = (uint32_t)hw_options.high_cr,
                                  .interval_ns = (uint64_t)hw_options.predict_int_us * HW_NS_PER_US};
-    user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    user_count = hw_world_own_user_count();
     watched = calloc((size_t)user_count + 1, sizeof *watched);
     user_ranks = calloc((size_t)user_count + 1, sizeof *user_ranks);
     if (watched == NULL || user_ranks == NULL) {

@@ -70,6 +70,19 @@ static inline int hw_world_ghost_place(int process)
     return hw_world.nodes[ghost->node].first_ghost + ghost->local_index;
 }
 
+/* User processes of this node: in `node` they are first, its ghosts last. */
+static inline int hw_world_own_user_count(void)
+{
+    return hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+}
+
+/* Where the ghost that serves this process is in `node`. */
+static inline int hw_world_ghost_in_node(void)
+{
+    int ghost = hw_world.processes[hw_world.rank].ghost;
+    return hw_world_own_user_count() + hw_world.processes[ghost].local_index;
+}
+
 static inline int hw_world_own_node(void) { return hw_world.processes[hw_world.rank].node; }
 
 /* Of the first `process_count` processes of this node, in the order of `node`, the caller among them: whether

@@ -251,7 +251,7 @@ static void end(void)
 /* Of the node, for a thread that may not call MPI. */
 static void find_words(void)
 {
-    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int user_count = hw_world_own_user_count();
     words = calloc((size_t)user_count + 1, sizeof(void *)); /* NULL ends them */
     for (int i = 0, found = 0; words && i < hw_world.size && found < user_count; i++) {
         const struct hw_world_process *process = &hw_world.processes[i];

@@ -11,11 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int user_count_of_node(void)
-{
-    return hw_world.own_node->process_count - hw_world.own_node->ghost_count;
-}
-
 /* Where processes and ghosts have a core each. */
 bool hw_p2p_neighbours_are_wanted(void)
 {
@@ -40,11 +35,11 @@ static struct hw_p2p_block *map(pid_t pid, const struct hw_p2p_introduction *tol
 static const char *take_all(const struct hw_p2p_introduction *all)
 {
     int own = hw_world.processes[hw_world.rank].local_index;
-    hw_p2p_opened.neighbours = calloc((size_t)user_count_of_node(), sizeof(struct hw_p2p_block *));
-    for (int i = 0; hw_p2p_opened.neighbours && i < user_count_of_node(); i++) {
+    hw_p2p_opened.neighbours = calloc((size_t)hw_world_own_user_count(), sizeof(struct hw_p2p_block *));
+    for (int i = 0; hw_p2p_opened.neighbours && i < hw_world_own_user_count(); i++) {
         if (i == own)
             continue;
-        if (!hw_ghost_reach_is_proven(hw_world.node_pids[i], all[i].proof))
+        if (hw_ghost_reach_refuse(hw_world.node_pids[i], all[i].proof))
             return "p2p: within the node, whose processes may not read one another";
         hw_p2p_opened.neighbours[i] = map(hw_world.node_pids[i], &all[i]);
         if (hw_p2p_opened.neighbours[i] == NULL)
@@ -75,7 +70,7 @@ void hw_p2p_neighbours_open(const struct hw_p2p_introduction *all, bool is_serve
 
 void hw_p2p_neighbours_drop(void)
 {
-    for (int i = 0; hw_p2p_opened.neighbours && i < user_count_of_node(); i++)
+    for (int i = 0; hw_p2p_opened.neighbours && i < hw_world_own_user_count(); i++)
         hw_p2p_memory_drop(hw_p2p_opened.neighbours[i], hw_p2p_block_bytes());
     free(hw_p2p_opened.neighbours);
     hw_p2p_opened.neighbours = NULL;

@@ -73,19 +73,11 @@ static void introduce(struct hw_p2p_introduction *own)
     own->proof = hw_ghost_reach_proof();
 }
 
-/* Where the ghost that serves this process is in hw_world.node. */
-static int place_of_ghost(void)
-{
-    int ghost = hw_world.processes[hw_world.rank].ghost;
-    return hw_world.own_node->process_count - hw_world.own_node->ghost_count +
-           hw_world.processes[ghost].local_index;
-}
-
 /* A user process's block goes to its ghost, a ghost's room to all that it serves. */
 static void pass_file(int socket_fd)
 {
     if (!hw_world_is_ghost()) {
-        hw_ghost_pass_send(socket_fd, &introductions[place_of_ghost()].address, own_fd);
+        hw_ghost_pass_send(socket_fd, &introductions[hw_world_ghost_in_node()].address, own_fd);
         return;
     }
     for (int i = 0; i < hw_world.size; i++)
@@ -96,7 +88,7 @@ static void pass_file(int socket_fd)
 /* In a user process: maps its ghost's room. A child of fork has no part in it. */
 static bool take_room(int socket_fd)
 {
-    int ghost = place_of_ghost(), fd = -1;
+    int ghost = hw_world_ghost_in_node(), fd = -1;
     size_t bytes = hw_p2p_room_bytes(own_place());
     struct hw_file_identity file = introductions[ghost].file;
     if (file.inode == 0)

@@ -91,7 +91,7 @@ static int share_of_targets(const struct hw_rma_window *window)
 static uint64_t taken_ns(struct hw_rma_adapt *adapt)
 {
     uint64_t sum = 0, before = adapt->ghost_cpu_ns;
-    int users = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int users = hw_world_own_user_count();
     for (int i = 0; i < hw_world.own_node->ghost_count; i++)
         sum += hw_ghost_bell_cpu_ns(i);
     adapt->ghost_cpu_ns = sum;

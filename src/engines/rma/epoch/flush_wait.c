@@ -41,7 +41,7 @@ static const struct hw_inside *owner; /* the thread */
 
 void hw_rma_flush_wait_open(void)
 {
-    int user_count = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int user_count = hw_world_own_user_count();
     if (!hw_real_gains_by_sleep() || hw_rma_may_have_threads() || !hw_world_is_crowded(user_count, false))
         return;
     owner = &hw_inside;

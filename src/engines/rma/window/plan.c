@@ -119,7 +119,7 @@ enum hw_status hw_rma_plan_judge(struct hw_rma_plan *plan)
  * of its node. */
 bool hw_rma_plan_may_be_in_pieces(void)
 {
-    int users = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int users = hw_world_own_user_count();
     return hw_arena_is_open && hw_atomic_load_relaxed(&live_in_pieces) < PIECES_MAX / users;
 }
 
