@@ -41,7 +41,7 @@ static bool is_crowded;
 
 void hw_p2p_near_open(void)
 {
-    int users = hw_world.own_node->process_count - hw_world.own_node->ghost_count;
+    int users = hw_world_own_user_count();
     hw_atomic_store_relaxed(&limit, (uint64_t)hw_options.staging_bytes / (uint64_t)users);
     is_crowded = hw_world_is_crowded(hw_world.own_node->process_count, true);
 }

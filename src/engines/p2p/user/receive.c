@@ -4,6 +4,7 @@
 #include "engines/p2p/shared/room.h"
 #include "engines/p2p/user/near.h"
 #include "engines/p2p/user/own.h"
+#include "engines/p2p/user/packed.h"
 #include "engines/p2p/user/staged.h"
 #include "ghost/bell.h"
 #include "objects/datatype/dense.h"
@@ -58,12 +59,10 @@ static bool read_head(const struct hw_p2p_receive *receive, struct hw_p2p_ticket
     }
     if (receive->size == 0 || receive->type == HW_DATATYPE_NULL)
         return false;
-    int count = (int)((HW_P2P_TICKET_BYTES + receive->size - 1) / receive->size), room = 0, position = 0;
-    if (hw_bottom.Pack_size(count, receive->type, HW_COMM_SELF, &room) != MPI_SUCCESS)
-        return false;
-    char *packed = malloc((size_t)room + HW_P2P_TICKET_BYTES);
-    bool is_read = packed && hw_datatype_pack_part((const void *)receive->memory, count, receive->type,
-                                                   packed, room, &position) == MPI_SUCCESS;
+    uint64_t count = (HW_P2P_TICKET_BYTES + receive->size - 1) / receive->size;
+    char *packed = malloc(count * receive->size);
+    bool is_read = packed && hw_datatype_pack((const void *)receive->memory, (MPI_Count)count, receive->type,
+                                              packed) == MPI_SUCCESS;
     if (is_read)
         memcpy(ticket, packed, sizeof *ticket);
     free(packed);
@@ -119,28 +118,6 @@ bool hw_p2p_receive_has_arrived(const struct hw_p2p_receive *receive)
     return receive->phase != HW_P2P_TICKET || receive->ticket.is_near || has_arrived(&receive->ticket);
 }
 
-/* What does not fill a last element of a derived datatype goes through the MPI, which knows where its basic
- * elements lie. */
-static void receive_rest(const struct hw_p2p_receive *receive, char *data, uint64_t done, uint64_t bytes)
-{
-    MPI_Aint lower, extent;
-    int tag = hw_p2p_own_tag();
-    if (bytes == 0 || hw_bottom.Type_get_extent(receive->type, &lower, &extent) != MPI_SUCCESS)
-        return;
-    void *place = (void *)(receive->memory + (done / receive->size) * (uint64_t)extent);
-    hw_bottom.Sendrecv(data + done, (int)bytes, HW_BYTE, 0, tag, place, 1, receive->type, 0, tag,
-                       hw_p2p_own_comm(), HW_STATUS_IGNORE);
-}
-
-static void unpack(const struct hw_p2p_receive *receive, char *data, uint64_t bytes)
-{
-    int count = (int)(bytes / receive->size), position = 0;
-    uint64_t whole = (uint64_t)count * receive->size;
-    if (count > 0)
-        hw_datatype_unpack_part(data, (int)whole, &position, (void *)receive->memory, count, receive->type);
-    receive_rest(receive, data, whole, bytes - whole);
-}
-
 /* False: no memory. */
 static bool deliver(const struct hw_p2p_receive *receive, const struct hw_p2p_entry *entry, uint64_t bytes)
 {
@@ -152,7 +129,7 @@ static bool deliver(const struct hw_p2p_receive *receive, const struct hw_p2p_en
     if (copy)
         hw_p2p_staged_copy(entry, bytes, copy);
     if (whole || copy)
-        unpack(receive, whole ? whole : copy, bytes);
+        hw_p2p_unpack(whole ? whole : copy, bytes, (void *)receive->memory, receive->type);
     free(copy);
     return whole || copy;
 }
@@ -208,7 +185,7 @@ static int take_near(const struct hw_p2p_receive *receive)
     char *copy = malloc((size_t)bytes + 1);
     int failed = hw_p2p_near_read(&receive->ticket, copy, bytes);
     if (!failed)
-        unpack(receive, copy, bytes);
+        hw_p2p_unpack(copy, bytes, memory, receive->type);
     free(copy);
     return failed;
 }

@@ -11,6 +11,7 @@
 #include "ghost/bell.h"
 #include "objects/datatype/dense.h"
 #include "objects/datatype/hold.h"
+#include "objects/datatype/packed.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
 #include "real/eager.h"
@@ -243,7 +244,7 @@ void hw_p2p_operation_post(struct hw_p2p_operation *operation)
         struct hw_p2p_smalls *smalls = hw_p2p_seal_smalls(operation->seal, part->peer, part->tag);
         operation->command.before = smalls ? smalls->sent : 0;
         if (operation->copy)
-            hw_p2p_pack(&operation->part, operation->copy);
+            hw_datatype_pack(part->memory, part->count, operation->part.type, operation->copy);
         HW_COUNT(p2p_sealed_sends);
     }
     bool has_turn = hw_p2p_turn_begin();
@@ -288,7 +289,8 @@ int hw_p2p_operation_finish(struct hw_p2p_operation *operation, MPI_Status *stat
     if (operation->mode == HW_P2P_TAKEN && operation->copy && !operation->is_delivered &&
         !operation->is_cancelled && operation->error != MPI_ERR_BUFFER) {
         uint64_t room = operation->command.bytes;
-        hw_p2p_unpack(&operation->part, operation->copy, operation->moved < room ? operation->moved : room);
+        hw_p2p_unpack(operation->copy, operation->moved < room ? operation->moved : room,
+                      (void *)(uintptr_t)operation->part.memory, operation->part.type);
     }
     operation->is_delivered = true;
     hw_p2p_operation_fill(operation, status);

@@ -4,11 +4,11 @@
 #include "engines/p2p/user/sealed_calls.h"
 
 #include "engines/p2p/user/calls.h"
-#include "engines/p2p/user/packed.h"
 #include "engines/p2p/user/replaced.h"
 #include "engines/p2p/user/sealed.h"
 #include "engines/p2p/user/sealed_probes.h"
 #include "engines/p2p/user/sealed_requests.h"
+#include "objects/datatype/packed.h"
 #include "real/constants.h"
 
 #include <stdlib.h>
@@ -213,7 +213,7 @@ static int copy_out(MPI_Comm comm, struct hw_p2p_part *out, bool is_large, void 
     *memory = malloc(bytes + 1);
     if (*memory == NULL)
         return hw_p2p_sealed_raise(comm, MPI_ERR_NO_MEM);
-    hw_p2p_pack(out, *memory);
+    hw_datatype_pack(out->memory, out->count, out->type, *memory);
     out->memory = *memory;
     out->count = (MPI_Count)bytes;
     out->type = HW_PACKED;
