@@ -7,8 +7,7 @@
 void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     uint64_t bytes;
-    if (hw_engines_min_bytes == UINT64_MAX ||
-        (bytes = hw_track_bytes(count, datatype)) < hw_engines_min_bytes)
+    if (!hw_track_wants(count, datatype, &bytes))
         return;
     HW_COUNT(tracked_persistent);
     hw_request_define(*request, HW_REQUEST_P2P, bytes);

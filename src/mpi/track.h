@@ -30,6 +30,15 @@ static inline uint64_t hw_track_bytes(MPI_Count count, MPI_Datatype type)
     return count > 0 ? (uint64_t)count * hw_real_type_size_keep(type) : 0;
 }
 
+/* Whether engines want to be told of such a message, and its *bytes if they do. */
+static inline bool hw_track_wants(MPI_Count count, MPI_Datatype type, uint64_t *bytes)
+{
+    if (hw_engines_min_bytes == UINT64_MAX)
+        return false;
+    *bytes = hw_track_bytes(count, type);
+    return *bytes >= hw_engines_min_bytes;
+}
+
 /* True if a message is surely nothing for an engine that is asked about derived datatypes only: of a basic
  * one, of one without gaps that has been used before, or of little. */
 static inline bool hw_track_is_plain(MPI_Count count, MPI_Datatype type)
@@ -91,10 +100,8 @@ void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *r
 static inline bool hw_track_p2p(MPI_Count count, MPI_Datatype type, int peer, bool is_receive,
                                 const MPI_Request *request)
 {
-    if (hw_engines_min_bytes == UINT64_MAX || peer == HW_PROC_NULL)
-        return false;
-    uint64_t bytes = hw_track_bytes(count, type);
-    if (bytes < hw_engines_min_bytes)
+    uint64_t bytes;
+    if (peer == HW_PROC_NULL || !hw_track_wants(count, type, &bytes))
         return false;
     HW_COUNT(tracked_p2p);
     hw_engines_post(HW_REQUEST_P2P, bytes, is_receive, *request);
