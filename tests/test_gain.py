@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import matrix
 import pytest
@@ -24,6 +25,28 @@ HELPER = {**support.FORCED, "HEADWAY_ENGINE": "thread", "HEADWAY_TRIGGER": "help
 
 def program_of(mpi: Mpi) -> Path:
     return support.compile_program(mpi, "gain", [support.PROGRAMS / "gain.c"])
+
+
+def beside_a_ghost(
+    mpi: Mpi,
+    does: str,
+    tmp_path: Path,
+    options: dict[str, str],
+    word: int | None = None,
+    **more: Any,
+) -> support.Result:
+    """Two ranks and a ghost within a node. WORD: what the case takes; else a folder to tell by."""
+    (tmp_path / "said").mkdir()
+    done = support.run_mpi(
+        mpi,
+        [program_of(mpi), does, tmp_path / "said" if word is None else word],
+        ranks=3,
+        options={"HEADWAY_GHOSTS": "1", **options},
+        records=tmp_path / "records",
+        **more,
+    )
+    assert_came(mpi, does, done)
+    return done
 
 
 def assert_came(mpi: Mpi, does: str, done: support.Result) -> None:
@@ -56,15 +79,9 @@ def test_complete_before_its_wait(mpi: Mpi, does: str, tmp_path: Path) -> None:
 @matrix.check(lambda: True)
 def test_ghost_serves(mpi: Mpi, tmp_path: Path) -> None:
     """A flush returns though its target does not call MPI until then."""
-    (tmp_path / "said").mkdir()
-    done = support.run_mpi(
-        mpi,
-        [program_of(mpi), "window", tmp_path / "said"],
-        ranks=3,
-        options={"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on", "HEADWAY_ENGINE": "off"},
-        records=tmp_path / "records",
+    done = beside_a_ghost(
+        mpi, "window", tmp_path, {"HEADWAY_REDIRECT": "on", "HEADWAY_ENGINE": "off"}
     )
-    assert_came(mpi, "window", done)
     assert done.total("operations_redirected") > 0
 
 
@@ -72,15 +89,7 @@ def test_ghost_serves(mpi: Mpi, tmp_path: Path) -> None:
 @matrix.check(lambda: True)
 def test_helper_says_when(mpi: Mpi, tmp_path: Path) -> None:
     """The thread sleeps on the word of a ghost alone, which has seen the message match."""
-    (tmp_path / "said").mkdir()
-    done = support.run_mpi(
-        mpi,
-        [program_of(mpi), "message", tmp_path / "said"],
-        ranks=3,
-        options={**HELPER, "HEADWAY_GHOSTS": "1"},
-        records=tmp_path / "records",
-    )
-    assert_came(mpi, "message", done)
+    done = beside_a_ghost(mpi, "message", tmp_path, HELPER)
     assert [record["trigger"] for record in done.records] == ["helper", "helper"]
     assert done.total("receives_registered") == 1
     assert done.total("sends_announced") == 1
@@ -90,15 +99,7 @@ def test_helper_says_when(mpi: Mpi, tmp_path: Path) -> None:
 @matrix.one_of_a("family")
 def test_collectives_are_looked_after_beside_a_helper(mpi: Mpi, tmp_path: Path) -> None:
     """Nobody tells of their messages, and no socket does: the thread that a helper wakes ticks."""
-    (tmp_path / "said").mkdir()
-    done = support.run_mpi(
-        mpi,
-        [program_of(mpi), "schedules", tmp_path / "said"],
-        ranks=3,
-        options={**HELPER, "HEADWAY_GHOSTS": "1"},
-        records=tmp_path / "records",
-    )
-    assert_came(mpi, "schedules", done)
+    done = beside_a_ghost(mpi, "schedules", tmp_path, HELPER)
     assert [record["trigger"] for record in done.records] == ["helper", "helper"]
     assert done.total("tracked_collective") == 6 and done.total("helper_wakes") == 0
     assert done.total("ticks") > 0
@@ -108,14 +109,7 @@ def test_collectives_are_looked_after_beside_a_helper(mpi: Mpi, tmp_path: Path) 
 @matrix.check(lambda: True)
 def test_helper_spares_who_waits(mpi: Mpi, tmp_path: Path) -> None:
     """It reads that the process is inside MPI, and does not wake its thread."""
-    done = support.run_mpi(
-        mpi,
-        [program_of(mpi), "awaited", 4],
-        ranks=3,
-        options={**HELPER, "HEADWAY_GHOSTS": "1"},
-        records=tmp_path / "records",
-    )
-    assert_came(mpi, "awaited", done)
+    done = beside_a_ghost(mpi, "awaited", tmp_path, HELPER, 4)
     assert done.total("receives_registered") == done.total("sends_announced") == 4
     assert done.total("helper_wakes_spared") > 0, done.explain()
 
@@ -124,15 +118,7 @@ def test_helper_spares_who_waits(mpi: Mpi, tmp_path: Path) -> None:
 @matrix.check(lambda: True)
 def test_helper_wakes_a_target(mpi: Mpi, tmp_path: Path) -> None:
     """The window is the MPI's own, and no socket tells of the operation on it."""
-    (tmp_path / "said").mkdir()
-    done = support.run_mpi(
-        mpi,
-        [program_of(mpi), "created", tmp_path / "said"],
-        ranks=3,
-        options={**HELPER, "HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "off"},
-        records=tmp_path / "records",
-    )
-    assert_came(mpi, "created", done)
+    done = beside_a_ghost(mpi, "created", tmp_path, {**HELPER, "HEADWAY_REDIRECT": "off"})
     assert done.total("operations_redirected") == 0
     assert done.total("targets_rung") > 0 and done.total("target_looks") > 0, done.explain()
 
@@ -141,15 +127,7 @@ def test_helper_wakes_a_target(mpi: Mpi, tmp_path: Path) -> None:
 @matrix.check(lambda: True)
 def test_auto_takes_a_helper(mpi: Mpi, tmp_path: Path) -> None:
     """Within a node no socket tells of messages."""
-    (tmp_path / "said").mkdir()
-    done = support.run_mpi(
-        mpi,
-        [program_of(mpi), "message", tmp_path / "said"],
-        ranks=3,
-        options={**HELPER, "HEADWAY_TRIGGER": "auto", "HEADWAY_GHOSTS": "1"},
-        records=tmp_path / "records",
-    )
-    assert_came(mpi, "message", done)
+    done = beside_a_ghost(mpi, "message", tmp_path, {**HELPER, "HEADWAY_TRIGGER": "auto"})
     assert [record["trigger"] for record in done.records] == ["helper", "helper"]
     whys = {record["trigger_why"] for record in done.records} - {""}
     assert whys == {"the process has no connected socket"}, done.explain()
@@ -187,14 +165,7 @@ def test_priority(mpi: Mpi, priority: str, tmp_path: Path) -> None:
 @matrix.check(lambda: True)
 def test_threads_do_without_a_helper_that_stands_still(mpi: Mpi, tmp_path: Path) -> None:
     """Nothing is told: the thread's own timer finds the messages, and takes over."""
-    done = support.run_mpi(
-        mpi,
-        [program_of(mpi), "stopped", WINDOWS],
-        ranks=3,
-        options={**HELPER, "HEADWAY_GHOSTS": "1"},
-        records=tmp_path / "records",
-    )
-    assert_came(mpi, "stopped", done)
+    done = beside_a_ghost(mpi, "stopped", tmp_path, HELPER, WINDOWS)
     assert done.total("receives_registered") == 2 * WINDOWS
     assert done.total("helper_wakes") == 0
     assert done.total("completed_early") > 0
@@ -205,15 +176,14 @@ def test_threads_do_without_a_helper_that_stands_still(mpi: Mpi, tmp_path: Path)
 @matrix.check(lambda: True)
 def test_threads_do_without_a_helper_that_was_killed(mpi: Mpi, tmp_path: Path) -> None:
     """Where the launcher lets the job go on it goes on, and ends."""
-    done = support.run_mpi(
+    done = beside_a_ghost(
         mpi,
-        [program_of(mpi), "killed", WINDOWS],
-        ranks=3,
-        options={**HELPER, "HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "off"},
-        records=tmp_path / "records",
+        "killed",
+        tmp_path,
+        {**HELPER, "HEADWAY_REDIRECT": "off"},
+        WINDOWS,
         extra=["--enable-recovery"],
     )
-    assert_came(mpi, "killed", done)
     told = [line for line in done.stderr.splitlines() if "[headway" in line]
     assert len(told) == 1 and "the helper of this node has ended" in told[0], done.explain()
     assert [record["trigger"] for record in done.records] == ["tick", "tick"]

@@ -47,6 +47,17 @@ static inline bool check_info_take(MPI_Info info, const char *key, char *value, 
     return flag;
 }
 
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5) /* sessions */
+static inline bool check_session_is_multiple(MPI_Session session)
+{
+    char level[64] = "";
+    MPI_Info info;
+    MPI_Session_get_info(session, &info);
+    return check_info_take(info, "thread_level", level, sizeof level) &&
+           strcmp(level, "MPI_THREAD_MULTIPLE") == 0;
+}
+#endif
+
 /* Of one process of the world; the caller frees it. */
 static inline MPI_Group check_group_of(int rank)
 {

@@ -60,15 +60,6 @@ static void *exchange(void *argument)
     return NULL;
 }
 
-static bool is_multiple(MPI_Session session)
-{
-    char level[64] = "";
-    MPI_Info info;
-    MPI_Session_get_info(session, &info);
-    return check_info_take(info, "thread_level", level, sizeof level) &&
-           strcmp(level, "MPI_THREAD_MULTIPLE") == 0;
-}
-
 int main(int argc, char **argv)
 {
     MPI_Session session;
@@ -87,7 +78,7 @@ int main(int argc, char **argv)
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Comm_create_from_group(group, "beside", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &plain);
     MPI_Comm_dup_with_info(plain, asserted, &parts[1].comm);
-    bool has_threads = is_multiple(session), are_at_once = has_threads && argc == 1;
+    bool has_threads = check_session_is_multiple(session), are_at_once = has_threads && argc == 1;
     if (are_at_once)
         CHECK(pthread_create(&thread, NULL, exchange, &parts[1]) == 0);
     else

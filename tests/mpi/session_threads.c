@@ -31,15 +31,6 @@ static void *exchange(void *argument)
     return NULL;
 }
 
-static bool is_multiple(MPI_Session session)
-{
-    char level[64] = "";
-    MPI_Info info;
-    MPI_Session_get_info(session, &info);
-    return check_info_take(info, "thread_level", level, sizeof level) &&
-           strcmp(level, "MPI_THREAD_MULTIPLE") == 0;
-}
-
 int main(int argc, char **argv)
 {
     MPI_Session session;
@@ -58,7 +49,7 @@ int main(int argc, char **argv)
         snprintf(tag, sizeof tag, "thread %d", i);
         MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comms[i]);
     }
-    bool has_threads = is_multiple(session), are_at_once = has_threads && argc == 1;
+    bool has_threads = check_session_is_multiple(session), are_at_once = has_threads && argc == 1;
     for (int i = 0; i < THREADS; i++)
         if (are_at_once)
             CHECK(pthread_create(&threads[i], NULL, exchange, &comms[i]) == 0);

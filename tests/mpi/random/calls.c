@@ -28,67 +28,79 @@ void place_free(struct place *place)
     place->is_type_own = false;
 }
 
+typedef int send_function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+typedef int large_send_function(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+typedef int receive_function(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+typedef int large_receive_function(void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+
+struct send_forms {
+    send_function *usual;
+    large_send_function *large;
+};
+
+struct receive_forms {
+    receive_function *usual;
+    large_receive_function *large;
+};
+
+#if HAS_LARGE_COUNTS
+#define FORMS(name)                                                                                          \
+    {                                                                                                        \
+        name, name##_c                                                                                       \
+    }
+#else
+#define FORMS(name)                                                                                          \
+    {                                                                                                        \
+        name, NULL                                                                                           \
+    }
+#endif
+
 static bool is_large(struct rng *rng) { return HAS_LARGE_COUNTS && rng_chance(rng, 30); }
+
+static void post_send(const struct send_forms *forms, const struct place *place, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request, struct rng *rng)
+{
+    if (is_large(rng))
+        forms->large(place->address, place->count, place->type, dest, tag, comm, request);
+    else
+        forms->usual(place->address, place->count, place->type, dest, tag, comm, request);
+}
+
+static void post_receive(const struct receive_forms *forms, const struct place *place, int source, int tag,
+                         MPI_Comm comm, MPI_Request *request, struct rng *rng)
+{
+    if (is_large(rng))
+        forms->large(place->address, place->count, place->type, source, tag, comm, request);
+    else
+        forms->usual(place->address, place->count, place->type, source, tag, comm, request);
+}
 
 void call_send(enum send_mode mode, const struct place *place, int dest, int tag, MPI_Comm comm,
                MPI_Request *request, struct rng *rng)
 {
-    typedef int function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    static function *const functions[SEND_MODE_COUNT] = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
-#if HAS_LARGE_COUNTS
-    typedef int large_function(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    static large_function *const large[SEND_MODE_COUNT] = {MPI_Isend_c, MPI_Issend_c, MPI_Ibsend_c,
-                                                           MPI_Irsend_c};
-    if (is_large(rng)) {
-        large[mode](place->address, place->count, place->type, dest, tag, comm, request);
-        return;
-    }
-#endif
-    (void)rng;
-    functions[mode](place->address, place->count, place->type, dest, tag, comm, request);
+    static const struct send_forms modes[SEND_MODE_COUNT] = {FORMS(MPI_Isend), FORMS(MPI_Issend),
+                                                             FORMS(MPI_Ibsend), FORMS(MPI_Irsend)};
+    post_send(&modes[mode], place, dest, tag, comm, request, rng);
 }
 
 void call_send_init(enum send_mode mode, const struct place *place, int dest, int tag, MPI_Comm comm,
                     MPI_Request *request, struct rng *rng)
 {
-    typedef int function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    static function *const functions[SEND_MODE_COUNT] = {MPI_Send_init, MPI_Ssend_init, MPI_Bsend_init,
-                                                         MPI_Rsend_init};
-#if HAS_LARGE_COUNTS
-    typedef int large_function(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    static large_function *const large[SEND_MODE_COUNT] = {MPI_Send_init_c, MPI_Ssend_init_c,
-                                                           MPI_Bsend_init_c, MPI_Rsend_init_c};
-    if (is_large(rng)) {
-        large[mode](place->address, place->count, place->type, dest, tag, comm, request);
-        return;
-    }
-#endif
-    (void)rng;
-    functions[mode](place->address, place->count, place->type, dest, tag, comm, request);
+    static const struct send_forms modes[SEND_MODE_COUNT] = {FORMS(MPI_Send_init), FORMS(MPI_Ssend_init),
+                                                             FORMS(MPI_Bsend_init), FORMS(MPI_Rsend_init)};
+    post_send(&modes[mode], place, dest, tag, comm, request, rng);
 }
 
 void call_receive(const struct place *place, int source, int tag, MPI_Comm comm, MPI_Request *request,
                   struct rng *rng)
 {
-#if HAS_LARGE_COUNTS
-    if (is_large(rng)) {
-        MPI_Irecv_c(place->address, place->count, place->type, source, tag, comm, request);
-        return;
-    }
-#endif
-    (void)rng;
-    MPI_Irecv(place->address, place->count, place->type, source, tag, comm, request);
+    static const struct receive_forms forms = FORMS(MPI_Irecv);
+    post_receive(&forms, place, source, tag, comm, request, rng);
 }
 
 void call_receive_init(const struct place *place, int source, int tag, MPI_Comm comm, MPI_Request *request,
                        struct rng *rng)
 {
-#if HAS_LARGE_COUNTS
-    if (is_large(rng)) {
-        MPI_Recv_init_c(place->address, place->count, place->type, source, tag, comm, request);
-        return;
-    }
-#endif
-    (void)rng;
-    MPI_Recv_init(place->address, place->count, place->type, source, tag, comm, request);
+    static const struct receive_forms forms = FORMS(MPI_Recv_init);
+    post_receive(&forms, place, source, tag, comm, request, rng);
 }
