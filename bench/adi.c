@@ -529,9 +529,6 @@ static int64_t step_bytes(void)
     return (solver.ranks - 1) * (SIDES * face_doubles() + carried) * (int64_t)sizeof(double);
 }
 
-enum { COMM, CPU, TOTAL, PHASES };
-static const char *const phase_names[PHASES] = {"comm_s", "cpu_s", "total_s"};
-
 /* Steps follow upon one another: neighbours keep one another in step. Returns what the timed ones took. */
 static double steps_run(struct bench_phases *phases)
 {
@@ -541,13 +538,9 @@ static double steps_run(struct bench_phases *phases)
             MPI_Barrier(MPI_COMM_WORLD);
             start_s = bench_now_s();
         }
-        double began_s = bench_now_s(), began_cpu_s = bench_process_cpu_s();
+        struct bench_step step = bench_step_begin();
         step_run(NULL);
-        if (i < 0)
-            continue;
-        phases->samples[COMM][i] = solver.comm_s;
-        phases->samples[CPU][i] = bench_process_cpu_s() - began_cpu_s;
-        phases->samples[TOTAL][i] = bench_now_s() - began_s;
+        bench_step_end(phases, i, step, solver.comm_s);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     return bench_now_s() - start_s;
@@ -585,7 +578,7 @@ int main(int argc, char **argv)
     bench_json_integer(&json, "steps", options.steps);
     bench_json_integer(&json, "bytes", step_bytes());
     struct bench_phases phases;
-    bench_phases_init(&phases, PHASES, phase_names, (int)options.steps, false);
+    bench_steps_init(&phases, (int)options.steps);
     bench_json_number(&json, "wall_s", steps_run(&phases));
     answer_write(&json);
     solver.is_silent = true; /* after the answer */

@@ -384,21 +384,14 @@ static void lu_free(void)
     free(lu.read[1]);
 }
 
-enum { COMM, CPU, TOTAL, PHASES };
-static const char *const phase_names[PHASES] = {"comm_s", "cpu_s", "total_s"};
-
 static void iterations_run(struct bench_phases *phases)
 {
     for (int64_t i = -options.warmup; i < options.iterations; i++) {
         matrix_fill();
         MPI_Barrier(MPI_COMM_WORLD);
-        double began_s = bench_now_s(), began_cpu_s = bench_process_cpu_s();
+        struct bench_step step = bench_step_begin();
         decompose();
-        if (i < 0)
-            continue;
-        phases->samples[COMM][i] = lu.comm_s;
-        phases->samples[CPU][i] = bench_process_cpu_s() - began_cpu_s;
-        phases->samples[TOTAL][i] = bench_now_s() - began_s;
+        bench_step_end(phases, i, step, lu.comm_s);
     }
 }
 
@@ -437,7 +430,7 @@ int main(int argc, char **argv)
     bench_json_integer(&json, "bytes", panel_doubles(0) * (int64_t)sizeof(double));
     bench_blas_write(&json);
     struct bench_phases phases;
-    bench_phases_init(&phases, PHASES, phase_names, (int)options.iterations, false);
+    bench_steps_init(&phases, (int)options.iterations);
     iterations_run(&phases);
     answer_write(&json);
     bench_json_phases(&json, &phases);

@@ -513,22 +513,15 @@ static void answer_write(struct bench_json *json)
     bench_json_hex(json, "digest", sum);
 }
 
-enum { COMM, CPU, TOTAL, PHASES };
-static const char *const phase_names[PHASES] = {"comm_s", "cpu_s", "total_s"};
-
 /* Cycles follow upon one another; the norm's sum keeps the ranks in step. Returns what all took. */
 static double solve(struct bench_phases *phases)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     double start_s = bench_now_s();
     for (int64_t i = -options.warmup; i < options.cycles; i++) {
-        double began_s = bench_now_s(), began_cpu_s = bench_process_cpu_s();
+        struct bench_step step = bench_step_begin();
         cycle();
-        if (i < 0)
-            continue;
-        phases->samples[COMM][i] = solver.comm_s;
-        phases->samples[CPU][i] = bench_process_cpu_s() - began_cpu_s;
-        phases->samples[TOTAL][i] = bench_now_s() - began_s;
+        bench_step_end(phases, i, step, solver.comm_s);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     return bench_now_s() - start_s;
@@ -585,7 +578,7 @@ int main(int argc, char **argv)
     bench_json_begin(&json, &bench);
     options_write(&json);
     struct bench_phases phases;
-    bench_phases_init(&phases, PHASES, phase_names, (int)options.cycles, false);
+    bench_steps_init(&phases, (int)options.cycles);
     bench_json_number(&json, "wall_s", solve(&phases));
     answer_write(&json);
     bench_json_integer(&json, "bytes", exchange_bytes(solver.levels));

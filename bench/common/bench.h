@@ -150,6 +150,16 @@ void bench_phases_free(struct bench_phases *phases);
 /* SECONDS[phases->count] are the samples of one iteration. */
 void bench_phases_record(struct bench_phases *phases, int64_t iteration, const double *seconds);
 
+/* Steps of a solver: phases comm_s, cpu_s (the process's own) and total_s. */
+void bench_steps_init(struct bench_phases *phases, int steps);
+
+struct bench_step {
+    double began_s, began_cpu_s;
+};
+struct bench_step bench_step_begin(void);
+/* COMM_S: of the step, in MPI. A negative NUMBER is untimed. */
+void bench_step_end(struct bench_phases *phases, int64_t number, struct bench_step step, double comm_s);
+
 /* The option of programs that can. */
 #define BENCH_BESIDE_OPTION(flag)                                                                            \
     {                                                                                                        \

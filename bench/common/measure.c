@@ -196,6 +196,25 @@ void bench_phases_record(struct bench_phases *phases, int64_t iteration, const d
         phases->samples[i][iteration] = seconds[i];
 }
 
+enum { COMM, CPU, TOTAL, STEP_PHASES };
+
+void bench_steps_init(struct bench_phases *phases, int steps)
+{
+    static const char *const names[STEP_PHASES] = {"comm_s", "cpu_s", "total_s"};
+    bench_phases_init(phases, STEP_PHASES, names, steps, false);
+}
+
+struct bench_step bench_step_begin(void) { return (struct bench_step){bench_now_s(), bench_process_cpu_s()}; }
+
+void bench_step_end(struct bench_phases *phases, int64_t number, struct bench_step step, double comm_s)
+{
+    const double seconds[STEP_PHASES] = {[COMM] = comm_s,
+                                         [CPU] = bench_process_cpu_s() - step.began_cpu_s,
+                                         [TOTAL] = bench_now_s() - step.began_s};
+    if (number >= 0)
+        bench_phases_record(phases, number, seconds);
+}
+
 double bench_alone_now(void (*run)(void *context), void *context)
 {
     double start_s = bench_now_s();
