@@ -208,11 +208,13 @@ struct bench_step bench_step_begin(void) { return (struct bench_step){bench_now_
 
 void bench_step_end(struct bench_phases *phases, int64_t number, struct bench_step step, double comm_s)
 {
-    const double seconds[STEP_PHASES] = {[COMM] = comm_s,
-                                         [CPU] = bench_process_cpu_s() - step.began_cpu_s,
-                                         [TOTAL] = bench_now_s() - step.began_s};
-    if (number >= 0)
-        bench_phases_record(phases, number, seconds);
+    double cpu_s = bench_process_cpu_s() - step.began_cpu_s;
+    double total_s = bench_now_s() - step.began_s;
+    if (number < 0)
+        return;
+    phases->samples[COMM][number] = comm_s;
+    phases->samples[CPU][number] = cpu_s;
+    phases->samples[TOTAL][number] = total_s;
 }
 
 double bench_alone_now(void (*run)(void *context), void *context)
