@@ -125,6 +125,15 @@ def test_helper_wakes_a_target(mpi: Mpi, tmp_path: Path) -> None:
 
 @matrix.only(lambda mpi: mpi.flavour == "mpich", "Open MPI has sockets all the same")
 @matrix.check(lambda: True)
+def test_helper_wakes_a_target_that_never_had_a_message(mpi: Mpi, tmp_path: Path) -> None:
+    """Its thread was made for the window, and slept before it knew who would tell it."""
+    options = {**HELPER, "HEADWAY_EAGER_LIMIT": "64M", "HEADWAY_REDIRECT": "off"}
+    done = beside_a_ghost(mpi, "asked", tmp_path, options, 50)
+    assert done.total("target_looks") > 1, done.explain()
+
+
+@matrix.only(lambda mpi: mpi.flavour == "mpich", "Open MPI has sockets all the same")
+@matrix.check(lambda: True)
 def test_auto_takes_a_helper(mpi: Mpi, tmp_path: Path) -> None:
     """Within a node no socket tells of messages."""
     done = beside_a_ghost(mpi, "message", tmp_path, {**HELPER, "HEADWAY_TRIGGER": "auto"})

@@ -6,6 +6,7 @@
  *   schedules DIR   a broadcast, an alltoallv and an allreduce, one after the other
  *   window DIR      rank 0 accumulates at the last rank, which is outside MPI until the flush has returned
  *   created DIR     the same on memory of the program's own, some numbers, then many
+ *   asked N         N accumulates at the last rank, which is outside MPI for a moment each time
  *   awaited N       N messages from rank 0 to rank 1, which waits for each at once
  *   stopped N       windows N, while the ghosts of this node stand still
  *   killed N        the same, after they were killed
@@ -151,6 +152,31 @@ static void created(void)
     MPI_Win_free(&win);
 }
 
+/* Between them the target is in MPI for messages that nobody has to move. */
+static void asked(int count)
+{
+    int last = check_size - 1;
+    MPI_Win win;
+    MPI_Win_create(numbers[1], sizeof numbers[1], sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_lock_all(0, win);
+    for (int i = 1; i <= count; i++) {
+        if (check_rank == 0) {
+            MPI_Recv(NULL, 0, MPI_BYTE, last, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Accumulate(&i, 1, MPI_INT, last, 0, 1, MPI_INT, MPI_SUM, win);
+            MPI_Win_flush(last, win);
+            MPI_Send(NULL, 0, MPI_BYTE, last, 0, MPI_COMM_WORLD);
+        } else if (check_rank == last) {
+            MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+            order_sleep(2);
+            MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(check_rank != last || numbers[1][0] == count * (count + 1) / 2);
+    MPI_Win_free(&win);
+}
+
 static void windows(int count)
 {
     for (int i = 0; i < count; i++) {
@@ -217,6 +243,8 @@ int main(int argc, char **argv)
         window();
     else if (strcmp(argv[1], "created") == 0)
         created();
+    else if (strcmp(argv[1], "asked") == 0)
+        asked(atoi(argv[2]));
     else if (strcmp(argv[1], "awaited") == 0)
         awaited(atoi(argv[2]));
     else if (strcmp(argv[1], "killed") == 0)

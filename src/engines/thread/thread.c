@@ -350,10 +350,10 @@ static void *run(void *unused)
     hw_priority_begin();
     hw_agent_open_memory();
     nanosleep(&(struct timespec){.tv_nsec = FIRST_NAP_NS}, NULL);
-    while (!hw_atomic_load_seq_cst(&is_stopping)) {
+    do {
+        work(); /* before it sleeps first: until it knows what tells it, exposed windows are no work */
         rest(HW_SLEEP_PARKED, parking_ns());
-        work();
-    }
+    } while (!hw_atomic_load_seq_cst(&is_stopping));
     return NULL;
 }
 
