@@ -17,6 +17,13 @@ MOVED = {**support.FORCED, "HEADWAY_COLL": "ghost", "HEADWAY_OFFLOAD_MIN": "128"
 EACH = 7 * 3 + 3 * (2 + 4) + 150
 
 
+def counted(mpi: Mpi) -> int:
+    """What one of tests/mpi/coll_counts.c does: rounds of all shapes, of which one gathers nothing;
+    on Intel MPI two more gather nothing."""
+    gathered = 1 if mpi.name == "impi" else 3
+    return (7 + 1) * (gathered + 4) + 4
+
+
 def total(records: list[dict], counter: str) -> int:
     return sum(record.get(counter, 0) for record in records)
 
@@ -32,6 +39,18 @@ def test_every_kind_and_door(mpi: Mpi, size: str, tmp_path: Path) -> None:
     reasons = {reason for record in records for reason in record["declined"]}
     assert "coll: MPI_Ialltoall in place" in reasons
     assert any("made of it by MPI_Comm_dup" in reason for reason in reasons)
+
+
+@matrix.quick(lambda size: size == "300000")
+@pytest.mark.parametrize("size", ["300000", "400", "3000000"])
+def test_counts_for_each_process(mpi: Mpi, size: str, tmp_path: Path) -> None:
+    program = support.compile_program(mpi, "coll_counts", [support.PROGRAMS / "coll_counts.c"])
+    records = two_nodes.same_output(
+        mpi, [str(program), size], tmp_path, users=2, environment=MOVED, timeout=90
+    )
+    assert total(records, "coll_moved") == 4 * counted(mpi)
+    reasons = {reason for record in records for reason in record["declined"]}
+    assert "coll: MPI_Ialltoallv in place" in reasons
 
 
 @matrix.one_of_a("family")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import gen_profiled
 from mpi_header import (
+    NUMBERS,
     Function,
     HeaderError,
     Parameter,
@@ -59,7 +60,9 @@ def hook_name(name: str) -> str:
 def widen(prototype: Prototype, widened: dict[str, str], base: str) -> Prototype:
     """The prototype of the hook: counts become MPI_Count, so that one hook serves X and X_c."""
     parameters = tuple(
-        Parameter(widened[p.name], p.name, p.array) if p.name in widened and not p.array else p
+        Parameter(widened[p.name], p.name)
+        if p.name in widened and bool(p.array) == (widened[p.name] == NUMBERS)
+        else p
         for p in prototype.parameters
     )
     return Prototype(prototype.type, base, parameters)
@@ -410,6 +413,11 @@ class Generator:
             if q.name in self.spec.asked_moved[function.asked] and not q.array
         ]
         wide = {q.name: f"&wide_{q.name}" for q in moved}
+        wide |= {
+            q.name: f"HW_ENGINE_NUMBERS({q.name})"
+            for q in p.parameters
+            if q.array and self.spec.asked_widened[function.asked].get(q.name) == NUMBERS
+        }
         for q in moved:
             before += f"    MPI_Count wide_{q.name} = {q.name} ? *{q.name} : -1;\n"
             number = q.type.removesuffix("*").strip()

@@ -27,6 +27,9 @@ PROTOTYPE = re.compile(
 PARAMETER = re.compile(r"^(?P<type>.*[\s*])(?P<name>\w+)\s*(?P<array>(?:\[\s*\d*\s*\]\s*)*)$")
 HANDLE = re.compile(r"\bMPI_(?:Comm|Group|Session)\b")
 
+#: What engines get for an array of counts or displacements, of either width.
+NUMBERS = "struct hw_engine_numbers"
+
 
 class HeaderError(Exception):
     """A header, or the specification, says something the generator does not understand."""
@@ -293,11 +296,13 @@ def mark_asked(spec: Spec, groups: dict[str, Any]) -> None:
     """What engines are asked before the real call: by the hook; without one by the entry.
 
     `only` names hooks that do nothing else, `moved` pointers to numbers that are read and written,
-    `shared` a member that an engine may have in place of several.
+    `numbers` arrays of counts or displacements, `shared` a member that an engine may have in place
+    of several.
     """
     spec.asked_groups = list(groups)
     for group, lists in groups.items():
         spec.asked_widened[group] = dict.fromkeys(lists.get("widened", []), "MPI_Count")
+        spec.asked_widened[group] |= dict.fromkeys(lists.get("numbers", []), NUMBERS)
         spec.asked_moved[group] = lists.get("moved", [])
         conditions = dict(lists.get("unless", {}))
         spec.asked_widened[group] |= dict.fromkeys(spec.asked_moved[group], "MPI_Count *")

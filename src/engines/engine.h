@@ -56,6 +56,18 @@ struct hw_engine_message {
     bool is_receive;
 };
 
+/* A number for each process, as the program passes them: of int, or of 64 bits in a _c function. */
+struct hw_engine_numbers {
+    const void *array;
+    bool is_wide;
+};
+#define HW_ENGINE_NUMBERS(array) ((struct hw_engine_numbers){(array), sizeof *(array) > sizeof(int)})
+
+static inline int64_t hw_engine_number(struct hw_engine_numbers numbers, int at)
+{
+    return numbers.is_wide ? ((const int64_t *)numbers.array)[at] : ((const int *)numbers.array)[at];
+}
+
 enum { HW_ENGINES_MAX = 10 };
 
 /* Of less than so many bytes packed in one call nobody is asked; of such messages perhaps. */

@@ -58,6 +58,7 @@ Ibarrier = "comm, request"
 [asked.p2p]
 widened = ["count"]
 moved = ["position"]
+numbers = ["counts"]
 functions = [{asked}]
 {shared}
 [asked.p2p.unless]
@@ -196,6 +197,18 @@ def test_what_is_moved_on_is_widened(tmp_path: Path) -> None:
     assert "*position = (int)wide_position;" in asked
     calls = (tmp_path / "out" / "engine_calls.h").read_text()
     assert "int (*pack)(MPI_Count count, MPI_Count *position, MPI_Comm comm);" in calls
+
+
+def test_arrays_of_numbers_have_a_width(tmp_path: Path) -> None:
+    """One member serves both twins."""
+    more = "int MPI_Iall(const int counts[], MPI_Comm comm);"
+    more += "int MPI_Iall_c(const MPI_Count counts[], MPI_Comm comm);"
+    assert generate(tmp_path, more=more, world=', "Iall"', asked='"Iall"') == (0, "")
+    for name in ("Iall", "Iall_c"):
+        assert "hw_ask_iall(HW_ENGINE_NUMBERS(counts), comm)" in entry(tmp_path, name)
+        assert f"hw_real.{name}(counts, comm)" in entry(tmp_path, name)
+    calls = (tmp_path / "out" / "engine_calls.h").read_text()
+    assert "int (*iall)(struct hw_engine_numbers counts, MPI_Comm comm);" in calls
 
 
 def test_a_statement_names_the_first_argument(tmp_path: Path) -> None:

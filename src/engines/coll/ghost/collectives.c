@@ -2,6 +2,7 @@
 #include "engines/coll/ghost/collectives.h"
 
 #include "engines/coll/ghost/flow.h"
+#include "engines/coll/ghost/memory.h"
 #include "engines/coll/ghost/places.h"
 #include "engines/coll/shared/opened.h"
 #include "ghost/give_up.h"
@@ -40,6 +41,20 @@ static struct collective *find(const struct hw_coll_posted *posted)
 /* ---- the schedule ----------------------------------------------------------------------------------------
  */
 
+/* Where each block of a row ends. */
+static uint64_t *measure(const struct hw_coll_row *row)
+{
+    int blocks = hw_coll_row_blocks(row);
+    uint64_t *ends = calloc((size_t)blocks, sizeof *ends), end = 0;
+    if (ends == NULL)
+        hw_ghost_give_up("has no memory for collectives");
+    if (!hw_coll_row_agrees(row))
+        hw_coll_flow_give_up_sizes();
+    for (int number = 0; number < blocks; number++)
+        ends[number] = end += hw_coll_row_block_bytes(row, number);
+    return ends;
+}
+
 static struct hw_coll_flow *add(struct collective *one, enum hw_coll_direction direction, int peer)
 {
     int own = hw_coll_own_place();
@@ -52,6 +67,8 @@ static struct hw_coll_flow *add(struct collective *one, enum hw_coll_direction d
                                           .root = one->posted.root,
                                           .posts = one->posts},
                                   .tag = hw_coll_wire_tag(one->posted.id)};
+    if (hw_coll_row_blocks(&flow->row) > 0)
+        flow->row.ends = measure(&flow->row);
     flow->bytes = hw_coll_row_bytes(&flow->row);
     return flow;
 }
@@ -116,12 +133,27 @@ static void begin(struct collective *one)
         plan_all(one);
 }
 
+static struct hw_coll_piece *pieces_of(int rank, uint64_t address)
+{
+    size_t count = (size_t)hw_world.user_count;
+    struct hw_coll_piece *pieces = calloc(count, sizeof *pieces);
+    if (pieces == NULL)
+        hw_ghost_give_up("has no memory for collectives");
+    hw_coll_memory_read(rank, address, pieces, count * sizeof *pieces);
+    return pieces;
+}
+
 void hw_coll_collectives_post(int process, const struct hw_coll_posted *posted, int grant_tag)
 {
     struct collective *one = find(posted);
     int rank = hw_world.processes[process].user_rank;
-    one->posts[hw_coll_member_of(rank)] = (struct hw_coll_post){
+    struct hw_coll_post *post = &one->posts[hw_coll_member_of(rank)];
+    *post = (struct hw_coll_post){
         .send = posted->send, .recv = posted->recv, .grant_tag = grant_tag, .is_there = true};
+    if (posted->kind == HW_COLL_ALLGATHERV || posted->kind == HW_COLL_ALLTOALLV)
+        post->receives = pieces_of(rank, posted->recv);
+    if (posted->kind == HW_COLL_ALLTOALLV)
+        post->sends = pieces_of(rank, posted->send);
     one->posted_count++;
 }
 
@@ -155,6 +187,18 @@ static void grant(const struct collective *one)
             hw_ghost_give_up("cannot answer user processes any more");
 }
 
+static void discard(struct collective *one)
+{
+    for (int i = 0; i < one->flow_count; i++)
+        free(one->flows[i].row.ends);
+    for (int member = 0; member < own_count(); member++) {
+        free(one->posts[member].sends);
+        free(one->posts[member].receives);
+    }
+    free(one->flows);
+    free(one);
+}
+
 bool hw_coll_collectives_advance(void)
 {
     bool has_done = false;
@@ -170,8 +214,7 @@ bool hw_coll_collectives_advance(void)
         *link = one->next;
         if (*link == NULL)
             last = link;
-        free(one->flows);
-        free(one);
+        discard(one);
     }
     return has_done;
 }

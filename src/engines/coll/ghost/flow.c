@@ -2,19 +2,26 @@
 #include "engines/coll/ghost/flow.h"
 
 #include "base/log.h"
-#include "base/peek.h"
+#include "engines/coll/ghost/memory.h"
 #include "engines/coll/shared/opened.h"
 #include "ghost/give_up.h"
 #include "real/constants.h"
 #include "world/world.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void check(int rc)
 {
     if (rc != MPI_SUCCESS)
         hw_ghost_give_up("cannot send or receive data of collectives any more");
+}
+
+void hw_coll_flow_give_up_sizes(void)
+{
+    hw_log_error(
+        "processes take part in a nonblocking collective with counts that do not agree; what one sends "
+        "to another must be what that receives from it");
+    hw_ghost_give_up("cannot move the data of a collective");
 }
 
 static uint64_t chunk_bytes(const struct hw_coll_flow *flow, uint64_t from)
@@ -41,24 +48,9 @@ static int process_of(int place) { return hw_world.ghost_ranks[place]; }
 /* ---- memory of user processes ----------------------------------------------------------------------------
  */
 
-static pid_t pid_of(int rank)
-{
-    return hw_world.node_pids[hw_world.processes[hw_world.user_ranks[rank]].local_index];
-}
-
 static int rank_of(const struct hw_coll_span *span)
 {
     return hw_coll_place_at(hw_coll_own_place())->ranks[span->member];
-}
-
-/* A program that gives MPI memory that is not there ends with plain MPI, too. */
-static void fail(const struct hw_coll_span *span, const char *what, int error)
-{
-    hw_log_error(
-        "rank %d takes part in a nonblocking collective, and its ghost cannot %s %#llx (%s); give MPI "
-        "a buffer that is there until the operation is complete",
-        rank_of(span), what, (unsigned long long)span->address, strerror(error));
-    hw_ghost_give_up("cannot reach the memory of a user process");
 }
 
 static void read_chunk(const struct hw_coll_flow *flow, uint64_t from, char *to, uint64_t bytes)
@@ -66,9 +58,7 @@ static void read_chunk(const struct hw_coll_flow *flow, uint64_t from, char *to,
     for (uint64_t done = 0; done < bytes;) {
         struct hw_coll_span span = hw_coll_row_source(&flow->row, from + done);
         uint64_t part = span.bytes < bytes - done ? span.bytes : bytes - done;
-        int error = hw_peek(pid_of(rank_of(&span)), (uintptr_t)span.address, to + done, part);
-        if (error)
-            fail(&span, "read", error);
+        hw_coll_memory_read(rank_of(&span), span.address, to + done, part);
         done += part;
     }
 }
@@ -82,9 +72,7 @@ static void write_part(const struct hw_coll_flow *flow, uint64_t offset, const c
     for (int i = 0; hw_coll_row_target(&flow->row, offset, i, &span); i++) {
         if (span.member == source.member && span.address == source.address)
             continue;
-        int error = hw_poke(pid_of(rank_of(&span)), (uintptr_t)span.address, from, bytes);
-        if (error)
-            fail(&span, "write to", error);
+        hw_coll_memory_write(rank_of(&span), span.address, from, bytes);
     }
 }
 
@@ -103,12 +91,24 @@ static void write_chunk(const struct hw_coll_flow *flow, uint64_t from, const ch
 /* ---- chunks ----------------------------------------------------------------------------------------------
  */
 
+/* Of a receive: that it got as much as the members here say that it gets. */
+static void check_length(const struct hw_coll_flow *flow, const MPI_Status *status)
+{
+    int bytes = 0;
+    check(hw_bottom.Get_count(status, HW_BYTE, &bytes));
+    if ((uint64_t)bytes != chunk_bytes(flow, flow->ended))
+        hw_coll_flow_give_up_sizes();
+}
+
 static bool has_come(struct hw_coll_flow *flow)
 {
+    MPI_Status status;
     int is_complete = 0;
     if (flow->ended == flow->begun)
         return false;
-    check(hw_bottom.Test(&flow->requests[slot_of(flow->ended)], &is_complete, HW_STATUS_IGNORE));
+    check(hw_bottom.Test(&flow->requests[slot_of(flow->ended)], &is_complete, &status));
+    if (is_complete && flow->direction == HW_COLL_IN)
+        check_length(flow, &status);
     return is_complete;
 }
 

@@ -32,6 +32,9 @@ static inline bool hw_coll_flow_is_over(const struct hw_coll_flow *flow)
     return flow->ended == flow->bytes;
 }
 
+/* What members here send and what they receive is of unlike size. Does not return. */
+void hw_coll_flow_give_up_sizes(void);
+
 /* True: it did something. At its end it has no memory any more. */
 bool hw_coll_flow_advance(struct hw_coll_flow *flow);
 

@@ -14,13 +14,15 @@
 /* Of a user process of this ghost, once it has posted. */
 struct hw_coll_post {
     uint64_t send, recv;
+    struct hw_coll_piece *sends, *receives; /* with counts for each process: by rank; NULL: one block each */
     int grant_tag;
     bool is_there;
 };
 
 struct hw_coll_row {
     enum hw_coll_kind kind;
-    uint64_t block;                   /* from one process to one other */
+    uint64_t block;                   /* from one process to one other, if `ends` is NULL */
+    uint64_t *ends;                   /* else where each block ends in the row */
     int from, to;                     /* places; the same: what stays */
     int root;                         /* of Bcast */
     const struct hw_coll_post *posts; /* of this ghost's members */
@@ -32,9 +34,16 @@ struct hw_coll_span {
     uint64_t address, bytes;
 };
 
+/* Blocks, empty ones too; 0: all have equally many bytes. */
+int hw_coll_row_blocks(const struct hw_coll_row *row);
+/* Of block `number`; before `ends` is there. */
+uint64_t hw_coll_row_block_bytes(const struct hw_coll_row *row, int number);
+/* False: of what stays here a sender and its receiver do not say the same size. */
+bool hw_coll_row_agrees(const struct hw_coll_row *row);
+
 uint64_t hw_coll_row_bytes(const struct hw_coll_row *row);
 
-/* Where the bytes from `offset` on come from, `from` being this ghost's place. */
+/* Where the bytes from `offset` on, below its end, come from, `from` being this ghost's place. */
 struct hw_coll_span hw_coll_row_source(const struct hw_coll_row *row, uint64_t offset);
 
 /* The place number `index`, from 0, to which the bytes from `offset` on are to go, `to` being this ghost's

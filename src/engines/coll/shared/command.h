@@ -9,7 +9,20 @@
 
 #include <stdint.h>
 
-enum hw_coll_kind { HW_COLL_BCAST, HW_COLL_ALLGATHER, HW_COLL_ALLTOALL, HW_COLL_KIND_COUNT };
+enum hw_coll_kind {
+    HW_COLL_BCAST,
+    HW_COLL_ALLGATHER,
+    HW_COLL_ALLTOALL,
+    HW_COLL_ALLGATHERV,
+    HW_COLL_ALLTOALLV,
+    HW_COLL_KIND_COUNT
+};
+
+/* Of a collective with counts for each process: what goes to, or comes from, one of them. A user process has
+ * an array of all, by rank in the program's world, until the grant. */
+struct hw_coll_piece {
+    uint64_t address, bytes;
+};
 
 /* A command's tag is this plus its kind. */
 enum { HW_COLL_TAG_FIRST = 512 };
@@ -21,8 +34,9 @@ enum { HW_COLL_SEQUENCE_BITS = 6, HW_COLL_COMM_BITS_MAX = 16 };
 struct hw_coll_posted {
     enum hw_coll_kind kind;
     uint64_t id;
-    uint64_t bytes;      /* from one process to one other */
-    uint64_t send, recv; /* addresses in the process. Bcast: recv alone, at the root, too */
+    uint64_t bytes;      /* from one process to one other; with counts for each on average, and not alike */
+    uint64_t send, recv; /* addresses in the process. Bcast: recv alone, at the root, too. Of pieces: recv
+                            with counts for each process, and Alltoallv's send */
     int root;            /* of Bcast: rank in the program's world */
 };
 

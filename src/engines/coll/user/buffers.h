@@ -5,6 +5,8 @@
 #ifndef HW_ENGINES_COLL_USER_BUFFERS_H
 #define HW_ENGINES_COLL_USER_BUFFERS_H
 
+#include "engines/coll/shared/command.h"
+#include "engines/engine.h"
 #include "real/real.h"
 
 #include <stdbool.h>
@@ -14,15 +16,31 @@ struct hw_coll_buffer {
     void *memory; /* the program's */
     MPI_Count count;
     MPI_Datatype type;
-    void *copy;        /* NULL: there are no gaps */
-    bool is_type_ours; /* `type` is to be freed */
+    char *copy;                   /* NULL: there are no gaps */
+    bool is_type_ours;            /* `type` is to be freed */
+    struct hw_coll_piece *pieces; /* with counts for each process; NULL: there is one block */
+    struct hw_coll_block *blocks; /* the same as the program has them, if there is a copy of them */
+};
+
+/* The argument that has counts for each process. */
+struct hw_coll_each {
+    const void *memory;
+    struct hw_engine_numbers counts, displs;
+    MPI_Datatype type;
 };
 
 /* Takes what the program passed. False: no memory, and nothing was taken. */
 bool hw_coll_buffer_take(struct hw_coll_buffer *buffer, const void *memory, MPI_Count count,
                          MPI_Datatype type);
-/* Where the ghost finds it. */
+/* Likewise; all is valid: the datatype, too, if anything is counted. */
+bool hw_coll_buffer_take_each(struct hw_coll_buffer *buffer, const struct hw_coll_each *each);
+/* Where the ghost finds it, or its pieces. */
 uint64_t hw_coll_buffer_address(const struct hw_coll_buffer *buffer);
+/* Whether it has memory of ours, which the ghost uses until the end. */
+static inline bool hw_coll_buffer_is_held(const struct hw_coll_buffer *buffer)
+{
+    return buffer->copy || buffer->pieces;
+}
 /* Fills the copy, if there is one. */
 void hw_coll_buffer_pack(const struct hw_coll_buffer *buffer);
 /* Makes of the copy what the program gets. */

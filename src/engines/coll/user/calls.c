@@ -12,6 +12,15 @@
 
 #include <stddef.h>
 
+static struct hw_coll_comm *judge_comm(MPI_Comm comm)
+{
+    struct hw_coll_comm *known = hw_coll_comm_of(comm);
+    if (known == NULL)
+        hw_record_declined(
+            "coll: on a communicator that is not MPI_COMM_WORLD or made of it by MPI_Comm_dup");
+    return known;
+}
+
 /* What the MPI refuses it shall refuse itself. */
 static struct hw_coll_comm *judge(MPI_Count count, MPI_Datatype type, MPI_Comm comm, const void *request,
                                   uint64_t *bytes)
@@ -19,13 +28,7 @@ static struct hw_coll_comm *judge(MPI_Count count, MPI_Datatype type, MPI_Comm c
     if (count <= 0 || type == HW_DATATYPE_NULL || request == NULL)
         return NULL;
     *bytes = hw_engines_bytes(count, type);
-    if (*bytes < hw_coll_opened.min_bytes)
-        return NULL;
-    struct hw_coll_comm *known = hw_coll_comm_of(comm);
-    if (known == NULL)
-        hw_record_declined(
-            "coll: on a communicator that is not MPI_COMM_WORLD or made of it by MPI_Comm_dup");
-    return known;
+    return *bytes < hw_coll_opened.min_bytes ? NULL : judge_comm(comm);
 }
 
 /* Of a send argument that counts. Else the program is wrong, and the MPI says so. */
@@ -122,7 +125,105 @@ static int ialltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     return no_memory(comm);
 }
 
-const struct hw_engine_collective hw_coll_calls = {
-    .ibcast = ibcast, .iallgather = iallgather, .ialltoall = ialltoall};
+/* ---- counts for each process -----------------------------------------------------------------------------
+ */
+
+/* In bytes. */
+struct measure {
+    uint64_t sum, largest;
+};
+
+/* False: the program is wrong, and the MPI says so. Datatypes are looked at only where something is counted:
+ * elsewhere they need not be valid. */
+static bool measure(const struct hw_coll_each *each, struct measure *found)
+{
+    uint64_t size = 0;
+    *found = (struct measure){0};
+    if (each->counts.array == NULL || each->displs.array == NULL)
+        return false;
+    for (int rank = 0; rank < hw_world.user_count; rank++) {
+        MPI_Count count = hw_engine_number(each->counts, rank);
+        if (count < 0 || (count > 0 && each->type == HW_DATATYPE_NULL))
+            return false;
+        if (count > 0 && size == 0)
+            size = hw_real_type_size(each->type);
+        uint64_t bytes = (uint64_t)count * size;
+        found->sum += bytes;
+        found->largest = bytes > found->largest ? bytes : found->largest;
+    }
+    return true;
+}
+
+static bool take_own_of_each(struct blocks *blocks, const struct hw_coll_each *each)
+{
+    int own = hw_world.user_rank;
+    const struct hw_coll_piece *piece = &blocks->received.pieces[own];
+    MPI_Aint lower, extent;
+    if (blocks->received.copy == NULL)
+        return hw_coll_buffer_take(&blocks->sent, (const void *)(uintptr_t)piece->address,
+                                   (MPI_Count)piece->bytes, HW_BYTE);
+    hw_bottom.Type_get_extent(each->type, &lower, &extent);
+    MPI_Aint offset = hw_engine_number(each->displs, own) * extent;
+    return hw_coll_buffer_take(&blocks->sent, (const char *)each->memory + offset,
+                               hw_engine_number(each->counts, own), each->type);
+}
+
+/* All know the counts of all. The largest decides: one process may have nearly all. */
+static int iallgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                       struct hw_engine_numbers recvcounts, struct hw_engine_numbers displs,
+                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    struct blocks blocks = {0};
+    struct measure bytes;
+    struct hw_coll_comm *known = judge_comm(comm); /* first: of others the arrays have another length */
+    const struct hw_coll_each each = {recvbuf, recvcounts, displs, recvtype};
+    bool is_sent = sendbuf == HW_IN_PLACE || sendcount == 0 || is_valid(sendcount, sendtype);
+    if (known == NULL || request == NULL || !is_sent || !measure(&each, &bytes) ||
+        bytes.largest < hw_coll_opened.min_bytes)
+        return HW_DECLINES;
+    struct hw_coll_posted posted = {.kind = HW_COLL_ALLGATHERV,
+                                    .bytes = bytes.sum / (uint64_t)hw_world.user_count};
+    if (!hw_coll_buffer_take_each(&blocks.received, &each))
+        return no_memory(comm);
+    bool is_taken = sendbuf == HW_IN_PLACE ? take_own_of_each(&blocks, &each)
+                                           : hw_coll_buffer_take(&blocks.sent, sendbuf, sendcount,
+                                                                 sendcount > 0 ? sendtype : HW_BYTE);
+    if (is_taken)
+        return post_blocks(comm, &posted, known, &blocks, request);
+    hw_coll_buffer_drop(&blocks.received);
+    return no_memory(comm);
+}
+
+/* No process knows what the others exchange, so it is taken however much that is. */
+static int ialltoallv(const void *sendbuf, struct hw_engine_numbers sendcounts,
+                      struct hw_engine_numbers sdispls, MPI_Datatype sendtype, void *recvbuf,
+                      struct hw_engine_numbers recvcounts, struct hw_engine_numbers rdispls,
+                      MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    struct blocks blocks = {0};
+    struct measure sent, received;
+    struct hw_coll_comm *known = judge_comm(comm);
+    const struct hw_coll_each each_sent = {sendbuf, sendcounts, sdispls, sendtype};
+    const struct hw_coll_each each_received = {recvbuf, recvcounts, rdispls, recvtype};
+    if (known && sendbuf == HW_IN_PLACE)
+        hw_record_declined("coll: MPI_Ialltoallv in place");
+    if (known == NULL || sendbuf == HW_IN_PLACE || request == NULL || !measure(&each_sent, &sent) ||
+        !measure(&each_received, &received))
+        return HW_DECLINES;
+    struct hw_coll_posted posted = {.kind = HW_COLL_ALLTOALLV,
+                                    .bytes = received.sum / (uint64_t)hw_world.user_count};
+    if (!hw_coll_buffer_take_each(&blocks.received, &each_received))
+        return no_memory(comm);
+    if (hw_coll_buffer_take_each(&blocks.sent, &each_sent))
+        return post_blocks(comm, &posted, known, &blocks, request);
+    hw_coll_buffer_drop(&blocks.received);
+    return no_memory(comm);
+}
+
+const struct hw_engine_collective hw_coll_calls = {.ibcast = ibcast,
+                                                   .iallgather = iallgather,
+                                                   .iallgatherv = iallgatherv,
+                                                   .ialltoall = ialltoall,
+                                                   .ialltoallv = ialltoallv};
 const struct hw_engine_communicator hw_coll_communicator_calls = {
     .comm_dup = hw_coll_comm_dup, .comm_dup_with_info = hw_coll_comm_dup_with_info};

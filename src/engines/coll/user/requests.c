@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* What is to be done about a request with copies. */
+/* What is to be done about a request with memory of ours. */
 struct copies {
     struct hw_coll_buffer sent, received;
 };
@@ -76,12 +76,12 @@ static void give_up(struct copies *copies, bool has_reserved, struct hw_coll_buf
 int hw_coll_request(MPI_Comm comm, const struct hw_coll_posted *posted, struct hw_coll_buffer *sent,
                     struct hw_coll_buffer *received, MPI_Request *request)
 {
-    bool has_copy = (sent && sent->copy) || (received && received->copy);
-    struct copies *copies = has_copy ? calloc(1, sizeof *copies) : NULL;
-    bool is_able = !has_copy || (copies && hw_request_reserve());
+    bool is_held = (sent && hw_coll_buffer_is_held(sent)) || (received && hw_coll_buffer_is_held(received));
+    struct copies *copies = is_held ? calloc(1, sizeof *copies) : NULL;
+    bool is_able = !is_held || (copies && hw_request_reserve());
     int rc = is_able ? hand_over(posted, request) : MPI_ERR_NO_MEM;
     if (rc != MPI_SUCCESS) {
-        give_up(copies, is_able && has_copy, sent, received);
+        give_up(copies, is_able && is_held, sent, received);
         hw_bottom.Comm_call_errhandler(comm, rc);
         return rc;
     }

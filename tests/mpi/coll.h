@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What programs share that post nonblocking collectives: what each sends, how a request is completed, and a
+ * digest of what each has got. */
+#ifndef HW_TESTS_MPI_COLL_H
+#define HW_TESTS_MPI_COLL_H
+
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DOORS = 7 };
+
+static int rank, size, failures;
+static size_t words; /* of a block */
+static uint64_t digest = 14695981039346656037u;
+
+static void mix(uint64_t value) { digest = (digest ^ value) * 1099511628211u; }
+
+static unsigned pattern(int from, int to, int round, size_t i)
+{
+    return (unsigned)from * 2654435761u + (unsigned)to * 40503u + (unsigned)round * 7919u + (unsigned)i;
+}
+
+static void expect(const char *what, unsigned value, unsigned expected)
+{
+    mix(value);
+    if (value != expected && failures++ < 5)
+        printf("rank %d: %s: %u, not %u\n", rank, what, value, expected);
+}
+
+static void finish(MPI_Request *request, int door)
+{
+    int flag = 0, index, count, indices[1];
+    MPI_Status status;
+    switch (door) {
+    case 0:
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+        break;
+    case 1:
+        MPI_Waitall(1, request, MPI_STATUSES_IGNORE);
+        break;
+    case 2:
+        MPI_Waitany(1, request, &index, &status);
+        break;
+    case 3:
+        MPI_Waitsome(1, request, &count, indices, &status);
+        break;
+    case 4:
+        while (!flag)
+            MPI_Test(request, &flag, &status);
+        break;
+    case 5:
+        while (!flag)
+            MPI_Testall(1, request, &flag, &status);
+        break;
+    default:
+        while (!flag)
+            MPI_Request_get_status(*request, &flag, &status);
+        MPI_Wait(request, &status);
+    }
+    if (*request != MPI_REQUEST_NULL)
+        failures++;
+}
+
+static unsigned *make(size_t count)
+{
+    unsigned *memory = malloc(count * sizeof *memory);
+    memset(memory, 0xee, count * sizeof *memory);
+    return memory;
+}
+
+static int say_and_end(void)
+{
+    printf("rank %d: %s, digest %016llx\n", rank, failures ? "bad" : "good", (unsigned long long)digest);
+    MPI_Finalize();
+    return failures > 0;
+}
+
+#endif
