@@ -20,6 +20,7 @@ static struct {
     int64_t timeline;   /* how many steps to write out */
     int64_t persistent; /* 1: persistent requests */
     bool is_beside;
+    bool is_sealed;
 } options = {.columns = 65536, .rows = 64, .ranks_x = 1, .steps = 30, .warmup = 3};
 
 enum { SOUTH, NORTH, WEST, EAST, SIDES };
@@ -110,6 +111,8 @@ static void solver_init(struct solver *solver, const struct bench *bench)
     int sizes[2] = {bench->ranks / (int)options.ranks_x, (int)options.ranks_x};
     int periodic[2] = {1, 1};
     MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periodic, 0, &solver->grid);
+    if (options.is_sealed)
+        bench_seal(solver->grid);
     MPI_Cart_shift(solver->grid, 0, 1, &solver->neighbours[NORTH], &solver->neighbours[SOUTH]);
     MPI_Cart_shift(solver->grid, 1, 1, &solver->neighbours[WEST], &solver->neighbours[EAST]);
     if (sizes[0] == 1)
@@ -344,6 +347,7 @@ int main(int argc, char **argv)
         {"timeline", BENCH_INTEGER, &options.timeline, "write the phases of this many steps"},
         {"persistent", BENCH_INTEGER, &options.persistent, "1: persistent requests, started each step"},
         BENCH_BESIDE_OPTION(&options.is_beside),
+        BENCH_SEALED_OPTION(&options.is_sealed),
         {0},
     };
     struct bench bench;

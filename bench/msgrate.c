@@ -46,6 +46,7 @@ static void rate_write(const struct bench_pairs *pairs, double sample_s, int pai
 
 int main(int argc, char **argv)
 {
+    bool is_sealed = false;
     struct bench_pairs pairs = {
         .sizes = bench_list_make("8,64,512,1k,2k,4k,8k"),
         .batches = 30,
@@ -62,12 +63,15 @@ int main(int argc, char **argv)
         {"batches", BENCH_INTEGER, &pairs.batches, "timed batches a size"},
         {"batch", BENCH_INTEGER, &pairs.batch, "windows in a batch"},
         {"warmup", BENCH_INTEGER, &pairs.warmup, "untimed batches a size"},
+        BENCH_SEALED_OPTION(&is_sealed),
         {0},
     };
     struct bench bench;
     bench_start(&bench, "msgrate", argc, argv, table);
     if (pairs.window < 1 || pairs.window > WINDOW_MAX)
         bench_refuse(&bench, "--window is 1 to 1024");
+    if (is_sealed)
+        bench_seal(MPI_COMM_WORLD);
     pairs.samples_per_round = (double)pairs.window;
     bench_pairs_measure(&pairs, &bench);
     return 0;

@@ -15,6 +15,7 @@ static struct {
     const char *completion;
     enum bench_completion how;
     bool is_beside;
+    bool is_sealed;
 } options = {.directions = 2, .messages = 1, .completion = "all"};
 
 struct exchange {
@@ -108,11 +109,14 @@ int main(int argc, char **argv)
         {"iterations", BENCH_LIST, &options.points.iterations, "timed iterations, for all sizes or for each"},
         {"warmup", BENCH_LIST, &options.points.warmup, "untimed iterations, for all sizes or for each"},
         BENCH_BESIDE_OPTION(&options.is_beside),
+        BENCH_SEALED_OPTION(&options.is_sealed),
         {0},
     };
     struct bench bench;
     bench_start(&bench, "overlap_p2p", argc, argv, table);
     options_check(&bench);
+    if (options.is_sealed)
+        bench_seal(MPI_COMM_WORLD);
 
     struct bench_json json;
     bench_json_begin(&json, &bench);

@@ -84,6 +84,15 @@ struct bench_points bench_points_make(const char *sizes, const char *warmup);
 void bench_points_check(const struct bench *bench, const struct bench_points *points, int64_t least_warmup,
                         int64_t most_bytes);
 
+/* The option of programs that can. */
+#define BENCH_SEALED_OPTION(flag)                                                                            \
+    {                                                                                                        \
+        "sealed", BENCH_FLAG, flag, "assert to MPI that there are no wildcards, and that lengths are exact"  \
+    }
+
+/* Asserts that of COMM, on which no message has been (MPI-4.1 section 7.4.4). Collective. */
+void bench_seal(MPI_Comm comm);
+
 /* Calls MPI_Finalize. Collective. */
 void bench_finish(struct bench *bench);
 

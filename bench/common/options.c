@@ -208,6 +208,17 @@ _Noreturn void bench_refuse(const struct bench *bench, const char *format, ...)
     exit(2);
 }
 
+void bench_seal(MPI_Comm comm)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    MPI_Info_set(info, "mpi_assert_exact_length", "true");
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
 void bench_finish(struct bench *bench)
 {
     (void)bench;

@@ -324,6 +324,7 @@ def test_the_engine_is_measured_within_a_node_too() -> None:
         "intranode-overlap",
         "rma-shared",
         "percall",
+        "near",
     ]
 
 

@@ -70,6 +70,9 @@ def window_values(point: dict[str, Any]) -> Values:
     for name in BESIDE:
         if name in point["by_rank"][0]:
             values[name] = rank_mean(point, name)
+    computing_s = values.get("alone_s", values.get("compute_alone_s", 0.0))
+    if computing_s and "cpu_s" in values and point.get("work_units", 1):
+        values["cpu_of_alone"] = values["cpu_s"] / computing_s
     return values
 
 
@@ -479,7 +482,10 @@ MEMORY_LIMIT = 300 * 1024
 
 
 #: Modes that a user chooses, beside `headway`.
-CHOSEN_MODES = ("headway-ghosts", "headway-moved", "headway-helper")
+CHOSEN_MODES = (
+    *("headway-ghosts", "headway-helper"),
+    *("headway-moved", "headway-sealed", "headway-near"),
+)
 
 
 def chosen_losses(modes: dict[str, dict[str, Any]], limit: float) -> Iterable[str]:

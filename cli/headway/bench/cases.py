@@ -511,9 +511,3 @@ PREDICTED = tuple(
         halo(64 * KIB, warmup="12"),
     )
 )
-
-COLLECTIVES_OF_GHOSTS = tuple(
-    with_beside(collective(name, (size,)))
-    for name in ("ibcast", "iallgather", "ialltoall")
-    for size in (256 * KIB, MIB, 4 * MIB)
-)

@@ -14,6 +14,7 @@ import datetime
 import importlib.util
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from headway.bench import (
     suites,
     windows,
 )
+from headway.bench.cases import Case
 from headway.bench.modes import Mode, library_of, modes_make, modes_skipped
 from headway.bench.programs import install
 from headway.bench.programs import page as programs_page
@@ -44,6 +46,10 @@ from headway.terminal import make_console
 SCHEMA = 2
 #: what the plots are drawn with; without it there are tables and results
 PLOTTER = "matplotlib"
+#: of results in which ghosts have no cores of their own
+SHARED_CORES = (
+    "with ghosts a node has the cores it has without: a ghost and the user processes share them"
+)
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -230,10 +236,19 @@ def suite_run(
                 for mpi in mpis:
                     here = replace(suite, rates=(rate,))
                     modes = modes_make(mpi, here, wanted, variants)
+                    notes += [n for n in shared_cores_note(suite.cases, modes) if n not in notes]
                     setting_run(
                         suite, mpi, rate, sockbuf, modes, options.out, progress, done, notes
                     )
     return done, notes
+
+
+def shared_cores_note(cases: Iterable[Case], modes: Iterable[Mode]) -> list[str]:
+    """Whether ghosts have no cores of their own: then they take from what the program has."""
+    cores = {case.ranks_per_node: case.cores_per_node or case.ranks_per_node for case in cases}
+    ghosts = max((mode.ghosts for mode in modes), default=0)
+    is_shared = any(count < ranks + ghosts for ranks, count in cores.items())
+    return [SHARED_CORES] if ghosts and is_shared else []
 
 
 def setting_run(

@@ -103,6 +103,30 @@ def moved_mode(preloaded: dict[str, str], what: str) -> Mode:
     return Mode("headway-moved", {**preloaded, **ghosts}, ghosts=1, transport="auto")
 
 
+#: what a program is told that asserts what it does not use
+SEALED = ("--sealed",)
+#: the least threshold: only with it ghosts move what the paper's move
+LEAST = {"HEADWAY_OFFLOAD_MIN": "128"}
+
+
+def moved_ways(preloaded: dict[str, str]) -> list[Mode]:
+    """Ghosts move messages that the MPI matches, or on sealed communicators those that they match
+    themselves; from the size that the library chooses on, and from 128 bytes on."""
+    tickets = moved_mode(preloaded, "P2P")
+    sealed = replace(tickets, name="headway-sealed", arguments=SEALED)
+    return [
+        replace(mode, name=f"{mode.name}{suffix}", env={**mode.env, **least})
+        for mode in (tickets, sealed)
+        for suffix, least in (("", {}), ("-128", LEAST))
+    ]
+
+
+def near_mode(preloaded: dict[str, str]) -> Mode:
+    """Messages within a node take tickets, and no thread helps."""
+    tickets = moved_mode(preloaded, "P2P")
+    return replace(tickets, name="headway-near", env={**tickets.env, "HEADWAY_P2P_NEAR": "on"})
+
+
 #: the words of HEADWAY_ADAPT with which the library judges by the share of time in MPI
 RATED = ("local", "global")
 #: what a program that guides the library is told
@@ -186,6 +210,10 @@ def modes_make(
             modes += told_modes(preloaded)
         if "moved" in suite.extra_modes:
             modes.append(moved_mode(preloaded, "P2P"))
+        if "ways" in suite.extra_modes:
+            modes += moved_ways(preloaded)
+        if "near" in suite.extra_modes:
+            modes.append(near_mode(preloaded))
         if "coll-moved" in suite.extra_modes:
             modes.append(moved_mode(preloaded, "COLL"))
         if "off" in suite.extra_modes:

@@ -28,6 +28,7 @@ MODE_COLOURS = {
     "plain": "#7a7a7a",
     "headway": "#0072b2",
     "headway-off": "#56b4e9",
+    "headway-moved": "#56b4e9",
     "headway-ghosts": "#009e73",
     "headway-thread": "#009e73",
     "peer": "#d55e00",

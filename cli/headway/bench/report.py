@@ -39,6 +39,8 @@ COLUMNS = {
     "comm_s": "communicate",
     "packing_s": "packing",
     "sync_s": "sync",
+    "cpu_s": "own CPU",
+    "cpu_of_alone": "own CPU x computing alone",
     "compute_alone_s": "compute alone",
     "transfer_alone_s": "transfer alone",
     "of_longer_part": "x longer of the two",

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from headway.bench import adaptive, solvers
+from headway.bench import adaptive, moved, solvers
 from headway.bench.cases import (
     ALL_SIZES,
     ARRAY_OPERATIONS,
     CAUSES,
     CHANGING,
     COLLECTIVES,
-    COLLECTIVES_OF_GHOSTS,
     KIB,
     LARGE_SIZES,
     LOCKALL,
@@ -95,14 +94,6 @@ _SUITES = (
         is_forced=True,
         launches=3,
         excluded=NO_WINDOWS,
-    ),
-    Suite(
-        "overlap-moved",
-        "Point-to-point: moved by the MPI, by the MPI with the thread, or by ghosts",
-        tuple(with_beside(p2p("both ways", (size,), 2)) for size in (256 * KIB, MIB, 4 * MIB)),
-        sockbufs=("small",),
-        extra_modes=("moved",),
-        launches=3,
     ),
     Suite(
         "overlap-first",
@@ -205,14 +196,6 @@ _SUITES = (
         launches=3,
     ),
     Suite(
-        "coll-moved",
-        "Nonblocking collectives: made by the MPI, by the MPI with the thread, or by ghosts",
-        COLLECTIVES_OF_GHOSTS,
-        sockbufs=("small",),
-        extra_modes=("coll-moved",),
-        launches=3,
-    ),
-    Suite(
         "halo",
         "Heat solver, interior update as long as the wire",
         (halo(16 * KIB), halo(64 * KIB), halo(128 * KIB)),
@@ -306,30 +289,6 @@ _SUITES = (
         ("off", "ghosts"),
     ),
     Suite(
-        "casper2-fig3",
-        "Posting and waiting without computation",
-        (p2p("no work", (8, 256, *ALL_SIZES[:13]), 2, "none"),),
-        extra_modes=("multiple",),
-    ),
-    Suite(
-        "casper2-fig4",
-        "Message rate over all sizes",
-        (rate(2, (8, 64, 512, 4 * KIB, 16 * KIB, 64 * KIB), 32),),
-        ("1gbit",),
-        ("default",),
-    ),
-    Suite(
-        "casper2-fig5",
-        "Relative time, delay as long as plain posting and waiting",
-        (p2p("delayed", ALL_SIZES[:13], 2, "latency"),),
-    ),
-    Suite(
-        "casper2-fig6",
-        "Profile of post, compute and wait",
-        (p2p("delayed", (16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB), 2, "latency"),),
-    ),
-    Suite("casper2-fig7", "Nearest-neighbour exchange in two dimensions", (halo(64 * KIB),)),
-    Suite(
         "smart-fig5",
         "Latency overhead, overlap and progression at the receiver",
         (progression((16 * KIB, 64 * KIB, 256 * KIB, MIB)),),
@@ -352,6 +311,7 @@ _SUITES = (
                 traffic=2.0,
             ),
         ),
+        extra_modes=("moved",),
     ),
     one_sided_suite(
         "rma",
@@ -586,7 +546,10 @@ QUICK = Suite(
     launches=2,
 )
 
-SUITES = {suite.name: suite for suite in (*_SUITES, *adaptive.SUITES, *solvers.SUITES, QUICK)}
+SUITES = {
+    suite.name: suite
+    for suite in (*_SUITES, *moved.SUITES, *adaptive.SUITES, *solvers.SUITES, QUICK)
+}
 #: the receiver-side procedure yields three figures in one run
 ALIASES = {"smart-fig6": "smart-fig5", "smart-fig7": "smart-fig5"}
 
