@@ -18,6 +18,7 @@ sys.path[:0] = [str(ROOT / "cli"), str(ROOT / "tests")]
 import matrix  # noqa: E402  (needs the path above)
 import namespaces  # noqa: E402
 import support  # noqa: E402
+import workers  # noqa: E402
 from headway.mpi.mpis import Mpi  # noqa: E402
 
 #: What ./dev setup installs; a machine may have no make.
@@ -35,29 +36,29 @@ for kind in ("btl", "mtl"):
 REQUIRED = ("mpich4", "ompi4")
 
 
-FIRST_SEED = pytest.StashKey[int]()
-HAS_SEEDS = pytest.StashKey[bool]()
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """A test run that is told to end takes its jobs along, as on an interrupt from the keyboard."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    chosen = config.getoption("--seed-base")
-    config.stash[FIRST_SEED] = secrets.randbelow(10**9) if chosen is None else chosen
+    chosen = workers.given(config, "first_seed", config.getoption("--seed-base"))
+    config.stash[workers.FIRST_SEED] = secrets.randbelow(10**9) if chosen is None else chosen
     is_full, is_check = config.getoption("--full"), config.getoption("--check")
     if is_full and is_check:
         raise pytest.UsageError("--full and --check exclude each other")
     tier = matrix.EVERY if is_full else matrix.CHECK if is_check else matrix.QUICK
     left_out = matrix.LeftOut(tier, lambda: chosen_mpis(config))
     config.pluginmanager.register(left_out, "left-out")
+    if config.pluginmanager.has_plugin("xdist"):
+        config.pluginmanager.register(workers.Workers(config, left_out), "headway-workers")
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Launches that were started again, or of which plain ones failed, are no secret."""
-    if config.stash.get(HAS_SEEDS, False):
-        terminalreporter.write_line(f"random programs: --seed-base {config.stash[FIRST_SEED]}")
+    if config.stash.get(workers.HAS_SEEDS, False):
+        terminalreporter.write_line(
+            f"random programs: --seed-base {config.stash[workers.FIRST_SEED]}"
+        )
     for what, (happened, launches) in sorted(support.TALLY.items()):
         terminalreporter.write_line(f"{what}: {happened} of {launches} launches")
 
@@ -122,8 +123,8 @@ def mpis(pytestconfig: pytest.Config) -> list[Mpi]:
 @pytest.fixture
 def first_seed(pytestconfig: pytest.Config) -> int:
     """Of the random programs: another in each run, which says it."""
-    pytestconfig.stash[HAS_SEEDS] = True
-    return pytestconfig.stash[FIRST_SEED]
+    pytestconfig.stash[workers.HAS_SEEDS] = True
+    return pytestconfig.stash[workers.FIRST_SEED]
 
 
 @pytest.fixture

@@ -123,7 +123,8 @@ class LeftOut:
 
     def __init__(self, tier: int, names: Callable[[], list[str]]) -> None:
         self.tier, self.names = tier, names
-        self.counts: Counter[Rule] = Counter()
+        #: by tier and reason
+        self.counts: Counter[tuple[int, str]] = Counter()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(
@@ -135,17 +136,14 @@ class LeftOut:
             rule = broken(item, self.tier, names) if isinstance(item, pytest.Function) else None
             (left if rule else kept).append(item)
             if rule:
-                self.counts[rule] += 1
+                self.counts[rule.tier, rule.reason] += 1
         if left:
             config.hook.pytest_deselected(items=left)
             items[:] = kept
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for tier, what in TIERS.items():
-            reasons: Counter[str] = Counter()
-            for rule, count in self.counts.items():
-                if rule.tier == tier:
-                    reasons[rule.reason] += count
+            reasons = Counter({why: n for (of, why), n in self.counts.items() if of == tier})
             if not reasons:
                 continue
             shown = reasons.most_common(None if terminalreporter.config.option.verbose > 0 else 4)

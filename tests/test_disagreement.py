@@ -86,6 +86,7 @@ def assert_refused(result: support.Result, said: tuple[str, ...]) -> None:
     assert result.status == EXIT_BAD_INPUT, result.explain()
 
 
+@pytest.mark.beside  # ends before it communicates
 @matrix.one_of_a("family")
 @matrix.quick(lambda mpi, case: mpi.flavour == "mpich" or case.ranks == "0", "compared alike")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -178,6 +178,7 @@ def test_bad_input_is_one_line(fake: Mpi, case: str) -> None:
     assert "irecv" not in result.stdout, "it communicated before it refused"
 
 
+@pytest.mark.beside  # ends before it communicates
 def test_bad_input_ends_a_whole_job(mpi: Mpi) -> None:
     program = support.compile_program(mpi, "doors", [support.PROGRAMS / "doors.c"])
     result = support.run_mpi(mpi, [program], ranks=3, options={"HEADWAY_TRIGER": "tick"})
@@ -187,6 +188,7 @@ def test_bad_input_ends_a_whole_job(mpi: Mpi) -> None:
     assert not re.search(r"^rank \d", result.stdout, re.MULTILINE)
 
 
+@pytest.mark.beside  # ends before it communicates
 def test_different_bad_input_is_said_by_each(mpi: Mpi) -> None:
     program = support.compile_program(mpi, "doors", [support.PROGRAMS / "doors.c"])
     rank = "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}"

@@ -13,6 +13,7 @@ from typing import IO
 
 import pytest
 import support
+import turns
 from headway.mpi.mpis import Mpi
 from support import WITHIN_A_NODE
 
@@ -29,20 +30,23 @@ DEAF = "listener thread failed to start"
 def build(mpi: Mpi, source: str, *flags: str) -> Path:
     target = ROOT / "build" / "tests" / "cli" / mpi.name / Path(source).stem
     target.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(
-        [
-            str(mpi.mpicc),
-            "-O2",
-            "-Wall",
-            "-Wno-stringop-overflow",
-            *flags,
-            "-o",
-            str(target),
-            str(HERE / source),
-        ],
-        env=mpi.environment(),
-        check=True,
-    )
+    scratch = target.with_name(f".{target.name}.{os.getpid()}")  # another worker may run it
+    with turns.given_up():
+        subprocess.run(
+            [
+                str(mpi.mpicc),
+                "-O2",
+                "-Wall",
+                "-Wno-stringop-overflow",
+                *flags,
+                "-o",
+                str(scratch),
+                str(HERE / source),
+            ],
+            env=mpi.environment(),
+            check=True,
+        )
+    scratch.replace(target)
     return target
 
 

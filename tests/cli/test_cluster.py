@@ -25,6 +25,7 @@ from headway.cluster.runner import Job
 from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
+pytestmark = pytest.mark.alone  # looks at interfaces, mounts and processes of the whole machine
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parents[2]
 BYTES, ROUNDS = 100_000, 20

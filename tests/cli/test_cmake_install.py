@@ -22,6 +22,7 @@ from headway.mpi import launch
 from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
+pytestmark = pytest.mark.beside  # compiles, copies, one short job at most
 BUILD = ROOT / "build" / "cmake"
 INSTALL = ("cmake", "--install", BUILD, "--prefix")
 PROJECT = """

@@ -18,6 +18,7 @@ from headway import main
 from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
+pytestmark = pytest.mark.beside  # compiles, copies, one short job at most
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
 

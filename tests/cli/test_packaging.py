@@ -26,6 +26,7 @@ from conftest import ROOT
 from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
+pytestmark = pytest.mark.beside  # compiles, copies, one short job at most
 PACKAGING = ROOT / "packaging"
 NAME = f"headway-{package.__version__}"
 

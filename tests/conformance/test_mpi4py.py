@@ -18,6 +18,7 @@ from pathlib import Path
 import matrix
 import pytest
 import support
+import turns
 from headway.cluster import Cluster
 from headway.mpi.mpis import Mpi
 
@@ -134,8 +135,8 @@ def sites(mpis: list[Mpi], pytestconfig: pytest.Config) -> dict[str, Path]:
     wanted = [mpi for mpi in mpis if mpi.python is None]
     if not pytestconfig.getoption("--full"):
         wanted = [mpi for mpi in wanted if mpi.name in DEFAULT_RANKS]
-    suite_directory()
-    with ThreadPoolExecutor() as pool:
+    with turns.given_up(), ThreadPoolExecutor() as pool:
+        suite_directory()
         return dict(zip((mpi.name for mpi in wanted), pool.map(compiled_for, wanted), strict=True))
 
 
