@@ -15,6 +15,8 @@ from headway.mpi.mpis import Mpi
 MOVED = {**support.FORCED, "HEADWAY_COLL": "ghost", "HEADWAY_OFFLOAD_MIN": "128"}
 #: What a process of tests/mpi/coll_moved.c posts that ghosts make.
 EACH = 7 * 3 + 3 * (2 + 4) + 150
+#: The same of tests/mpi/coll_reduced.c: operations of each datatype, and several at once.
+REDUCED = 6 * 8 + 2 * 10 + 2 * 2 + 5
 
 
 def counted(mpi: Mpi) -> int:
@@ -51,6 +53,21 @@ def test_counts_for_each_process(mpi: Mpi, size: str, tmp_path: Path) -> None:
     assert total(records, "coll_moved") == 4 * counted(mpi)
     reasons = {reason for record in records for reason in record["declined"]}
     assert "coll: MPI_Ialltoallv in place" in reasons
+
+
+@matrix.quick(lambda size: size == "300000")
+@pytest.mark.parametrize("size", ["300000", "400", "3000000"])
+def test_reductions(mpi: Mpi, size: str, tmp_path: Path) -> None:
+    program = support.compile_program(mpi, "coll_reduced", [support.PROGRAMS / "coll_reduced.c"])
+    records = two_nodes.same_output(
+        mpi, [str(program), size], tmp_path, users=2, environment=MOVED, timeout=90
+    )
+    assert total(records, "coll_moved") == 4 * REDUCED
+    reasons = {reason for record in records for reason in record["declined"]}
+    assert any("the order of operations would differ" in reason for reason in reasons)
+    assert any(
+        "an operation or of a datatype that ghosts do not have" in reason for reason in reasons
+    )
 
 
 @matrix.one_of_a("family")

@@ -226,10 +226,11 @@ OPTIONS: tuple[Option, ...] = (
         brief="who makes nonblocking collectives",
         help=(
             "thread: the MPI, helped by the progress thread. ghost: the ghosts, with "
-            "HEADWAY_GHOSTS: MPI_Ibcast, MPI_Iallgather, MPI_Iallgatherv and MPI_Ialltoall of "
-            "HEADWAY_OFFLOAD_MIN bytes and more for a process, and every MPI_Ialltoallv, on "
-            "MPI_COMM_WORLD and what MPI_Comm_dup made of it, in jobs of several nodes. The MPI "
-            "makes all others."
+            "HEADWAY_GHOSTS: MPI_Ibcast, MPI_Iallgather, MPI_Iallgatherv, MPI_Iallreduce and "
+            "MPI_Ialltoall of HEADWAY_OFFLOAD_MIN bytes and more for a process, and every "
+            "MPI_Ialltoallv, on MPI_COMM_WORLD and what MPI_Comm_dup made of it, in jobs of "
+            "several nodes. The MPI makes all others, such as sums of floating-point numbers, "
+            "whose order would differ."
         ),
     ),
     Option(

@@ -2,6 +2,7 @@
 #include "real/constants.h"
 
 #include "base/log.h"
+#include "real/reduction.h"
 
 #include <dlfcn.h>
 
@@ -52,6 +53,7 @@ bool hw_real_constants_load(void *handle)
         }
         *(void **)constants[i].member = address;
     }
+    hw_real_reductions_load(handle);
     return true;
 }
 

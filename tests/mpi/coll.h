@@ -18,12 +18,12 @@ static uint64_t digest = 14695981039346656037u;
 
 static void mix(uint64_t value) { digest = (digest ^ value) * 1099511628211u; }
 
-static unsigned pattern(int from, int to, int round, size_t i)
+static inline unsigned pattern(int from, int to, int round, size_t i)
 {
     return (unsigned)from * 2654435761u + (unsigned)to * 40503u + (unsigned)round * 7919u + (unsigned)i;
 }
 
-static void expect(const char *what, unsigned value, unsigned expected)
+static inline void expect(const char *what, unsigned value, unsigned expected)
 {
     mix(value);
     if (value != expected && failures++ < 5)
@@ -64,7 +64,7 @@ static void finish(MPI_Request *request, int door)
         failures++;
 }
 
-static unsigned *make(size_t count)
+static inline unsigned *make(size_t count)
 {
     unsigned *memory = malloc(count * sizeof *memory);
     memset(memory, 0xee, count * sizeof *memory);

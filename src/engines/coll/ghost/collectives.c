@@ -11,12 +11,16 @@
 
 #include <stdlib.h>
 
+/* At most so many flows for each place: there and back, twice. */
+enum { FLOWS_EACH = 4 };
+
 struct collective {
     struct collective *next;
     struct hw_coll_posted posted; /* what all its members know of it */
     int posted_count;
     int flow_count;
     struct hw_coll_flow *flows;  /* NULL: it has not begun */
+    struct hw_coll_sum sum;      /* of Allreduce */
     struct hw_coll_post posts[]; /* by member */
 };
 
@@ -73,6 +77,12 @@ static struct hw_coll_flow *add(struct collective *one, enum hw_coll_direction d
     return flow;
 }
 
+static void wait_for(struct hw_coll_flow *flow, const struct hw_coll_flow *after, int count)
+{
+    flow->after = after;
+    flow->after_count = count;
+}
+
 static int index_of(int place)
 {
     int index = 0;
@@ -95,7 +105,8 @@ static void plan_bcast(struct collective *one)
     else if (own_count() > 1)
         add(one, HW_COLL_WITHIN, hw_coll_own_place());
     for (; number + bit < count; bit *= 2)
-        add(one, HW_COLL_OUT, hw_coll_places()[(number + bit + root) % count])->after = after;
+        wait_for(add(one, HW_COLL_OUT, hw_coll_places()[(number + bit + root) % count]), after,
+                 after != NULL);
 }
 
 /* Each with each; each begins with another one. */
@@ -107,6 +118,54 @@ static void plan_all(struct collective *one)
         add(one, HW_COLL_IN, hw_coll_places()[(own - i + count) % count]);
     }
     add(one, HW_COLL_WITHIN, hw_coll_own_place());
+}
+
+/* The part of the vector that the place at `index` combines: whole elements. */
+static void set_part(const struct collective *one, struct hw_coll_flow *flow, int index)
+{
+    uint64_t size = (uint64_t)one->posted.reduction.size, elements = one->posted.bytes / size;
+    uint64_t count = (uint64_t)hw_coll_place_count(), number = (uint64_t)index;
+    flow->row.begin = elements * number / count * size;
+    flow->bytes = flow->row.block = elements * (number + 1) / count * size - flow->row.begin;
+    flow->sum = &one->sum;
+}
+
+static struct hw_coll_flow *add_result(struct collective *one, enum hw_coll_direction direction, int index,
+                                       int part)
+{
+    struct hw_coll_flow *flow = add(one, direction, hw_coll_places()[index]);
+    set_part(one, flow, part);
+    flow->is_result = true;
+    flow->tag++;
+    return flow;
+}
+
+/* Each place combines a part of the vectors: it gets that of each other place, of whose members' vectors that
+ * has made one before, and sends each what has become of it, chunk by chunk. So each byte crosses the wire
+ * twice for each place, as in a ring, in two steps. In place a chunk of the result comes after the numbers
+ * that it replaces were sent: those at the other end are a part of it. */
+static void plan_allreduce(struct collective *one)
+{
+    int count = hw_coll_place_count(), own = index_of(hw_coll_own_place());
+    const struct hw_coll_flow *combining = one->flows;
+    set_part(one, add(one, HW_COLL_WITHIN, hw_coll_own_place()), own);
+    for (int i = 1; i < count; i++) {
+        struct hw_coll_flow *flow = add(one, HW_COLL_IN, hw_coll_places()[(own - i + count) % count]);
+        set_part(one, flow, own);
+        wait_for(flow, combining, 1); /* the others are added to the own numbers */
+    }
+    for (int i = 1; i < count; i++)
+        set_part(one, add(one, HW_COLL_OUT, hw_coll_places()[(own + i) % count]), (own + i) % count);
+    for (int i = 1; i < count; i++) {
+        wait_for(add_result(one, HW_COLL_OUT, (own + i) % count, own), combining, count);
+        add_result(one, HW_COLL_IN, (own - i + count) % count, (own - i + count) % count);
+    }
+    wait_for(add_result(one, HW_COLL_WITHIN, own, own), combining, count);
+    one->sum.reduction = one->posted.reduction;
+    one->sum.numbers = malloc(combining->bytes + 1);
+    one->sum.one_chunk = malloc(HW_COLL_CHUNK_BYTES);
+    if (one->sum.numbers == NULL || one->sum.one_chunk == NULL)
+        hw_ghost_give_up("has no memory for collectives");
 }
 
 /* Processes post those on one communicator in one order, so all ghosts have those with one tag in one order,
@@ -124,11 +183,13 @@ static bool is_next(const struct collective *one)
 
 static void begin(struct collective *one)
 {
-    one->flows = calloc(2 * (size_t)hw_coll_place_count(), sizeof *one->flows);
+    one->flows = calloc(FLOWS_EACH * (size_t)hw_coll_place_count(), sizeof *one->flows);
     if (one->flows == NULL)
         hw_ghost_give_up("has no memory for collectives");
     if (one->posted.kind == HW_COLL_BCAST)
         plan_bcast(one);
+    else if (one->posted.kind == HW_COLL_ALLREDUCE)
+        plan_allreduce(one);
     else
         plan_all(one);
 }
@@ -195,6 +256,8 @@ static void discard(struct collective *one)
         free(one->posts[member].sends);
         free(one->posts[member].receives);
     }
+    free(one->sum.numbers);
+    free(one->sum.one_chunk);
     free(one->flows);
     free(one);
 }

@@ -2,6 +2,7 @@
 #include "engines/coll/ghost/flow.h"
 
 #include "base/log.h"
+#include "engines/coll/ghost/combine.h"
 #include "engines/coll/ghost/memory.h"
 #include "engines/coll/shared/opened.h"
 #include "ghost/give_up.h"
@@ -9,6 +10,7 @@
 #include "world/world.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void check(int rc)
 {
@@ -53,8 +55,28 @@ static int rank_of(const struct hw_coll_span *span)
     return hw_coll_place_at(hw_coll_own_place())->ranks[span->member];
 }
 
+/* What the members here make together. */
+static void combine_members(const struct hw_coll_flow *flow, uint64_t from, char *to, uint64_t bytes)
+{
+    const struct hw_coll_place *place = hw_coll_place_at(hw_coll_own_place());
+    for (int member = 0; member < place->count; member++) {
+        uint64_t address = flow->row.posts[member].send + flow->row.begin + from;
+        hw_coll_memory_read(place->ranks[member], address, member ? flow->sum->one_chunk : to, bytes);
+        if (member > 0)
+            hw_coll_combine(&flow->sum->reduction, to, flow->sum->one_chunk, bytes);
+    }
+}
+
 static void read_chunk(const struct hw_coll_flow *flow, uint64_t from, char *to, uint64_t bytes)
 {
+    if (flow->is_result) {
+        memcpy(to, flow->sum->numbers + from, bytes);
+        return;
+    }
+    if (flow->sum) {
+        combine_members(flow, from, to, bytes);
+        return;
+    }
     for (uint64_t done = 0; done < bytes;) {
         struct hw_coll_span span = hw_coll_row_source(&flow->row, from + done);
         uint64_t part = span.bytes < bytes - done ? span.bytes : bytes - done;
@@ -67,7 +89,7 @@ static void read_chunk(const struct hw_coll_flow *flow, uint64_t from, char *to,
 static void write_part(const struct hw_coll_flow *flow, uint64_t offset, const char *from, uint64_t bytes)
 {
     struct hw_coll_span source = {.member = -1}, span;
-    if (flow->direction == HW_COLL_WITHIN)
+    if (flow->direction == HW_COLL_WITHIN && !flow->sum)
         source = hw_coll_row_source(&flow->row, offset);
     for (int i = 0; hw_coll_row_target(&flow->row, offset, i, &span); i++) {
         if (span.member == source.member && span.address == source.address)
@@ -79,6 +101,13 @@ static void write_part(const struct hw_coll_flow *flow, uint64_t offset, const c
 static void write_chunk(const struct hw_coll_flow *flow, uint64_t from, const char *chunk, uint64_t bytes)
 {
     struct hw_coll_span span;
+    if (flow->sum && !flow->is_result) {
+        if (flow->direction == HW_COLL_WITHIN) /* the first */
+            memcpy(flow->sum->numbers + from, chunk, bytes);
+        else
+            hw_coll_combine(&flow->sum->reduction, flow->sum->numbers + from, chunk, bytes);
+        return;
+    }
     for (uint64_t done = 0; done < bytes;) {
         if (!hw_coll_row_target(&flow->row, from + done, 0, &span))
             return; /* the root alone */
@@ -112,16 +141,24 @@ static bool has_come(struct hw_coll_flow *flow)
     return is_complete;
 }
 
+/* How much there is to be moved on. */
+static uint64_t there(const struct hw_coll_flow *flow)
+{
+    uint64_t least = flow->bytes;
+    for (int i = 0; i < flow->after_count; i++)
+        least = flow->after[i].ended < least ? flow->after[i].ended : least;
+    return least;
+}
+
 static bool send_some(struct hw_coll_flow *flow)
 {
-    uint64_t there = flow->after ? flow->after->ended : flow->bytes;
     bool has_done = has_come(flow);
     if (has_done)
         flow->ended += chunk_bytes(flow, flow->ended);
     if (flow->begun == flow->bytes || !has_free_slot(flow))
         return has_done;
     uint64_t bytes = chunk_bytes(flow, flow->begun);
-    if (flow->begun + bytes > there)
+    if (flow->begun + bytes > there(flow))
         return has_done;
     char *chunk = memory_of(flow, flow->begun);
     read_chunk(flow, flow->begun, chunk, bytes);
@@ -141,9 +178,9 @@ static bool receive_some(struct hw_coll_flow *flow)
         flow->begun += bytes;
         has_done = true;
     }
-    if (!has_come(flow))
-        return has_done;
     uint64_t bytes = chunk_bytes(flow, flow->ended);
+    if (flow->ended + bytes > there(flow) || !has_come(flow))
+        return has_done;
     write_chunk(flow, flow->ended, memory_of(flow, flow->ended), bytes);
     flow->ended += bytes;
     return true;
@@ -152,6 +189,8 @@ static bool receive_some(struct hw_coll_flow *flow)
 static bool copy_some(struct hw_coll_flow *flow)
 {
     uint64_t bytes = chunk_bytes(flow, flow->ended);
+    if (flow->ended + bytes > there(flow))
+        return false;
     read_chunk(flow, flow->ended, flow->chunks, bytes);
     write_chunk(flow, flow->ended, flow->chunks, bytes);
     flow->ended += bytes;

@@ -15,11 +15,21 @@ enum { HW_COLL_CHUNK_BYTES = 256 * 1024, HW_COLL_CHUNKS = 4 };
 
 enum hw_coll_direction { HW_COLL_OUT, HW_COLL_IN, HW_COLL_WITHIN };
 
+/* What all processes make together of a part of their vectors, in a reduction. */
+struct hw_coll_sum {
+    struct hw_real_reduction reduction;
+    char *numbers;   /* of the part that this ghost combines */
+    char *one_chunk; /* of one member */
+};
+
 /* Zero but for what the caller knows; it does not move. */
 struct hw_coll_flow {
     enum hw_coll_direction direction;
     struct hw_coll_row row;
-    const struct hw_coll_flow *after; /* only what that has moved is there to be sent; NULL: all */
+    const struct hw_coll_flow *after; /* only what these have moved is there to be moved on; NULL: all */
+    int after_count;
+    const struct hw_coll_sum *sum; /* of Allreduce */
+    bool is_result;                /* it moves what all make together, and not what is to be combined */
     int tag;
     uint64_t bytes;        /* of the row */
     uint64_t begun, ended; /* handed to the MPI; at its end */

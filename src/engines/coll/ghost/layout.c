@@ -135,6 +135,11 @@ bool hw_coll_row_target(const struct hw_coll_row *row, uint64_t offset, int inde
         sender = rank_at(row->from, spot.number);
         if (index >= hw_coll_place_at(row->to)->count)
             return false;
+    } else if (row->kind == HW_COLL_ALLREDUCE) {
+        span->member = index;
+        spot.within += row->begin;
+        if (index >= hw_coll_place_at(row->to)->count)
+            return false;
     } else {
         uint64_t receivers = count_at(row->to);
         span->member = (int)(spot.number % receivers);

@@ -25,6 +25,7 @@ struct hw_coll_row {
     uint64_t *ends;                   /* else where each block ends in the row */
     int from, to;                     /* places; the same: what stays */
     int root;                         /* of Bcast */
+    uint64_t begin;                   /* of Allreduce: where the row's part of the vector begins */
     const struct hw_coll_post *posts; /* of this ghost's members */
 };
 
@@ -43,11 +44,13 @@ bool hw_coll_row_agrees(const struct hw_coll_row *row);
 
 uint64_t hw_coll_row_bytes(const struct hw_coll_row *row);
 
-/* Where the bytes from `offset` on, below its end, come from, `from` being this ghost's place. */
+/* Not of Allreduce: where the bytes from `offset` on, below its end, come from, `from` being this ghost's
+ * place. */
 struct hw_coll_span hw_coll_row_source(const struct hw_coll_row *row, uint64_t offset);
 
 /* The place number `index`, from 0, to which the bytes from `offset` on are to go, `to` being this ghost's
- * place: all such places take equally many. False: there are no more. */
+ * place: all such places take equally many. False: there are no more. Of Allreduce: of what all make
+ * together. */
 bool hw_coll_row_target(const struct hw_coll_row *row, uint64_t offset, int index, struct hw_coll_span *span);
 
 #endif

@@ -48,9 +48,9 @@ static const char *judge(const uint64_t *words)
         return "a process may have memory of a device";
     if (words[WORD_UNREACHED])
         return "ghosts may not reach the memory of the processes that they serve";
-    if (bits <= HW_COLL_SEQUENCE_BITS)
+    if (bits <= HW_COLL_SEQUENCE_BITS + HW_COLL_PHASE_BITS)
         return "the MPI does not say how many tags it has";
-    int comm_bits = bits - HW_COLL_SEQUENCE_BITS;
+    int comm_bits = bits - HW_COLL_SEQUENCE_BITS - HW_COLL_PHASE_BITS;
     hw_coll_opened.comm_count = 1u << (comm_bits < HW_COLL_COMM_BITS_MAX ? comm_bits : HW_COLL_COMM_BITS_MAX);
     hw_coll_opened.tag_count = 1 << bits;
     hw_coll_opened.min_bytes = words[WORD_BYTES];

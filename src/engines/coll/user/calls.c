@@ -220,9 +220,35 @@ static int ialltoallv(const void *sendbuf, struct hw_engine_numbers sendcounts,
     return no_memory(comm);
 }
 
+/* ---- reductions ------------------------------------------------------------------------------------------
+ */
+
+/* Only those whose result does not depend on the order of combination: an answer must not change. */
+static int iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    struct hw_coll_posted posted = {.kind = HW_COLL_ALLREDUCE, .recv = (uint64_t)(uintptr_t)recvbuf};
+    struct hw_coll_comm *known = judge(count, datatype, comm, request, &posted.bytes);
+    if (known == NULL || posted.bytes >> HW_COLL_BYTES_BITS)
+        return HW_DECLINES;
+    posted.reduction = hw_real_reduction_of(op, datatype);
+    if (posted.reduction.op == HW_OP_NONE) {
+        hw_record_declined(
+            posted.reduction.has_no_order
+                ? "coll: MPI_Iallreduce of floating-point numbers by MPI_SUM or MPI_PROD: the "
+                  "order of operations would differ"
+                : "coll: MPI_Iallreduce by an operation or of a datatype that ghosts do not have");
+        return HW_DECLINES;
+    }
+    posted.send = sendbuf == HW_IN_PLACE ? posted.recv : (uint64_t)(uintptr_t)sendbuf;
+    posted.id = hw_coll_id(known->number, known->sequence++);
+    return hw_coll_request(comm, &posted, NULL, NULL, request);
+}
+
 const struct hw_engine_collective hw_coll_calls = {.ibcast = ibcast,
                                                    .iallgather = iallgather,
                                                    .iallgatherv = iallgatherv,
+                                                   .iallreduce = iallreduce,
                                                    .ialltoall = ialltoall,
                                                    .ialltoallv = ialltoallv};
 const struct hw_engine_communicator hw_coll_communicator_calls = {
