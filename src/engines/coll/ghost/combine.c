@@ -15,6 +15,7 @@
     case HW_OP_MAX:                                                                                          \
         EACH(into[i] > from[i] ? into[i] : from[i]);
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): arguments are types. */
 #define SIGNED(type)                                                                                         \
     static void order_##type(enum hw_real_op op, type *into, const type *from, size_t count)                 \
     {                                                                                                        \
@@ -64,6 +65,8 @@
         for (size_t i = 0; i < count; i++)                                                                   \
             into[i] = op == HW_OP_MIN ? less_##type(into[i], from[i]) : -less_##type(-into[i], -from[i]);    \
     }
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 UNSIGNED(uint8_t)
 UNSIGNED(uint16_t)
