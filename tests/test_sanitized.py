@@ -89,8 +89,14 @@ def runtime(name: str) -> Path:
     return Path(subprocess.check_output(words, text=True).strip()).resolve()
 
 
+#: Idle threads are not asked while other programs have the processors (test_team.py).
+ALONE = ("team",)
+
+
 @matrix.only(matrix.on(MPI), "no different for another MPI")
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize(
+    "job", [pytest.param(job, marks=pytest.mark.alone) if job in ALONE else job for job in JOBS]
+)
 @pytest.mark.parametrize("kind", SANITIZERS)
 def test_job(mpi: Mpi, kind: str, job: str, tmp_path: Path, plain_run: support.PlainRuns) -> None:
     name, settings = SANITIZERS[kind]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whose job of an MPI runs now, where several processes run cases (workers.py).
-
-Processes of two jobs would wait for turns on the same cores at each message.
+"""What runs now, where several processes run cases (workers.py): one job of an MPI, since processes
+of two would wait for the same cores at each message; or one case that is alone on the machine.
 """
 
 from __future__ import annotations
@@ -25,6 +24,17 @@ def taken(path: Path) -> Iterator[None]:
             yield
         finally:
             _held.remove(file)
+
+
+@contextmanager
+def on_the_machine(folder: Path, is_alone: bool) -> Iterator[None]:
+    """Beside the cases of other processes, or alone. Who waits to be alone holds the door, so that
+    no other case begins meanwhile."""
+    with (folder / ".machine.lock").open("w") as machine:
+        with (folder / ".door.lock").open("w") as door:
+            fcntl.flock(door, fcntl.LOCK_EX)
+            fcntl.flock(machine, fcntl.LOCK_EX if is_alone else fcntl.LOCK_SH)
+        yield
 
 
 @contextmanager

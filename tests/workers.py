@@ -4,13 +4,15 @@
 A worker gets the first seed of the random programs. It hands back what is shown at the end.
 
 A case that has an MPI runs beside cases that start none, and beside those marked `beside`, whose
-processes are few or sleep. Two cases with an MPI take turns (turns.py).
+processes are few or sleep. Two cases with an MPI take turns, and nothing runs beside a case marked
+`alone` (turns.py).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator
+from contextlib import ExitStack
 from typing import Any
 
 import matrix
@@ -29,9 +31,7 @@ def given(config: pytest.Config, what: str, otherwise: Any) -> Any:
 
 
 def has_job(item: pytest.Item) -> bool:
-    """Whether the case is to be alone among such cases."""
-    if item.get_closest_marker("alone"):
-        return True
+    """Whether the case takes turns with others of its kind."""
     has_mpi = isinstance(item, pytest.Function) and "mpi" in item.fixturenames
     return has_mpi and item.get_closest_marker("beside") is None
 
@@ -49,10 +49,14 @@ class Workers:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Outermost, so that no time limit runs meanwhile."""
-        if not hasattr(self.config, "workerinput") or not has_job(item):
+        if not hasattr(self.config, "workerinput"):
             return (yield)
         support.BUILD.mkdir(parents=True, exist_ok=True)
-        with turns.taken(support.BUILD / ".job.lock"):
+        is_alone = item.get_closest_marker("alone") is not None
+        with ExitStack() as held:
+            held.enter_context(turns.on_the_machine(support.BUILD, is_alone))
+            if has_job(item) and not is_alone:
+                held.enter_context(turns.taken(support.BUILD / ".job.lock"))
             return (yield)
 
     def pytest_sessionfinish(self) -> None:
