@@ -30,15 +30,21 @@ def total(records: list[dict], counter: str) -> int:
     return sum(record.get(counter, 0) for record in records)
 
 
+def declined_beside(mpi: Mpi, name: str, size: str, folder: Path, moved: int) -> set[str]:
+    """Runs a program of tests/mpi with blocks of SIZE bytes; ghosts make MOVED of each process's
+    collectives. Why the others were declined."""
+    program = support.compile_program(mpi, name, [support.PROGRAMS / f"{name}.c"])
+    records = two_nodes.same_output(
+        mpi, [str(program), size], folder, users=2, environment=MOVED, timeout=90
+    )
+    assert total(records, "coll_moved") == 4 * moved
+    return {reason for record in records for reason in record["declined"]}
+
+
 @matrix.quick(lambda size: size == "300000")
 @pytest.mark.parametrize("size", ["300000", "400", "3000000"])
 def test_every_kind_and_door(mpi: Mpi, size: str, tmp_path: Path) -> None:
-    program = support.compile_program(mpi, "coll_moved", [support.PROGRAMS / "coll_moved.c"])
-    records = two_nodes.same_output(
-        mpi, [str(program), size], tmp_path, users=2, environment=MOVED, timeout=90
-    )
-    assert total(records, "coll_moved") == 4 * EACH
-    reasons = {reason for record in records for reason in record["declined"]}
+    reasons = declined_beside(mpi, "coll_moved", size, tmp_path, EACH)
     assert "coll: MPI_Ialltoall in place" in reasons
     assert any("made of it by MPI_Comm_dup" in reason for reason in reasons)
 
@@ -46,24 +52,14 @@ def test_every_kind_and_door(mpi: Mpi, size: str, tmp_path: Path) -> None:
 @matrix.quick(lambda size: size == "300000")
 @pytest.mark.parametrize("size", ["300000", "400", "3000000"])
 def test_counts_for_each_process(mpi: Mpi, size: str, tmp_path: Path) -> None:
-    program = support.compile_program(mpi, "coll_counts", [support.PROGRAMS / "coll_counts.c"])
-    records = two_nodes.same_output(
-        mpi, [str(program), size], tmp_path, users=2, environment=MOVED, timeout=90
-    )
-    assert total(records, "coll_moved") == 4 * counted(mpi)
-    reasons = {reason for record in records for reason in record["declined"]}
+    reasons = declined_beside(mpi, "coll_counts", size, tmp_path, counted(mpi))
     assert "coll: MPI_Ialltoallv in place" in reasons
 
 
 @matrix.quick(lambda size: size == "300000")
 @pytest.mark.parametrize("size", ["300000", "400", "3000000"])
 def test_reductions(mpi: Mpi, size: str, tmp_path: Path) -> None:
-    program = support.compile_program(mpi, "coll_reduced", [support.PROGRAMS / "coll_reduced.c"])
-    records = two_nodes.same_output(
-        mpi, [str(program), size], tmp_path, users=2, environment=MOVED, timeout=90
-    )
-    assert total(records, "coll_moved") == 4 * REDUCED
-    reasons = {reason for record in records for reason in record["declined"]}
+    reasons = declined_beside(mpi, "coll_reduced", size, tmp_path, REDUCED)
     assert any("the order of operations would differ" in reason for reason in reasons)
     assert any(
         "an operation or of a datatype that ghosts do not have" in reason for reason in reasons

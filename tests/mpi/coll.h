@@ -71,6 +71,24 @@ static inline unsigned *make(size_t count)
     return memory;
 }
 
+/* The first word of the command line is the bytes of a block. */
+static void start(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    words = (size_t)(argc > 1 ? atol(argv[1]) : 100000) / sizeof(unsigned);
+}
+
+/* An integer in every `stride`. */
+static inline MPI_Datatype make_gaps(int stride)
+{
+    MPI_Datatype gaps;
+    MPI_Type_create_resized(MPI_INT, 0, stride * (MPI_Aint)sizeof(int), &gaps);
+    MPI_Type_commit(&gaps);
+    return gaps;
+}
+
 static int say_and_end(void)
 {
     printf("rank %d: %s, digest %016llx\n", rank, failures ? "bad" : "good", (unsigned long long)digest);

@@ -135,9 +135,7 @@ static void several(MPI_Comm dup)
 {
     struct exchange all[SEVERAL];
     MPI_Request requests[SEVERAL];
-    MPI_Datatype gaps;
-    MPI_Type_create_resized(MPI_INT, 0, GAP * sizeof(int), &gaps);
-    MPI_Type_commit(&gaps);
+    MPI_Datatype gaps = make_gaps(GAP);
     for (int i = 0; i < SEVERAL; i++) {
         all[i] = begin_exchange(i % 2 ? dup : MPI_COMM_WORLD, i % SHAPES, i, gaps, GAP);
         requests[i] = all[i].request;
@@ -167,14 +165,9 @@ static void in_place(MPI_Comm comm)
 int main(int argc, char **argv)
 {
     MPI_Comm dup;
-    MPI_Datatype gaps;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    words = (size_t)(argc > 1 ? atol(argv[1]) : 100000) / sizeof(unsigned);
+    start(argc, argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
-    MPI_Type_create_resized(MPI_INT, 0, GAP * sizeof(int), &gaps);
-    MPI_Type_commit(&gaps);
+    MPI_Datatype gaps = make_gaps(GAP);
     for (int round = 0; round < DOORS; round++)
         for (int shape = 0; shape < SHAPES; shape++) {
             MPI_Comm comm = round % 2 ? dup : MPI_COMM_WORLD;

@@ -116,15 +116,10 @@ static void many(MPI_Comm comm)
 int main(int argc, char **argv)
 {
     MPI_Comm dup, part;
-    MPI_Datatype gaps;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    words = (size_t)(argc > 1 ? atol(argv[1]) : 100000) / sizeof(unsigned);
+    start(argc, argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
     MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &part);
-    MPI_Type_create_resized(MPI_INT, 0, GAP * sizeof(int), &gaps);
-    MPI_Type_commit(&gaps);
+    MPI_Datatype gaps = make_gaps(GAP);
     for (int round = 0; round < DOORS; round++) {
         bcast(round % 2 ? dup : MPI_COMM_WORLD, round % size, round, MPI_INT, 1);
         allgather(round % 2 ? dup : MPI_COMM_WORLD, round, round % 3 == 0, MPI_INT, 1);

@@ -143,10 +143,7 @@ static void left(MPI_Comm comm, size_t bytes)
 int main(int argc, char **argv)
 {
     MPI_Comm dup;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    words = (size_t)(argc > 1 ? atol(argv[1]) : 100000) / sizeof(unsigned);
+    start(argc, argv);
     size_t bytes = words * sizeof(unsigned);
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
     for (int kind = 0, round = 0; kind < KINDS; kind++)
