@@ -92,6 +92,52 @@ MUTATIONS = [
         "        message->given.direction == HW_SHAPE_PACK)\n",
         (*ONE_MPI, "tests/test_packed_messages.py", "-k", "random_messages and shm"),
     ),
+    Mutation(
+        "no-message-is-moved",
+        "    uint64_t size, bytes = hw_engines_bytes(sent->count, sent->datatype);\n"
+        "    MPI_Datatype element = hw_datatype_element_of(sent->datatype, &size);\n",
+        "    uint64_t size, bytes = hw_engines_bytes(sent->count, sent->datatype);\n"
+        '    if (bytes > 0)\n        return "p2p: none";\n'
+        "    MPI_Datatype element = hw_datatype_element_of(sent->datatype, &size);\n",
+        (*ONE_MPI, "tests/test_moved.py", "-k", "every_way"),
+    ),
+    Mutation(
+        "a-send-is-complete-before-the-ghost-has-read-it",
+        "        hw_p2p_own_wait(is_cell_done, transfer->cell);\n        take_cell(transfer);\n",
+        "        if (!transfer->cell)\n"
+        "            hw_p2p_own_wait(is_cell_done, transfer->cell);\n"
+        "        take_cell(transfer);\n",
+        (*ONE_MPI, "tests/test_moved.py", "-k", "every_way or random_programs"),
+    ),
+    Mutation(
+        "ghosts-make-no-collective",
+        "    if (!is_wanted())\n        return HW_DECLINED;\n    if (!hw_coll_opened.is_open) {\n",
+        "    if (true || !is_wanted())\n        return HW_DECLINED;\n"
+        "    if (!hw_coll_opened.is_open) {\n",
+        (*ONE_MPI, "tests/test_coll_moved.py", "-k", "every_kind"),
+    ),
+    Mutation(
+        "the-helper-matches-nothing",
+        "    if (!is_behind_another(match, notice) && find_receive(match, notice))\n"
+        "        return true;\n",
+        "    if (is_behind_another(match, notice))\n        return true;\n    return false;\n",
+        (*ONE_MPI, "tests/test_gain.py", "-k", "helper_says_when"),
+    ),
+    Mutation(
+        "no-route-ever-changes",
+        "    if (is_longer(used, left, MARGIN_PERCENT)) {\n        route->way = other(route);\n",
+        "    if (left == 0 && is_longer(used, left, MARGIN_PERCENT)) {\n"
+        "        route->way = other(route);\n",
+        (),
+        unit="test_route",
+    ),
+    Mutation(
+        "no-operation-is-deferred",
+        "static inline bool hw_rma_has_late(const struct hw_rma_window *window)\n{\n",
+        "static inline bool hw_rma_has_late(const struct hw_rma_window *window)\n{\n"
+        "    if (window)\n        return false;\n",
+        (*ONE_MPI, "tests/test_deferred.py", "-k", "origin_does_not_wait"),
+    ),
 ]
 
 
