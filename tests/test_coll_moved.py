@@ -41,6 +41,7 @@ def declined_beside(mpi: Mpi, name: str, size: str, folder: Path, moved: int) ->
     return {reason for record in records for reason in record["declined"]}
 
 
+@matrix.check(lambda size: size == "300000")
 @matrix.quick(lambda size: size == "300000")
 @pytest.mark.parametrize("size", ["300000", "400", "3000000"])
 def test_every_kind_and_door(mpi: Mpi, size: str, tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def run(mpi: Mpi, case: str, records: Path, **options: str) -> support.Result:
 
 @is_served
 @pytest.mark.parametrize("case", CASES)
+@matrix.check(lambda case: case == "post")
 @matrix.quick(lambda mpi, case: mpi.name == "mpich5" or case == "post", "each alone, on one MPI")
 def test_origin_does_not_wait(mpi: Mpi, case: str, tmp_path: Path) -> None:
     """The program hangs where the beginning of an epoch waits. Without a progress thread."""

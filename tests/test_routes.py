@@ -75,6 +75,7 @@ GUIDED = {
 
 @is_served
 @pytest.mark.parametrize("case", GUIDED)
+@matrix.check(lambda case: case == "right")
 @matrix.quick(lambda mpi, case: mpi.name == "mpich5" or case == "right")
 def test_guided(mpi: Mpi, case: str, tmp_path: Path) -> None:
     """async_config decides, and what is wrong with it is said in one line."""

@@ -25,6 +25,7 @@ LIES = {
 LEAST_SENDS = 700
 
 
+@matrix.check(lambda size, how: size == "4096" and how == "dup")
 @matrix.quick(lambda size, how: size == "4096" and how == "dup")
 @matrix.one_of_a("family")
 @pytest.mark.parametrize("how", ["dup", "set"])
