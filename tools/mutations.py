@@ -118,9 +118,8 @@ MUTATIONS = [
     ),
     Mutation(
         "the-helper-matches-nothing",
-        "    if (!is_behind_another(match, notice) && find_receive(match, notice))\n"
-        "        return true;\n",
-        "    if (is_behind_another(match, notice))\n        return true;\n    return false;\n",
+        "    for (uint64_t number = *first; number < posted; number++) {\n",
+        "    for (uint64_t number = posted; number < posted; number++) {\n",
         (*ONE_MPI, "tests/test_gain.py", "-k", "helper_says_when"),
     ),
     Mutation(

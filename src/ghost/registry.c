@@ -8,25 +8,39 @@
 #include "world/world.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static MPI_Win memory;
 static bool is_there;
-static struct hw_registry *again; /* of the node's first user process, where the window is gone; or NULL */
+static struct hw_registry *again;   /* of the node's first user process, where the window is gone; or NULL */
+static struct hw_registry **places; /* by index on the node; NULL: no room for them */
 
 static size_t all_bytes(void) { return (size_t)hw_world_own_user_count() * sizeof(struct hw_registry); }
 
 /* User processes come first in hw_world.node; local_index is their place. */
-static struct hw_registry *find(int local_index)
+static struct hw_registry *ask(int local_index)
 {
     struct hw_registry *registry = NULL;
     MPI_Aint bytes;
     int unit;
-    if (again)
-        return again + local_index;
-    if (!is_there || hw_bottom.Win_shared_query(memory, local_index, &bytes, &unit, &registry) != MPI_SUCCESS)
+    if (hw_bottom.Win_shared_query(memory, local_index, &bytes, &unit, &registry) != MPI_SUCCESS)
         return NULL;
     return registry;
+}
+
+static void ask_all(void)
+{
+    places = calloc((size_t)hw_world_own_user_count(), sizeof(void *));
+    for (int i = 0; places && i < hw_world_own_user_count(); i++)
+        places[i] = ask(i);
+}
+
+static struct hw_registry *find(int local_index)
+{
+    if (again)
+        return again + local_index;
+    return places ? places[local_index] : NULL;
 }
 
 /* Where the job can go on without a ghost that dies there must be no window of both: MPI_Finalize frees what
@@ -53,6 +67,7 @@ bool hw_registry_make(void)
     if (bytes > 0)
         memset(base, 0, (size_t)bytes);
     is_there = true;
+    ask_all();
     bool is_ready = hw_bottom.Barrier(hw_world.node) == MPI_SUCCESS;
     if (hw_ghost_services_are_dispensable())
         keep_without_window();
@@ -65,6 +80,8 @@ void hw_registry_free(void)
         hw_shm_unmap_again(again, all_bytes());
     else if (is_there)
         hw_bottom.Win_free(&memory);
+    free(places);
+    places = NULL;
     again = NULL;
     is_there = false;
 }
@@ -87,9 +104,10 @@ bool hw_registry_post(struct hw_registry *registry, uint64_t comm, int source, i
     return hw_atomic_load_seq_cst(&registry->is_awaiting) != 0;
 }
 
-void hw_registry_end_receives(struct hw_registry *registry)
+void hw_registry_end_messages(struct hw_registry *registry)
 {
     hw_atomic_store_relaxed(&registry->ended, hw_atomic_load_relaxed(&registry->posted));
+    hw_atomic_store_relaxed(&registry->sent, hw_atomic_load_relaxed(&registry->noticed));
 }
 
 bool hw_registry_notice(struct hw_registry *registry, const struct hw_registry_notice *notice)
@@ -98,6 +116,7 @@ bool hw_registry_notice(struct hw_registry *registry, const struct hw_registry_n
     if (number - hw_atomic_load_acquire(&registry->taken) >= HW_REGISTRY_NOTICES)
         return false;
     registry->notices[number % HW_REGISTRY_NOTICES] = *notice;
+    registry->notices[number % HW_REGISTRY_NOTICES].number = number;
     hw_atomic_store_seq_cst(&registry->noticed, number + 1);
     return true;
 }
@@ -114,12 +133,37 @@ bool hw_registry_take(struct hw_registry *registry, struct hw_registry_notice *n
 
 static bool is_wanted(int32_t wanted, int32_t value) { return wanted == HW_REGISTRY_ANY || wanted == value; }
 
-bool hw_registry_matches(const struct hw_registry *registry, uint64_t number,
-                         const struct hw_registry_notice *notice)
+static bool may_match(const struct hw_registry_receive *receive, const struct hw_registry_notice *notice)
 {
-    const struct hw_registry_receive *receive = &registry->receives[number % HW_REGISTRY_RECEIVES];
-    return hw_atomic_load_acquire(&receive->number) == number + 1 &&
-           hw_atomic_load_relaxed(&receive->comm) == notice->comm &&
+    return hw_atomic_load_relaxed(&receive->comm) == notice->comm &&
            is_wanted(hw_atomic_load_relaxed(&receive->source), notice->source) &&
            is_wanted(hw_atomic_load_relaxed(&receive->tag), notice->tag);
+}
+
+/* Receives leave the front as they are over, claimed, or overwritten by later ones. */
+static uint64_t advance(struct hw_registry *registry, uint64_t first, uint64_t posted)
+{
+    uint64_t ended = hw_atomic_load_relaxed(&registry->ended);
+    uint64_t oldest = posted > HW_REGISTRY_RECEIVES ? posted - HW_REGISTRY_RECEIVES : 0;
+    ended = ended > oldest ? ended : oldest;
+    first = first > ended ? first : ended;
+    while (first < posted &&
+           hw_atomic_load_relaxed(&registry->receives[first % HW_REGISTRY_RECEIVES].number) ==
+               (HW_REGISTRY_CLAIMED | (first + 1)))
+        first++;
+    return first;
+}
+
+bool hw_registry_claim(struct hw_registry *registry, uint64_t *first, const struct hw_registry_notice *notice)
+{
+    uint64_t posted = hw_atomic_load_seq_cst(&registry->posted);
+    *first = advance(registry, *first, posted);
+    for (uint64_t number = *first; number < posted; number++) {
+        struct hw_registry_receive *receive = &registry->receives[number % HW_REGISTRY_RECEIVES];
+        uint64_t open = number + 1;
+        if (hw_atomic_load_acquire(&receive->number) == open && may_match(receive, notice) &&
+            hw_atomic_compare_exchange_seq_cst(&receive->number, &open, HW_REGISTRY_CLAIMED | open))
+            return true;
+    }
+    return false;
 }

@@ -19,13 +19,15 @@ enum { HW_REGISTRY_RECEIVES = 1024, HW_REGISTRY_NOTICES = 256 };
 /* MPI_ANY_SOURCE and MPI_ANY_TAG. */
 enum { HW_REGISTRY_ANY = -1 };
 
+#define HW_REGISTRY_CLAIMED (UINT64_C(1) << 63)
+
 /* Receive n, counted from 0, is in the table at n % HW_REGISTRY_RECEIVES until a later one takes its place.
- * Relaxed but for number, which is stored last. */
+ * Relaxed but for number, which is stored last. Whoever matches it with a send claims it. */
 struct hw_registry_receive {
     _Atomic uint64_t comm;       /* hash of the communicator's members (engines/helper/group.h) */
     _Atomic int32_t source, tag; /* rank there; or HW_REGISTRY_ANY */
     _Atomic uint64_t bytes;      /* at most */
-    _Atomic uint64_t number;     /* n + 1; 0: being written */
+    _Atomic uint64_t number;     /* n + 1, and HW_REGISTRY_CLAIMED; 0: being written */
 };
 static_assert(sizeof(struct hw_registry_receive) == 32, "as the paper's IRD");
 
@@ -43,6 +45,7 @@ struct hw_registry_notice {
     uint64_t bytes;
     int32_t kind;    /* enum hw_registry_kind */
     int32_t is_long; /* of a ring: one look at the operations will hardly do */
+    uint64_t number; /* of the notice, counted from 0 in the process that gave it */
 };
 
 /* Of one user process. */
@@ -51,7 +54,8 @@ struct hw_registry {
     _Atomic uint64_t posted;  /* receives so far; release, after the table */
     _Atomic uint64_t ended;   /* all before this one are over; relaxed */
     _Atomic uint64_t noticed; /* notices so far; release, after the ring */
-    char unused_user[40];
+    _Atomic uint64_t sent;    /* sends that were noticed before this one are over; relaxed */
+    char unused_user[32];
     _Atomic uint64_t taken;       /* of these, by the helper, whose are this and the next; release */
     _Atomic uint32_t is_awaiting; /* sends without a receive wait for this process: ring for the next one */
     char unused_helper[52];
@@ -69,16 +73,17 @@ struct hw_registry *hw_registry_of(int process);
 
 /* Threads of the user process, one at a time. True: the helper is to be rung. */
 bool hw_registry_post(struct hw_registry *registry, uint64_t comm, int source, int tag, uint64_t bytes);
-/* All receives so far are over. */
-void hw_registry_end_receives(struct hw_registry *registry);
+/* All receives and sends so far are over. */
+void hw_registry_end_messages(struct hw_registry *registry);
 /* False: the ring is full, and nothing was noted. */
 bool hw_registry_notice(struct hw_registry *registry, const struct hw_registry_notice *notice);
 
 /* The helper. False: there is none. */
 bool hw_registry_take(struct hw_registry *registry, struct hw_registry_notice *notice);
 
-/* Whether receive `number` stands there and may match the notice. */
-bool hw_registry_matches(const struct hw_registry *registry, uint64_t number,
-                         const struct hw_registry_notice *notice);
+/* Any process of the node: claims the first receive of the table that may match the send. False: there is
+ * none. *first, the caller's own, 0 at first: receives before it are over, or claimed. */
+bool hw_registry_claim(struct hw_registry *registry, uint64_t *first,
+                       const struct hw_registry_notice *notice);
 
 #endif

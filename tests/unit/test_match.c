@@ -17,13 +17,18 @@ struct fixture {
     struct hw_helper_match match;
 };
 
+static uint64_t sent; /* sends with a lower number are over */
+
+static bool is_over(const struct hw_registry_notice *notice) { return notice->number < sent; }
+
 static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     *state = fixture;
+    sent = 0;
     if (fixture == NULL)
         return -1;
-    hw_helper_match_begin(&fixture->match, &fixture->registry);
+    hw_helper_match_begin(&fixture->match, &fixture->registry, is_over);
     return 0;
 }
 
@@ -104,10 +109,35 @@ static void receives_that_are_over_do_not_match(void **state)
 {
     struct fixture *fixture = *state;
     posts(fixture, 1, 1);
-    hw_registry_end_receives(&fixture->registry);
+    hw_registry_end_messages(&fixture->registry);
     posts(fixture, 1, 2);
     assert_false(sends(fixture, 1, 1));
     assert_true(sends(fixture, 1, 2));
+}
+
+static void sends_that_are_over_leave_their_receives(void **state)
+{
+    struct fixture *fixture = *state;
+    struct hw_registry_notice notice = send_of(1, 1, 10);
+    assert_false(hw_helper_match_send(&fixture->match, &notice));
+    sent = 1;
+    assert_true(posts(fixture, 1, 1));
+    assert_false(hw_helper_match_next(&fixture->match, &notice));
+    assert_false(posts(fixture, 2, 2)); /* nobody waits any more */
+    assert_false(hw_helper_match_send(&fixture->match, &notice));
+    notice.number = 1;
+    assert_true(hw_helper_match_send(&fixture->match, &notice));
+}
+
+static void a_receive_is_claimed_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct hw_registry_notice notice = send_of(1, 1, 10);
+    uint64_t first = 0;
+    posts(fixture, 1, 1);
+    assert_true(hw_registry_claim(&fixture->registry, &first, &notice));
+    assert_false(hw_registry_claim(&fixture->registry, &first, &notice));
+    assert_false(sends(fixture, 1, 1));
 }
 
 static void the_table_goes_round(void **state)
@@ -164,6 +194,8 @@ int main(void)
         TEST(wildcards_match),
         TEST(early_sends_wait_for_their_receives),
         TEST(receives_that_are_over_do_not_match),
+        TEST(sends_that_are_over_leave_their_receives),
+        TEST(a_receive_is_claimed_once),
         TEST(the_table_goes_round),
         TEST(the_oldest_are_overwritten),
         TEST(too_many_early_sends_count_as_matched),

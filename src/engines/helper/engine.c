@@ -136,7 +136,7 @@ static void returned(uint64_t blocked_ns, int still_pending)
     hw_helped_forget_unknown();
     hw_helped_settle();
     pthread_mutex_lock(&lock);
-    hw_registry_end_receives(registry);
+    hw_registry_end_messages(registry);
     pthread_mutex_unlock(&lock);
 }
 

@@ -5,44 +5,30 @@
 
 #include <string.h>
 
-void hw_helper_match_begin(struct hw_helper_match *match, struct hw_registry *registry)
+void hw_helper_match_begin(struct hw_helper_match *match, struct hw_registry *registry,
+                           bool (*is_over)(const struct hw_registry_notice *notice))
 {
     memset(match, 0, sizeof *match);
     match->registry = registry;
+    match->is_over = is_over;
 }
 
-static uint64_t bit_of(uint64_t number) { return UINT64_C(1) << number % 64; }
-
-static uint64_t *word_of(struct hw_helper_match *match, uint64_t number)
+static void keep(struct hw_helper_match *match, int count)
 {
-    return &match->is_matched[number % HW_REGISTRY_RECEIVES / 64];
+    match->early_count = count;
+    if (count == 0)
+        hw_atomic_store_seq_cst(&match->registry->is_awaiting, 0);
 }
 
-/* Receives leave the front as they are over, matched, or overwritten by later ones. */
-static void advance(struct hw_helper_match *match, uint64_t posted)
+/* What is over needs no receive any more: left there it would take that of a later one. */
+static void drop_over(struct hw_helper_match *match)
 {
-    uint64_t ended = hw_atomic_load_relaxed(&match->registry->ended);
-    uint64_t oldest = posted > HW_REGISTRY_RECEIVES ? posted - HW_REGISTRY_RECEIVES : 0;
-    ended = ended > oldest ? ended : oldest;
-    while (match->first < posted &&
-           (match->first < ended || (*word_of(match, match->first) & bit_of(match->first)))) {
-        *word_of(match, match->first) &= ~bit_of(match->first);
-        match->first++;
-    }
-}
-
-static bool find_receive(struct hw_helper_match *match, const struct hw_registry_notice *notice)
-{
-    uint64_t posted = hw_atomic_load_seq_cst(&match->registry->posted);
-    advance(match, posted);
-    for (uint64_t number = match->first; number < posted; number++) {
-        if ((*word_of(match, number) & bit_of(number)) ||
-            !hw_registry_matches(match->registry, number, notice))
-            continue;
-        *word_of(match, number) |= bit_of(number);
-        return true;
-    }
-    return false;
+    int kept = 0;
+    for (int i = 0; i < match->early_count; i++)
+        if (!match->is_over(&match->early[i]))
+            match->early[kept++] = match->early[i];
+    if (kept < match->early_count)
+        keep(match, kept);
 }
 
 /* Of one pair and tag the first send must be the first to match. */
@@ -58,7 +44,10 @@ static bool is_behind_another(const struct hw_helper_match *match, const struct 
 
 bool hw_helper_match_send(struct hw_helper_match *match, const struct hw_registry_notice *notice)
 {
-    if (!is_behind_another(match, notice) && find_receive(match, notice))
+    if (match->is_over(notice))
+        return false;
+    drop_over(match);
+    if (!is_behind_another(match, notice) && hw_registry_claim(match->registry, &match->first, notice))
         return true;
     if (match->early_count == HW_HELPER_EARLY_MAX)
         return true; /* in doubt */
@@ -71,20 +60,19 @@ bool hw_helper_match_send(struct hw_helper_match *match, const struct hw_registr
 
 bool hw_helper_match_next(struct hw_helper_match *match, struct hw_registry_notice *notice)
 {
+    drop_over(match);
     if (match->early_count == 0)
         return false;
     uint64_t posted = hw_atomic_load_seq_cst(&match->registry->posted);
     if (posted == match->seen)
         return false;
     for (int i = 0; i < match->early_count; i++) {
-        if (!find_receive(match, &match->early[i]))
+        if (!hw_registry_claim(match->registry, &match->first, &match->early[i]))
             continue;
         *notice = match->early[i];
-        match->early_count--;
         memmove(&match->early[i], &match->early[i + 1],
-                (size_t)(match->early_count - i) * sizeof match->early[0]);
-        if (match->early_count == 0)
-            hw_atomic_store_seq_cst(&match->registry->is_awaiting, 0);
+                (size_t)(match->early_count - 1 - i) * sizeof match->early[0]);
+        keep(match, match->early_count - 1);
         return true;
     }
     match->seen = posted;

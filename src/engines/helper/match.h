@@ -16,17 +16,19 @@ enum { HW_HELPER_EARLY_MAX = 256 };
 
 struct hw_helper_match {
     struct hw_registry *registry;
-    uint64_t first; /* receives before it are over, or matched */
+    bool (*is_over)(const struct hw_registry_notice *notice);
+    uint64_t first; /* receives before it are over, or claimed */
     uint64_t seen;  /* how many receives there were when the early sends were last compared */
-    uint64_t is_matched[HW_REGISTRY_RECEIVES / 64]; /* a bit for each place of the table */
     int early_count;
     struct hw_registry_notice
         early[HW_HELPER_EARLY_MAX]; /* sends that came before their receives, in order */
 };
 
-void hw_helper_match_begin(struct hw_helper_match *match, struct hw_registry *registry);
+/* is_over says whether a send is complete, as far as that is known. */
+void hw_helper_match_begin(struct hw_helper_match *match, struct hw_registry *registry,
+                           bool (*is_over)(const struct hw_registry_notice *notice));
 
-/* A send to this process. True: its receive is posted. False: it is kept. */
+/* A send to this process. True: its receive is posted. False: it is kept, or it is over. */
 bool hw_helper_match_send(struct hw_helper_match *match, const struct hw_registry_notice *notice);
 
 /* The next send that was kept and whose receive has come meanwhile. False: there is none. */

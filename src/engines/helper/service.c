@@ -177,6 +177,14 @@ static bool poll(void)
     return has_done;
 }
 
+/* Known of processes of this node. */
+static bool is_over(const struct hw_registry_notice *notice)
+{
+    const struct hw_registry *registry =
+        hw_world.processes[notice->from].node == hw_world_own_node() ? hw_registry_of(notice->from) : NULL;
+    return registry && hw_atomic_load_relaxed(&((struct hw_registry *)registry)->sent) > notice->number;
+}
+
 /* Whose helper is where. */
 static bool find_users(void)
 {
@@ -197,7 +205,7 @@ static bool find_users(void)
         if (is_mine && registry == NULL)
             return false;
         if (is_mine) {
-            hw_helper_match_begin(&users[user_count].match, registry);
+            hw_helper_match_begin(&users[user_count].match, registry, is_over);
             hw_helper_call_begin(&users[user_count++].call, &registry->word, process->local_index);
         }
     }
