@@ -164,7 +164,7 @@ struct hw_engine {
      * others send. Any thread, inside a hook. An engine without it is told nothing down to `listen`. */
     void (*posted)(enum hw_request_kind kind, uint64_t bytes, bool is_receive);
 
-    /* What the operation that was just told of is: a message of its own, from or to another process. Not of
+    /* What the operation that is told of next is: a message of its own, from or to another process. Not of
      * those that have no one such message (MPI_Isendrecv, matched receives, starts, packed ones). */
     void (*messaged)(const struct hw_engine_message *message);
 

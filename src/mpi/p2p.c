@@ -13,17 +13,17 @@ static inline int tracked(int rc, MPI_Count count, MPI_Datatype datatype, int pe
     return rc;
 }
 
-/* The same of what is one message, sent or received. */
+/* The same of what is one message, sent or received. What it is comes first: to be told that something was
+ * posted may take the core from the program, and others wait for what this tells them. */
 static inline int messaged(int rc, MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
                            bool is_receive, const MPI_Request *request)
 {
-    if (rc == MPI_SUCCESS && hw_track_p2p(count, datatype, peer, is_receive, request))
-        HW_ENGINES_TELL(messaged, &(struct hw_engine_message){.comm = comm,
-                                                              .peer = peer,
-                                                              .tag = tag,
-                                                              .bytes = hw_track_bytes(count, datatype),
-                                                              .is_receive = is_receive});
-    return rc;
+    uint64_t bytes;
+    if (rc == MPI_SUCCESS && peer != HW_PROC_NULL && hw_track_wants(count, datatype, &bytes))
+        HW_ENGINES_TELL(
+            messaged, &(struct hw_engine_message){
+                          .comm = comm, .peer = peer, .tag = tag, .bytes = bytes, .is_receive = is_receive});
+    return tracked(rc, count, datatype, peer, is_receive, request);
 }
 
 int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,

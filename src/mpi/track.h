@@ -97,15 +97,14 @@ void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *r
 
 /* After a successful point-to-point post. Nothing travels to or from MPI_PROC_NULL, where programs post at
  * the edge of a grid as large as elsewhere. */
-static inline bool hw_track_p2p(MPI_Count count, MPI_Datatype type, int peer, bool is_receive,
+static inline void hw_track_p2p(MPI_Count count, MPI_Datatype type, int peer, bool is_receive,
                                 const MPI_Request *request)
 {
     uint64_t bytes;
     if (peer == HW_PROC_NULL || !hw_track_wants(count, type, &bytes))
-        return false;
+        return;
     HW_COUNT(tracked_p2p);
     hw_engines_post(HW_REQUEST_P2P, bytes, is_receive, *request);
-    return true;
 }
 
 #endif

@@ -51,12 +51,6 @@ bool hw_helped_is_open(void) { return own != NULL; }
 
 void hw_helped_add_unknown(void) { hw_atomic_add_relaxed(&unknown, 1); }
 
-void hw_helped_take_unknown(void)
-{
-    if (hw_atomic_load_relaxed(&unknown) > 0)
-        hw_atomic_sub_relaxed(&unknown, 1);
-}
-
 void hw_helped_forget_unknown(void) { hw_atomic_store_relaxed(&unknown, 0); }
 
 /* What is pending already when it begins nobody has noted. */

@@ -38,7 +38,6 @@ bool hw_helped_is_open(void);
 /* Operations of this process that no helper can tell of: as long as there are any, the trigger ticks. They
  * count until all are forgotten, when nothing is outstanding. Threads of the program. */
 void hw_helped_add_unknown(void);
-void hw_helped_take_unknown(void); /* the last one that was added is known after all */
 void hw_helped_forget_unknown(void);
 
 bool hw_helped_has_unknown(void);

@@ -48,12 +48,16 @@ static void stop(void)
     registry = NULL;
 }
 
-/* Each operation, until it is known that the helper can tell of it. */
+/* Of the message that is told of next. Some other operation may come in its place, where there is no room in
+ * the tracker. */
+static _Thread_local bool is_next_known;
+
 static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     (void)kind, (void)bytes, (void)is_receive;
-    if (hw_helped_is_wanted())
+    if (!is_next_known && hw_helped_is_wanted())
         hw_helped_add_unknown();
+    is_next_known = false;
 }
 
 static void ring(void) { hw_ghost_bell_ring(hw_ghost_bell_own()); }
@@ -123,8 +127,7 @@ static void messaged(const struct hw_engine_message *message)
     else if (members && message->peer >= 0 && message->peer < members->size)
         is_known = note_send(message, members);
     pthread_mutex_unlock(&lock);
-    if (is_known)
-        hw_helped_take_unknown();
+    is_next_known = is_known;
 }
 
 /* What small messages have completed was never matched: it is over at the latest when nothing is left. */
