@@ -174,11 +174,22 @@ def test_priority(mpi: Mpi, priority: str, tmp_path: Path) -> None:
 @matrix.check(lambda: True)
 def test_threads_do_without_a_helper_that_stands_still(mpi: Mpi, tmp_path: Path) -> None:
     """Nothing is told: the thread's own timer finds the messages, and takes over."""
-    done = beside_a_ghost(mpi, "stopped", tmp_path, HELPER, WINDOWS)
+    options = {**HELPER, "HEADWAY_HELPER_DRAW": "1"}  # so no sender does the helper's part
+    done = beside_a_ghost(mpi, "stopped", tmp_path, options, WINDOWS)
     assert done.total("receives_registered") == 2 * WINDOWS
     assert done.total("helper_wakes") == 0
     assert done.total("completed_early") > 0
     assert [record["trigger"] for record in done.records] == ["tick", "tick"]
+
+
+@is_served
+@matrix.check(lambda: True)
+def test_sender_tells_a_receiver_of_its_node(mpi: Mpi, tmp_path: Path) -> None:
+    """Where the helper sleeps: it has no part in this, and the threads go on listening."""
+    done = beside_a_ghost(mpi, "told", tmp_path, HELPER, WINDOWS)
+    assert done.total("receives_registered") == done.total("sends_announced") == WINDOWS
+    assert done.total("helper_wakes") > 0, done.explain()
+    assert [record["trigger"] for record in done.records] == ["helper", "helper"]
 
 
 @matrix.only(lambda mpi: mpi.flavour == "ompi", "Hydra ends a job of which a process was killed")

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "profile/record/counters.h"
+#include "progress/inside.h"
 #include "progress/trigger.h"
 #include "shm/futex.h"
 
@@ -128,6 +129,28 @@ bool hw_helped_is_own_asked(void) { return hw_helped_is_listened() && hw_helped_
 void hw_helped_spare(struct hw_helped_word *word) { hw_atomic_add_relaxed(&word->spared, 1); }
 
 uint32_t hw_helped_spared(void) { return own ? hw_atomic_load_relaxed(&own->spared) : 0; }
+
+void hw_helped_leave(bool is_over)
+{
+    if (own == NULL || !hw_helped_take_held(own))
+        return;
+    if (is_over) {
+        hw_helped_spare(own);
+        return;
+    }
+    hw_inside_leave(&hw_inside); /* it may get this core at once, and must not take us to be in MPI */
+    hw_helped_wake(own);
+    hw_inside_enter(&hw_inside);
+}
+
+void hw_helped_rest_inside(uint64_t time_ns)
+{
+    uint32_t seen = hw_atomic_load_acquire(&own->word);
+    if (hw_helped_is_moving(own))
+        hw_helped_hold(own);
+    if (hw_inside_any())
+        hw_futex_wait_shared(&own->word, seen, time_ns);
+}
 
 static bool open_helped(struct hw_triggers *triggers)
 {

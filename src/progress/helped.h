@@ -25,8 +25,10 @@ struct hw_helped_word {
     _Atomic uint32_t answered; /* how many that were when the agent was last about to look; it; seq_cst */
     _Atomic uint32_t is_long;  /* of these some take several looks; relaxed, before `asked` */
     _Atomic uint32_t
-        is_lost; /* the helper has died; a user process of the node, once; release, before `word` */
-    char unused[32];
+        is_lost;           /* the helper has died; a user process of the node, once; release, before `word` */
+    _Atomic uint32_t held; /* a match of which nobody has woken the agent, since the process was inside MPI;
+                            * whoever takes it away wakes; seq_cst */
+    char unused[28];
 };
 static_assert(sizeof(struct hw_helped_word) == 64, "a cache line");
 
@@ -73,6 +75,22 @@ bool hw_helped_take_told(void);
 void hw_helped_match(struct hw_helped_word *word);
 void hw_helped_wake(struct hw_helped_word *word);
 void hw_helped_spare(struct hw_helped_word *word);
+
+/* Somebody is about to tell of a match, and may leave it to the process itself to wake its agent. Then true
+ * for the one who takes that away. Any process of the node. */
+static inline void hw_helped_hold(struct hw_helped_word *word) { hw_atomic_store_seq_cst(&word->held, 1); }
+static inline bool hw_helped_take_held(struct hw_helped_word *word)
+{
+    return hw_atomic_load_seq_cst(&word->held) != 0 && hw_atomic_exchange_seq_cst(&word->held, 0) != 0;
+}
+
+/* This process leaves MPI: wakes its agent if that was left to it. is_over: nothing is pending, so it need
+ * not be woken; that is counted. Threads of the program, inside a hook. */
+void hw_helped_leave(bool is_over);
+
+/* The agent has found the program inside MPI: sleeps until a word comes, until the program leaves MPI with
+ * something that matched, or for so long. */
+void hw_helped_rest_inside(uint64_t time_ns);
 
 /* Operations of others wait for this process's progress: false if the agent has yet to look for earlier ones,
  * and need not be woken again. `is_long`: one look will hardly do. Any process of the node. */

@@ -9,9 +9,9 @@
  *   asked N         N accumulates at the last rank, which is outside MPI for a moment each time
  *   awaited N       N messages from rank 0 to rank 1, which waits for each at once
  *   stopped N       windows N, while the ghosts of this node stand still
- *   killed N        the same, after they were killed
- *   windows N       N exchanges with a computation each: for the policy, which has to find out by itself
- * DIR is empty at first. */
+ *   told N          N messages from rank 0 to rank 1, which computes, while the ghosts stand still that slept
+ * before killed N        the same, after they were killed windows N       N exchanges with a computation
+ * each: for the policy, which has to find out by itself DIR is empty at first. */
 #include "order.h"
 
 #include "check.h"
@@ -220,6 +220,26 @@ static void stopped(int count)
     signal_ghosts("CONT");
 }
 
+static void told(int count)
+{
+    order_sleep(4 * COMPUTE_MS);
+    signal_ghosts("STOP");
+    for (int i = 0; i < count; i++) {
+        MPI_Request request;
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check_rank == 0) {
+            order_sleep(COMPUTE_MS / 4);
+            MPI_Isend(numbers[0], COUNT, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+        } else {
+            MPI_Irecv(numbers[1], COUNT, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+            order_sleep(COMPUTE_MS);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    signal_ghosts("CONT");
+}
+
 static void killed(int count)
 {
     windows(1);
@@ -251,6 +271,8 @@ int main(int argc, char **argv)
         killed(atoi(argv[2]));
     else if (strcmp(argv[1], "stopped") == 0)
         stopped(atoi(argv[2]));
+    else if (strcmp(argv[1], "told") == 0)
+        told(atoi(argv[2]));
     else
         windows(atoi(argv[2]));
     printf("rank %d %s done\n", check_rank, argv[1]);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/helper/helper.h"
+#include "engines/helper/near.h"
 #include "engines/helper/operations.h"
 #include "ghost/bell.h"
 #include "ghost/registry.h"
@@ -38,6 +39,7 @@ static enum hw_status start(bool has_world, uint64_t *least_bytes)
     if (registry == NULL)
         return HW_DECLINED;
     hw_helped_open(&registry->word);
+    hw_helper_near_open(registry);
     return HW_OK;
 }
 
@@ -45,6 +47,7 @@ static void stop(void)
 {
     HW_COUNT_ADD(helper_wakes_spared, hw_helped_spared());
     hw_world_members_close();
+    hw_helper_near_close();
     registry = NULL;
 }
 
@@ -110,7 +113,9 @@ static bool note_send(const struct hw_engine_message *message, const struct hw_w
                                               .tag = message->tag,
                                               .bytes = message->bytes,
                                               .kind = HW_REGISTRY_SEND};
-    bool is_noted = note(&notice);
+    bool is_noted = hw_helper_near_send(&notice);
+    if (!is_noted && (is_noted = note(&notice)))
+        hw_helper_near_left();
     HW_COUNT_ADD(sends_announced, is_noted);
     return is_noted;
 }
@@ -134,12 +139,30 @@ static void messaged(const struct hw_engine_message *message)
 static void returned(uint64_t blocked_ns, int still_pending)
 {
     (void)blocked_ns;
-    if (still_pending || hw_atomic_load_relaxed(&hw_request_outstanding) != 0)
+    bool is_over = !still_pending && hw_atomic_load_relaxed(&hw_request_outstanding) == 0;
+    hw_helped_leave(is_over);
+    if (!is_over)
         return;
     hw_helped_forget_unknown();
     hw_helped_settle();
     pthread_mutex_lock(&lock);
+    hw_helper_near_settle();
     hw_registry_end_messages(registry);
+    pthread_mutex_unlock(&lock);
+}
+
+static void blocked(uint64_t began_ns)
+{
+    (void)began_ns;
+    hw_helped_leave(hw_atomic_load_relaxed(&hw_request_outstanding) == 0);
+}
+
+static void waits(void)
+{
+    if (!hw_helper_near_is_owed())
+        return;
+    pthread_mutex_lock(&lock);
+    hw_helper_near_look_again();
     pthread_mutex_unlock(&lock);
 }
 
@@ -157,4 +180,6 @@ const struct hw_engine hw_engine_helper = {
     .posted = posted,
     .messaged = messaged,
     .returned = returned,
+    .waits = waits,
+    .blocked = blocked,
 };

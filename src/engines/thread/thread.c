@@ -297,7 +297,8 @@ static void work(void)
             HW_COUNT(looks_inside);
             if (hw_overlap_waits_at_once()) /* it is likely to stay there until the window is over */
                 inside_nap_ns = MAX_INSIDE_NAP_NS;
-            rest(HW_SLEEP_NAPPING, inside_nap_ns);
+            if (!hw_waiter_rest_inside(&waiter, inside_nap_ns))
+                rest(HW_SLEEP_NAPPING, inside_nap_ns);
             if (inside_nap_ns < MAX_INSIDE_NAP_NS)
                 inside_nap_ns *= 2;
             reason = HW_REASON_TICK;

@@ -192,6 +192,14 @@ enum hw_reason hw_waiter_wait(struct hw_waiter *waiter)
     return HW_REASON_EVENT;
 }
 
+bool hw_waiter_rest_inside(const struct hw_waiter *waiter, uint64_t time_ns)
+{
+    bool is_helped = hw_waiter_told_by(waiter) == HW_TOLD_BY_HELPER;
+    if (is_helped)
+        hw_helped_rest_inside(time_ns);
+    return is_helped;
+}
+
 void hw_waiter_polled(struct hw_waiter *waiter, enum hw_reason reason, int completed)
 {
     /* The thread's reason is a tick after it has found the program inside MPI. */

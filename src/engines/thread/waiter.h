@@ -55,6 +55,10 @@ void hw_waiter_end(struct hw_waiter *waiter);
 /* Sleeps until there is a reason to poll. */
 enum hw_reason hw_waiter_wait(struct hw_waiter *waiter);
 
+/* The program is inside MPI. Where a helper tells, sleeps as hw_helped_rest_inside does, since its word ends
+ * no other sleep, and returns true. */
+bool hw_waiter_rest_inside(const struct hw_waiter *waiter, uint64_t time_ns);
+
 /* Tells what the polls after a wait brought. */
 void hw_waiter_polled(struct hw_waiter *waiter, enum hw_reason reason, int completed);
 
