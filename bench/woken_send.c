@@ -11,7 +11,7 @@
 
 static struct {
     struct bench_list sizes, work;
-    int64_t rounds, warmup;
+    int64_t rounds, warmup, pause_us;
 } options = {.rounds = 50, .warmup = 5};
 
 enum { TAG_DATA = 1, TAG_BEGIN, TAG_END };
@@ -31,6 +31,8 @@ static double round_run(void *context, int64_t units)
     MPI_Request request;
     if (bench->rank == 0) {
         MPI_Recv(NULL, 0, MPI_BYTE, last, TAG_BEGIN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (double end_s = bench_now_s() + (double)options.pause_us * 1e-6; bench_now_s() < end_s;)
+            ;
         start_s = bench_now_s();
         MPI_Isend(message->buffer, message->bytes, MPI_BYTE, last, TAG_DATA, MPI_COMM_WORLD, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -53,6 +55,7 @@ int main(int argc, char **argv)
     const struct bench_option table[] = {
         {"sizes", BENCH_LIST, &options.sizes, "bytes"},
         {"work", BENCH_LIST, &options.work, "of the receiver: units of work; 0: it waits inside MPI"},
+        {"pause-us", BENCH_INTEGER, &options.pause_us, "of the sender before it posts, outside MPI"},
         {"rounds", BENCH_INTEGER, &options.rounds, "timed rounds a point"},
         {"warmup", BENCH_INTEGER, &options.warmup, "untimed rounds a point"},
         {0},
