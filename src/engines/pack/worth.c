@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "engines/engine.h"
 #include "engines/pack/trial.h"
+#include "objects/datatype/contents.h"
 #include "profile/calls/calls.h"
 #include "real/constants.h"
 #include "real/quirks.h"
@@ -42,10 +43,9 @@ static void consider(const struct hw_pack_given *given, struct hw_plan *plan)
 /* One that MPI defines, but for pairs with gaps. */
 static bool is_named_dense(MPI_Datatype datatype)
 {
-    int ints, aints, types, combiner;
+    struct hw_datatype_envelope envelope;
     MPI_Count lowest, extent;
-    return hw_bottom.Type_get_envelope(datatype, &ints, &aints, &types, &combiner) == MPI_SUCCESS &&
-           combiner == MPI_COMBINER_NAMED &&
+    return hw_datatype_envelope_of(datatype, &envelope) && envelope.combiner == MPI_COMBINER_NAMED &&
            hw_bottom.Type_get_extent_x(datatype, &lowest, &extent) == MPI_SUCCESS &&
            (uint64_t)extent == hw_real_type_size(datatype);
 }

@@ -19,6 +19,41 @@ void hw_datatype_contents_close(struct hw_datatype_contents *contents)
     free(contents->inner);
 }
 
+/* The plain call does not know datatypes that were made with large counts, and raises an error. */
+bool hw_datatype_envelope_of(MPI_Datatype datatype, struct hw_datatype_envelope *envelope)
+{
+    int int_count, aint_count, count;
+#ifdef HW_HAVE_Type_get_envelope_c
+    if (HW_REAL_HAS(Type_get_envelope_c))
+        return hw_bottom.Type_get_envelope_c(datatype, &envelope->int_count, &envelope->aint_count,
+                                             &envelope->large_count, &envelope->count,
+                                             &envelope->combiner) == MPI_SUCCESS;
+#endif
+    if (hw_bottom.Type_get_envelope(datatype, &int_count, &aint_count, &count, &envelope->combiner) !=
+        MPI_SUCCESS)
+        return false;
+    *envelope = (struct hw_datatype_envelope){int_count, aint_count, 0, count, envelope->combiner};
+    return true;
+}
+
+bool hw_datatype_repeated(MPI_Datatype datatype, const struct hw_datatype_envelope *envelope,
+                          MPI_Datatype *inner)
+{
+    int number;
+    MPI_Aint address;
+    if (envelope->combiner != MPI_COMBINER_CONTIGUOUS && envelope->combiner != MPI_COMBINER_DUP)
+        return false;
+#ifdef HW_HAVE_Type_get_envelope_c
+    MPI_Count large;
+    if (HW_REAL_HAS(Type_get_envelope_c))
+        return hw_bottom.Type_get_contents_c(datatype, envelope->int_count, envelope->aint_count,
+                                             envelope->large_count, 1, &number, &address, &large,
+                                             inner) == MPI_SUCCESS;
+#endif
+    return hw_bottom.Type_get_contents(datatype, (int)envelope->int_count, (int)envelope->aint_count, 1,
+                                       &number, &address, inner) == MPI_SUCCESS;
+}
+
 /* Where counts are not large, ints come first. */
 static void join_numbers(struct hw_datatype_contents *contents, const MPI_Aint *aints, MPI_Count aint_count)
 {
@@ -31,15 +66,11 @@ static void join_numbers(struct hw_datatype_contents *contents, const MPI_Aint *
 
 #ifdef HW_HAVE_Type_get_envelope_c
 
-/* Knows datatypes that were made with large counts too, the plain one does not. */
-static bool open_large(MPI_Datatype datatype, struct hw_datatype_contents *contents)
+static bool open_large(MPI_Datatype datatype, const struct hw_datatype_envelope *envelope,
+                       struct hw_datatype_contents *contents)
 {
-    MPI_Count int_count, aint_count, large_count;
-    if (hw_bottom.Type_get_envelope_c(datatype, &int_count, &aint_count, &large_count, &contents->count,
-                                      &contents->combiner) != MPI_SUCCESS)
-        return false;
-    if (contents->count == 0)
-        return true;
+    MPI_Count int_count = envelope->int_count, aint_count = envelope->aint_count;
+    MPI_Count large_count = envelope->large_count;
     MPI_Aint *aints = calloc((size_t)aint_count + 1, sizeof *aints);
     contents->number_count = int_count + aint_count + large_count;
     bool is_open = reserve(contents, int_count) && aints &&
@@ -56,20 +87,16 @@ static bool open_large(MPI_Datatype datatype, struct hw_datatype_contents *conte
 
 #endif
 
-static bool open_plain(MPI_Datatype datatype, struct hw_datatype_contents *contents)
+static bool open_plain(MPI_Datatype datatype, const struct hw_datatype_envelope *envelope,
+                       struct hw_datatype_contents *contents)
 {
-    int int_count, aint_count, count;
-    if (hw_bottom.Type_get_envelope(datatype, &int_count, &aint_count, &count, &contents->combiner) !=
-        MPI_SUCCESS)
-        return false;
-    contents->count = count;
-    if (count == 0)
-        return true;
+    MPI_Count int_count = envelope->int_count, aint_count = envelope->aint_count;
     MPI_Aint *aints = calloc((size_t)aint_count + 1, sizeof *aints);
     contents->number_count = int_count + aint_count;
-    bool is_open = reserve(contents, int_count) && aints &&
-                   hw_bottom.Type_get_contents(datatype, int_count, aint_count, count, contents->ints, aints,
-                                               contents->inner) == MPI_SUCCESS;
+    bool is_open =
+        reserve(contents, int_count) && aints &&
+        hw_bottom.Type_get_contents(datatype, (int)int_count, (int)aint_count, (int)contents->count,
+                                    contents->ints, aints, contents->inner) == MPI_SUCCESS;
     if (is_open)
         join_numbers(contents, aints, aint_count);
     free(aints);
@@ -78,27 +105,24 @@ static bool open_plain(MPI_Datatype datatype, struct hw_datatype_contents *conte
 
 bool hw_datatype_contents_open(MPI_Datatype datatype, struct hw_datatype_contents *contents)
 {
+    struct hw_datatype_envelope envelope;
     *contents = (struct hw_datatype_contents){0};
+    if (!hw_datatype_envelope_of(datatype, &envelope))
+        return false;
+    contents->count = envelope.count;
+    contents->combiner = envelope.combiner;
+    if (contents->count == 0)
+        return true;
 #ifdef HW_HAVE_Type_get_envelope_c
     if (HW_REAL_HAS(Type_get_envelope_c))
-        return open_large(datatype, contents);
+        return open_large(datatype, &envelope, contents);
 #endif
-    return open_plain(datatype, contents);
+    return open_plain(datatype, &envelope, contents);
 }
 
 void hw_datatype_release(MPI_Datatype datatype)
 {
-    int ints, aints, count, combiner;
-#ifdef HW_HAVE_Type_get_envelope_c
-    if (HW_REAL_HAS(Type_get_envelope_c)) {
-        MPI_Count large[4];
-        if (hw_bottom.Type_get_envelope_c(datatype, &large[0], &large[1], &large[2], &large[3], &combiner) ==
-                MPI_SUCCESS &&
-            large[3] > 0)
-            hw_bottom.Type_free(&datatype);
-        return;
-    }
-#endif
-    if (hw_bottom.Type_get_envelope(datatype, &ints, &aints, &count, &combiner) == MPI_SUCCESS && count > 0)
+    struct hw_datatype_envelope envelope;
+    if (hw_datatype_envelope_of(datatype, &envelope) && envelope.count > 0)
         hw_bottom.Type_free(&datatype);
 }

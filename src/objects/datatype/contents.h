@@ -18,6 +18,19 @@ struct hw_datatype_contents {
     MPI_Datatype *inner;
 };
 
+/* How many arguments of each kind the constructor had; `count` of inner, as above. */
+struct hw_datatype_envelope {
+    MPI_Count int_count, aint_count, large_count, count;
+    int combiner;
+};
+
+/* False: MPI does not tell. */
+bool hw_datatype_envelope_of(MPI_Datatype datatype, struct hw_datatype_envelope *envelope);
+
+/* What a contiguous datatype, or a duplicate, was made of. False: another one, or MPI does not tell. */
+bool hw_datatype_repeated(MPI_Datatype datatype, const struct hw_datatype_envelope *envelope,
+                          MPI_Datatype *inner);
+
 /* False if MPI does not tell, or there is no memory. Either way the contents are to be closed. */
 bool hw_datatype_contents_open(MPI_Datatype datatype, struct hw_datatype_contents *contents);
 

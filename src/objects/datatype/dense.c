@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "objects/datatype/dense.h"
 
+#include "objects/datatype/contents.h"
 #include "real/constants.h"
 #include "real/type_size.h"
 
@@ -19,29 +20,19 @@ static bool is_solid(MPI_Datatype datatype, uint64_t *size)
            (uint64_t)extent == *size;
 }
 
-/* What a contiguous datatype, or a duplicate, is made of. False: it is of another kind. */
-static bool descend(MPI_Datatype datatype, int combiner, MPI_Datatype *inner)
-{
-    int integers[1];
-    MPI_Aint addresses[1];
-    return (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP) &&
-           hw_bottom.Type_get_contents(datatype, combiner == MPI_COMBINER_CONTIGUOUS, 0, 1, integers,
-                                       addresses, inner) == MPI_SUCCESS;
-}
-
 MPI_Datatype hw_datatype_element_of(MPI_Datatype datatype, uint64_t *size)
 {
     MPI_Datatype current = datatype;
     for (int level = 0; level < LEVELS; level++) {
-        int integers, addresses, datatypes, combiner;
+        struct hw_datatype_envelope envelope;
         MPI_Datatype inner = HW_DATATYPE_NULL;
         if (hw_real_type_is_basic(current, size))
             return *size > 0 ? current : HW_DATATYPE_NULL;
-        if (hw_bottom.Type_get_envelope(current, &integers, &addresses, &datatypes, &combiner) != MPI_SUCCESS)
+        if (!hw_datatype_envelope_of(current, &envelope))
             return HW_DATATYPE_NULL;
-        if (combiner == MPI_COMBINER_NAMED)
+        if (envelope.combiner == MPI_COMBINER_NAMED)
             return is_solid(current, size) ? current : HW_DATATYPE_NULL;
-        bool has_inner = descend(current, combiner, &inner);
+        bool has_inner = hw_datatype_repeated(current, &envelope, &inner);
         if (current != datatype)
             hw_bottom.Type_free(&current);
         if (!has_inner)
