@@ -18,6 +18,9 @@ EACH = 7 * 3 + 3 * (2 + 4) + 150
 #: The same of tests/mpi/coll_reduced.c: operations of each datatype, and several at once.
 REDUCED = 6 * 8 + 2 * 10 + 2 * 2 + 5
 
+#: Of tests/mpi/coll_parts.c: one of each kind on two communicators of all, completed in 7 ways.
+OF_ALL = 7 * 2 * 2
+
 
 def counted(mpi: Mpi) -> int:
     """What one of tests/mpi/coll_counts.c does: rounds of all shapes, of which one gathers nothing;
@@ -65,6 +68,22 @@ def test_reductions(mpi: Mpi, size: str, tmp_path: Path) -> None:
     assert any(
         "an operation or of a datatype that ghosts do not have" in reason for reason in reasons
     )
+
+
+@matrix.quick(lambda mpi, size: size == "40000" and mpi.name in ("mpich5", "ompi5"))
+@pytest.mark.parametrize("size", ["40000", "400"])
+def test_other_communicators_beside(mpi: Mpi, size: str, tmp_path: Path) -> None:
+    """Of some processes, and of all in another order: they are the MPI's."""
+    reasons = declined_beside(mpi, "coll_parts", size, tmp_path, OF_ALL)
+    assert any("made of it by MPI_Comm_dup" in reason for reason in reasons)
+
+
+@matrix.only(lambda mpi: mpi.name != "mpich5", "MPICH 5 over ofi tcp hangs with several threads")
+@matrix.quick(matrix.on("ompi5"))
+def test_threads_with_their_own_communicators(mpi: Mpi, tmp_path: Path) -> None:
+    """At MPI_THREAD_MULTIPLE all collectives are the MPI's."""
+    reasons = declined_beside(mpi, "coll_threads", "40000", tmp_path, 0)
+    assert "a process has MPI_THREAD_MULTIPLE" in reasons
 
 
 @matrix.one_of_a("family")

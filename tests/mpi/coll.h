@@ -72,13 +72,18 @@ static inline unsigned *make(size_t count)
 }
 
 /* The first word of the command line is the bytes of a block. */
-static void start(int argc, char **argv)
+static inline void start_with_level(int argc, char **argv, int level)
 {
-    MPI_Init(&argc, &argv);
+    int provided;
+    MPI_Init_thread(&argc, &argv, level, &provided);
+    if (provided < level)
+        MPI_Abort(MPI_COMM_WORLD, 3);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     words = (size_t)(argc > 1 ? atol(argv[1]) : 100000) / sizeof(unsigned);
 }
+
+static inline void start(int argc, char **argv) { start_with_level(argc, argv, MPI_THREAD_SINGLE); }
 
 /* An integer in every `stride`. */
 static inline MPI_Datatype make_gaps(int stride)
