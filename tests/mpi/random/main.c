@@ -2,8 +2,9 @@
 /* Description: runs randomly generated MPI programs and prints a digest of all each one received.
  *
  * random_program FIRST_SEED COUNT [--threads N] [--level single|funneled|serialized|multiple]
- *                [--eager BYTES] [--max BYTES] [--rounds N] [--trace] [--exact]
- * The output of a seed is the same in every legal run: `digest seed S rank R thread T HASH`. */
+ *                [--eager BYTES] [--max BYTES] [--rounds N] [--trace] [--exact] [--tally]
+ * With --tally the first line says how many messages all processes send: `sends N`. The output of a seed is
+ * the same in every legal run: `digest seed S rank R thread T HASH`. */
 #include "act.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ enum { MAX_THREADS = 4, BSEND_BYTES = 256 << 20 };
 struct settings {
     unsigned long long first_seed, seed_count;
     int threads, level, eager_bytes, max_bytes, rounds;
-    bool wants_trace, is_exact;
+    bool wants_trace, is_exact, wants_tally;
 };
 
 struct worker {
@@ -58,6 +59,10 @@ static struct settings parse(int argc, char **argv)
             settings.is_exact = true;
             continue;
         }
+        if (strcmp(argv[i], "--tally") == 0) {
+            settings.wants_tally = true;
+            continue;
+        }
         if (argv[i][0] != '-') {
             *(positional++ == 0 ? &settings.first_seed : &settings.seed_count) = strtoull(argv[i], NULL, 10);
             continue;
@@ -79,6 +84,38 @@ static struct settings parse(int argc, char **argv)
     return settings;
 }
 
+static struct rng begin_plans(uint64_t seed, int thread)
+{
+    return (struct rng){seed * 7919u + (uint64_t)thread};
+}
+
+static void draw_plan(const struct settings *settings, struct plan *plan, struct rng *rng, int size)
+{
+    plan_draw(plan, rng, size, settings->eager_bytes, settings->max_bytes);
+    if (settings->is_exact)
+        plan_make_exact(plan);
+    if (settings->threads > 1) /* MPICH 4.0 says now and then that one is truncated, plain too */
+        plan->exchange_count = 0;
+}
+
+static void tally(const struct settings *settings)
+{
+    struct plan *plan = malloc(sizeof *plan);
+    long sends = 0;
+    int size;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (unsigned long long i = 0; i < settings->seed_count; i++)
+        for (int thread = 0; thread < settings->threads; thread++) {
+            struct rng rng = begin_plans(settings->first_seed + i, thread);
+            for (int round = 0; round < settings->rounds; round++) {
+                draw_plan(settings, plan, &rng, size);
+                sends += plan_messages(plan, size);
+            }
+        }
+    free(plan);
+    printf("sends %ld\n", sends);
+}
+
 static void *work(void *argument)
 {
     struct worker *worker = argument;
@@ -88,14 +125,10 @@ static void *work(void *argument)
     actor.wants_trace = settings->wants_trace;
     snprintf(actor.label, sizeof actor.label, "seed %llu rank %d thread %d", (unsigned long long)worker->seed,
              actor.rank, worker->index);
-    struct rng rng = {worker->seed * 7919u + (uint64_t)worker->index};
+    struct rng rng = begin_plans(worker->seed, worker->index);
     struct plan *plan = malloc(sizeof *plan);
     for (int round = 0; round < settings->rounds; round++) {
-        plan_draw(plan, &rng, actor.size, settings->eager_bytes, settings->max_bytes);
-        if (settings->is_exact)
-            plan_make_exact(plan);
-        if (settings->threads > 1) /* MPICH 4.0 says now and then that one is truncated, plain too */
-            plan->exchange_count = 0;
+        draw_plan(settings, plan, &rng, actor.size);
         actor_run(&actor, plan);
     }
     free(plan);
@@ -133,6 +166,8 @@ int main(int argc, char **argv)
                 queried);
         MPI_Abort(MPI_COMM_WORLD, 3);
     }
+    if (settings.wants_tally && rank == 0)
+        tally(&settings);
     MPI_Comm comms[MAX_THREADS];
     for (int i = 0; i < settings.threads; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);

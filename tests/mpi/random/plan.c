@@ -257,3 +257,16 @@ void plan_make_exact(struct plan *plan)
             message->receive_type = 0;
     }
 }
+
+long plan_messages(const struct plan *plan, int size)
+{
+    bool is_inter = plan->transient == TRANSIENT_INTER && size > 1;
+    long senders = is_inter ? 2 * (size / 2) : size, count = plan->message_count;
+    for (int i = 0; i < plan->exchange_count; i++) {
+        const struct exchange *exchange = &plan->exchanges[i];
+        count += senders * (exchange->kind == EXCHANGE_CHAIN       ? exchange->chain
+                            : exchange->kind == EXCHANGE_RESTARTED ? exchange->repeats
+                                                                   : 1);
+    }
+    return count * plan->iterations;
+}

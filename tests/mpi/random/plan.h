@@ -178,6 +178,9 @@ int draw_bytes(struct rng *rng, int eager_bytes, int max_bytes);
 /* Draws one plan for `size` processes. Sizes lie around `eager_bytes`; none exceeds `max_bytes`. */
 void plan_draw(struct plan *plan, struct rng *rng, int size, int eager_bytes, int max_bytes);
 
+/* How many messages all processes send, those of exchanges included and those of collectives not. */
+long plan_messages(const struct plan *plan, int size);
+
 /* Makes of it a plan without wildcards in which each receive has the length of its message. */
 void plan_make_exact(struct plan *plan);
 
