@@ -24,6 +24,7 @@ GUIDE = ROOT / "doc" / "guide"
 PAGES = (
     "getting-started.md",
     "profiling.md",
+    "waits.md",
     "exports.md",
     "programs.md",
     "tuning.md",
