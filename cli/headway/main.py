@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -63,6 +64,15 @@ def named(words: Sequence[str]) -> str:
     return " ".join(["headway", *names])
 
 
+def is_without_folder() -> bool:
+    """Was the folder that this runs in removed?"""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, end_on_signal)
     signal.signal(signal.SIGHUP, end_on_signal)
@@ -90,7 +100,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 141
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if is_without_folder():
+            console.say("the current folder is gone; go to another")
+            return 2
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         with suppress(OSError):
             sys.stdout.close()  # what it still holds is lost

@@ -90,13 +90,18 @@ def not_accelerated(records: Sequence[Record]) -> str:
     reasons = sorted(declined(records), key=lambda reason: -declined(records)[reason][1])
     if not reasons:
         return "Not accelerated: the engine was off."
-    return f"Not accelerated: {because(reasons[0], len(records))}"
+    return f"Not accelerated: {because(reasons[0], ranks_of(records))}"
+
+
+def ranks_of(records: Sequence[Record]) -> int:
+    """How many the run had, also where some left no record."""
+    return max([len(records), *(int(r.size) for r in records)])
 
 
 def because(reason: str, count: int) -> str:
     """A reason of the library as the rest of a sentence, and what can be done."""
     cause, _, remedy = reason.partition("; ")
-    ranks = {1: "the rank", 2: "both ranks"}.get(count, f"all {count} ranks")
+    ranks = {1: "all ranks", 2: "both ranks"}.get(count, f"all {count} ranks")
     cause = cause.replace("all ranks share", f"{ranks} share", 1)
     return f"{cause}. {FORCED}" if remedy == FORCING else f"{reason}."
 
@@ -127,8 +132,10 @@ def little_waited(records: Sequence[Record]) -> str:
 
 
 def is_without_gain_here(records: Sequence[Record]) -> bool:
-    """Did an engine that was wanted save nothing in a job of one machine? Ghosts do not say what
-    they saved."""
+    """Did an engine that was wanted save nothing in a job of one machine, and came to its end?
+    Ghosts do not say what they saved."""
+    if ranks_of(records) > len(records) or not all(map(endings.is_complete, records)):
+        return False
     was_wanted = any(r.engine != "off" or r.declined for r in records)
     hosts = {r.host for r in records}
     is_elsewhere = len(hosts) != 1 or "" in hosts
@@ -281,7 +288,7 @@ def declined_lines(records: Sequence[Record]) -> list[str]:
     return [
         f"Declined: {reason} ({plural(ranks, 'rank')})."
         for reason, (_, ranks) in sorted(declined(records).items())
-        if because(reason, len(records)) not in first
+        if because(reason, ranks_of(records)) not in first
     ]
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,21 @@ def read_json(folder: Path) -> list[dict[str, Any]]:
 def spawned_count(folder: Path) -> int:
     """How many processes that the program spawned left a record."""
     return len(list(folder.glob(f"{SPAWNED}/headway.*.json")))
+
+
+def why_none(folder: Path) -> str:
+    """What keeps records of ranks that may have written some from being there; "" if nothing is
+    seen."""
+    try:
+        room = os.statvfs(folder)
+    except OSError as error:
+        return f"the records are lost: {folder}: {error.strerror}; name another with --record"
+    if room.f_bavail == 0 or (room.f_files and room.f_favail == 0):
+        return (
+            f"no records: the file system of {folder} is full; make room, or name another "
+            "directory with --record"
+        )
+    return ""
 
 
 def load(path: Path) -> Record | None:

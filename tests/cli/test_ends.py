@@ -137,7 +137,7 @@ def test_hang_and_kill(mpi: Mpi, headway: Headway, tmp_path: Path) -> None:
     assert [one.ending for one in whole_records(folder)] == ["checkpoint"] * 2
     said = headway("report", folder)
     assert said.returncode == 0, said.stderr
-    assert "ranks 0, 1 left no last record: killed, or it hung" in said.stdout, said.stdout
+    assert "ranks 0, 1 left no last record (killed, or hung)" in said.stdout, said.stdout
 
 
 @matrix.quick(lambda mpi: mpi.flavour == "mpich", "the command is the same for all")

@@ -225,7 +225,7 @@ ENDS = {
     ),
     "no core": (
         {"engine": "off", "wall_s": 2.0, "declined": {NO_CORE: 1}},
-        "Not accelerated: the rank share",
+        "Not accelerated: all ranks share",
     ),
     "off": ({"engine": "off", "wall_s": 2.0}, "Not accelerated: the engine was off."),
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -144,6 +145,12 @@ def inspect_elf(name: str, path: Path) -> Target:
     libraries = elf.libraries(path)
     for soname, where in libraries.items():
         if flavour := flavour_of(soname):
+            if is_privileged(path):
+                raise HeadwayError(
+                    f"{name} is setuid, setgid or has capabilities: the loader preloads nothing "
+                    "into it",
+                    "run a copy of it: cp keeps none of these",
+                )
             return Target(str(path), flavour, where and where.resolve(), title(where, flavour))
     if any(re.match(STANDARD_ABI, soname) for soname in libraries):
         raise HeadwayError(
@@ -159,6 +166,28 @@ def inspect_elf(name: str, path: Path) -> Target:
         f"{name} does not link an MPI library",
         "headway run is for MPI programs (for one that loads MPI later: --abi)",
     )
+
+
+def is_privileged(path: Path) -> bool:
+    """Does ld.so(8) run this program in its secure mode, for us?"""
+    try:
+        is_nosuid = os.statvfs(path).f_flag & os.ST_NOSUID
+        found = path.stat()
+    except OSError:
+        return False
+    if is_nosuid:
+        return False
+    is_setuid = bool(found.st_mode & stat.S_ISUID) and found.st_uid != os.getuid()
+    group_run = stat.S_ISGID | stat.S_IXGRP
+    is_setgid = found.st_mode & group_run == group_run and found.st_gid != os.getgid()
+    return is_setuid or is_setgid or (os.getuid() != 0 and has_capabilities(path))
+
+
+def has_capabilities(path: Path) -> bool:
+    try:
+        return bool(os.getxattr(path, "security.capability"))
+    except OSError:
+        return False
 
 
 def inspect_python(path: str, interpreter: str) -> Target:

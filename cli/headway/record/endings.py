@@ -42,7 +42,8 @@ def what(ending: str, code: int | None, when: str) -> str:
             return f"ended by signal {code}{signal_name(code)} after {when}"
         case _:
             return (
-                f"left no last record: killed, or it hung; the record is of {when} after MPI_Init"
+                f"left no last record (killed, or hung); what is told is of the first {when} after "
+                "MPI_Init"
             )
 
 

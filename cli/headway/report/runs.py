@@ -260,10 +260,13 @@ def load(path: Path) -> Run:
     else:
         raise HeadwayError(f"there is no {path}", "name a directory of records, or one record")
     read = [record for file in files if (record := records.load(file))]
-    if not read:
+    if not read and files:
         raise HeadwayError(
-            f"{path} holds no record that can be read", "records are headway.<rank>.json"
+            f"no record can be read, of {records.plural(len(files), 'file')} in {path}",
+            "records are JSON files named headway.<rank>.json; these are cut off, or others",
         )
+    if not read:
+        raise HeadwayError(f"there are no records in {path}", "they are headway.<rank>.json")
     read.sort(key=lambda r: r.rank)
     name = path.name or str(path.absolute().name)
     kept = lines.known(path if path.is_dir() else path.parent)
@@ -277,7 +280,8 @@ def complaints(run: Run) -> Sequence[str]:
         said.append(f"{run.unreadable} of its records cannot be read")
     if run.spawned:
         count = records.plural(run.spawned, "rank")
-        said.append(f"{count} it spawned not counted: name its directory {records.SPAWNED}")
+        where = f"headway report on {records.SPAWNED} in their directory shows their records"
+        said.append(f"{count} it spawned not counted; {where}")
     sizes = [r.size for r in run.records]
     if max(sizes, default=0) > run.size:
         said.append(f"{run.size} of {max(sizes)} ranks left a record")

@@ -79,12 +79,20 @@ def add_transport_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     """What says which program, how many of it, and with which library."""
     parser.add_argument(
         "-n",
+        "-np",
         "--ranks",
-        type=int,
+        type=whole,
         metavar="N",
         help="start N ranks with the launcher of the program's MPI: on this node, in a batch job "
         "on those it has",
@@ -340,6 +348,14 @@ class Ended:
 
     status: int
     had_interrupt: bool = False
+    passed: Sequence[int] = ()  # other signals that the launcher was sent
+
+    def by_signal(self, found: Sequence[Record]) -> int:
+        """The status; that of a signal which we passed on and which ended ranks, where the launcher
+        says 0, as Hydra does after SIGTERM."""
+        ended_ranks = {one.ending_code for one in found if one.ending == "signal"}
+        told = next((number for number in self.passed if number in ended_ranks), 0)
+        return self.status or (128 + told if told else 0)
 
     def is_by_interrupt(self, folder: Path | None, found: Sequence[Record]) -> bool:
         """Whether SIGINT ended it: a program may take it, and reach MPI_Finalize. A launcher's 0
@@ -361,17 +377,22 @@ def execute(plan: Plan) -> Ended:
             f"cannot start {plan.argv[0]}: {error.strerror}", "check the path"
         ) from error
     interrupts: list[int] = []
+    passed: list[int] = []
 
     def on_interrupt(number: int, _: object) -> None:
         interrupts.append(number)
         interrupt(process, number)
 
+    def pass_on(number: int, _: object) -> None:
+        passed.append(number)
+        process.send_signal(number)
+
     for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
-        signal.signal(signum, lambda number, _: process.send_signal(number))
+        signal.signal(signum, pass_on)
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # else nor does the program get it
         signal.signal(signal.SIGINT, on_interrupt)
     status = process.wait()
-    return Ended(status if status >= 0 else 128 - status, bool(interrupts))
+    return Ended(status if status >= 0 else 128 - status, bool(interrupts), passed)
 
 
 def interrupt(process: subprocess.Popen[bytes], number: int) -> None:
@@ -439,19 +460,24 @@ def launch_and_tell(
             ended.status = 128 + signal.SIGINT
             if not told:
                 return ended.status
+        ended.status = ended.by_signal(told)
         if arguments.quiet:
             return ended.status
         if folder:
-            tell(told)
+            if not told and (why := records.why_none(folder)):
+                console.say(why)
+            else:
+                tell(told)
             tell_of_transport(plan)
             if count := records.spawned_count(folder):
                 console.say(
-                    f"{records.plural(count, 'rank')} it spawned not counted: with --record "
-                    f"DIRECTORY, headway report DIRECTORY/{records.SPAWNED}"
+                    f"{records.plural(count, 'rank')} it spawned not counted; with --record "
+                    f"DIRECTORY, headway report DIRECTORY/{records.SPAWNED} shows their records"
                 )
         else:
             console.say(
-                "no records of ranks on other machines; --record DIRECTORY, shared, has them"
+                "no records of ranks on other machines; name a directory that the machines share "
+                "with --record DIRECTORY"
             )
         return ended.status
 

@@ -179,8 +179,9 @@ class Runner:
             if status != 0:
                 errors.seek(0)
                 last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+                said = f": {last[0]}" if last else " and wrote no error"
                 raise HeadwayError(
-                    f"run {self.count} ended with status {status}: {''.join(last)}",
+                    f"run {self.count} ended with status {status}{said}",
                     f"try it alone: {shlex.join(argv)}",
                 )
             output.seek(0)
