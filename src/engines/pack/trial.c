@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "engines/pack/twin.h"
+#include "objects/datatype/packed.h"
 #include "real/constants.h"
 
 #include <limits.h>
@@ -44,18 +45,39 @@ static void end(struct trial *trial)
     free(trial->ours);
 }
 
+static int pack_by_mpi(const struct trial *trial, int *position)
+{
+    const struct hw_pack_given *given = &trial->given;
+    return hw_bottom.Pack((const void *)given->memory, (int)given->count, given->datatype, trial->theirs,
+                          (int)trial->bytes, position, HW_COMM_SELF);
+}
+
+static int unpack_by_mpi(const struct trial *trial, int *position)
+{
+    const struct hw_pack_given *given = &trial->given;
+    return hw_bottom.Unpack(trial->theirs, (int)trial->bytes, position, (void *)given->memory,
+                            (int)given->count, given->datatype, HW_COMM_SELF);
+}
+
+/* Absolute addresses: messages may have them, but not every MPI packs them. */
+static int move_absolute(const struct trial *trial, enum hw_shape_direction direction, int *position)
+{
+    const struct hw_pack_given *given = &trial->given;
+    *position = (int)trial->bytes;
+    return direction == HW_SHAPE_PACK
+               ? hw_datatype_pack(NULL, (MPI_Count)given->count, given->datatype, trial->theirs)
+               : hw_datatype_unpack(trial->theirs, NULL, (MPI_Count)given->count, given->datatype);
+}
+
 /* Returns what it took; 0: the MPI refuses. */
 static uint64_t by_mpi(struct trial *trial, enum hw_shape_direction direction)
 {
-    const struct hw_pack_given *given = &trial->given;
     int position = 0, rc;
     uint64_t began_ns = hw_clock_now_ns();
-    if (direction == HW_SHAPE_PACK)
-        rc = hw_bottom.Pack((const void *)given->memory, (int)given->count, given->datatype, trial->theirs,
-                            (int)trial->bytes, &position, HW_COMM_SELF);
+    if (trial->given.memory == 0)
+        rc = move_absolute(trial, direction, &position);
     else
-        rc = hw_bottom.Unpack(trial->theirs, (int)trial->bytes, &position, (void *)given->memory,
-                              (int)given->count, given->datatype, HW_COMM_SELF);
+        rc = direction == HW_SHAPE_PACK ? pack_by_mpi(trial, &position) : unpack_by_mpi(trial, &position);
     uint64_t took_ns = hw_clock_now_ns() - began_ns;
     return rc == MPI_SUCCESS && position == trial->bytes ? took_ns + 1 : 0;
 }
