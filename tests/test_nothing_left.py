@@ -15,6 +15,7 @@ from pathlib import Path
 import matrix
 import pytest
 import support
+import two_nodes
 from headway.mpi import launch
 from headway.mpi.mpis import Mpi
 
@@ -91,6 +92,16 @@ def test_status_of_exit(mpi: Mpi) -> None:
             break
     assert plain.status == 5 and said(plain) == ["rank 0 handled"], plain.explain()
     assert headway.status == 5, headway.explain()
+
+
+@matrix.one_of_a("launcher")
+@pytest.mark.parametrize("how", ["late", "last"])
+def test_finalized_as_it_ends(mpi: Mpi, how: str, tmp_path: Path) -> None:
+    """MPI_Finalize in what exit() calls finds the ghost still there."""
+    program = support.compile_program(mpi, "endings", [SOURCE])
+    two_nodes.same_output(
+        mpi, [str(program), how], tmp_path, environment={**support.FORCED, "HEADWAY_P2P": "ghost"}
+    )
 
 
 def first_ranks(process: subprocess.Popen, count: int) -> list[int]:

@@ -16,10 +16,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of the word of a user process: its connection, its status, and that the ghost has heard. */
+/* Of the word of a user process: its connection, its status, and whether it leaves, and is gone but for what
+ * the C library and the kernel do; and that the ghost has heard of either. */
 enum { STATUS_MASK = 0xff, CONNECTION_SHIFT = 8, CONNECTION_MASK = 0xfffff };
-#define IS_LEAVING (UINT32_C(1) << 30)
-#define IS_HEARD (UINT32_C(1) << 31)
+#define IS_LEAVING (UINT32_C(1) << 28)
+#define IS_HEARD (UINT32_C(1) << 29)
+#define IS_GONE (UINT32_C(1) << 30)
+#define IS_LET_GO (UINT32_C(1) << 31)
 
 /* A ghost that gets no core is not waited for much longer than one takes to wake up. */
 enum { LOOKS_MAX = 1000, LOOK_US = 100 };
@@ -39,22 +42,39 @@ static uint32_t own_connection(void)
 
 static int last_ghost(void) { return hw_world.own_node->ghost_count - 1; }
 
+/* NULL: a child of fork, which is no process of the job; or MPI has ended, and with it the bells. */
+static struct hw_ghost_leavers *own_leavers(void) { return getpid() == own_pid ? hw_ghost_leavers() : NULL; }
+
+/* Says so in `own`, and waits until the ghost has heard. */
+static void tell(struct hw_ghost_leavers *leavers, uint32_t what, uint32_t answer)
+{
+    _Atomic uint32_t *own = &leavers->words[hw_world.processes[hw_world.rank].local_index];
+    hw_atomic_or_seq_cst(own, what);
+    hw_atomic_store_release(&leavers->has_some, 1);
+    hw_ghost_bell_ring(hw_ghost_bell_of(last_ghost()));
+    for (int i = 0; i < LOOKS_MAX && !(hw_atomic_load_acquire(own) & answer); i++)
+        usleep(LOOK_US);
+}
+
 /* Called by exit(3), before the handlers of the MPI and of what came before it. */
 static void leave(int status, void *unused)
 {
     (void)unused;
-    /* A child of fork is no process of the job; and who was in MPI_Finalize has no bells any more. */
-    struct hw_ghost_leavers *leavers = getpid() == own_pid ? hw_ghost_leavers() : NULL;
+    struct hw_ghost_leavers *leavers = own_leavers();
     if (leavers == NULL)
         return;
-    _Atomic uint32_t *own = &leavers->words[hw_world.processes[hw_world.rank].local_index];
     int first_ghost = hw_world_own_user_count();
     prctl(PR_SET_PTRACER, (unsigned long)hw_world.node_pids[first_ghost + last_ghost()], 0, 0, 0);
-    hw_atomic_store_release(own, IS_LEAVING | connection << CONNECTION_SHIFT | (status & STATUS_MASK));
-    hw_atomic_store_release(&leavers->has_some, 1);
-    hw_ghost_bell_ring(hw_ghost_bell_of(last_ghost()));
-    for (int i = 0; i < LOOKS_MAX && !(hw_atomic_load_acquire(own) & IS_HEARD); i++)
-        usleep(LOOK_US);
+    tell(leavers, IS_LEAVING | connection << CONNECTION_SHIFT | (status & STATUS_MASK), IS_HEARD);
+}
+
+/* After the handlers of exit(3) and the destructors of the program: one of them may have used windows, or
+ * called MPI_Finalize. */
+__attribute__((destructor)) static void go(void)
+{
+    struct hw_ghost_leavers *leavers = own_pid ? own_leavers() : NULL;
+    if (leavers)
+        tell(leavers, IS_GONE, IS_LET_GO);
 }
 
 void hw_ghost_leaver_start(void)
@@ -66,6 +86,11 @@ void hw_ghost_leaver_start(void)
     on_exit(leave, NULL);
 }
 
+static bool says(struct hw_ghost_leavers *leavers, int user, uint32_t what, uint32_t answer)
+{
+    return (hw_atomic_load_acquire(&leavers->words[user]) & (what | answer)) == what;
+}
+
 /* Takes the connection too. Returns the descriptor by which the end of the process is seen, or -1. */
 static int hear(struct hw_ghost_leavers *leavers, int user)
 {
@@ -74,14 +99,8 @@ static int hear(struct hw_ghost_leavers *leavers, int user)
     int process = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     if (process >= 0)
         syscall(SYS_pidfd_getfd, process, word >> CONNECTION_SHIFT & CONNECTION_MASK, 0);
-    hw_atomic_store_release(&leavers->words[user], word | IS_HEARD);
+    hw_atomic_or_seq_cst(&leavers->words[user], IS_HEARD);
     return process;
-}
-
-static bool is_new(const struct hw_ghost_leavers *leavers, int user)
-{
-    uint32_t word = hw_atomic_load_acquire(&((struct hw_ghost_leavers *)leavers)->words[user]);
-    return word & IS_LEAVING && !(word & IS_HEARD);
 }
 
 /* Hydra takes a closed connection for a failure (1), until it has the status of that process; then it kills
@@ -106,26 +125,46 @@ _Noreturn static void end_first(int status)
     _exit(status);
 }
 
-_Noreturn static void follow(struct hw_ghost_leavers *leavers, int user_count)
+/* Of who leaves: by which their end is seen. */
+static struct pollfd *processes;
+
+static void begin(int user_count)
 {
-    struct pollfd *processes = calloc((size_t)user_count, sizeof *processes);
+    processes = calloc((size_t)user_count, sizeof *processes);
     for (int i = 0; processes && i < user_count; i++)
         processes[i] = (struct pollfd){.fd = -1, .events = POLLIN};
-    for (int user = 0; processes; user = (user + 1) % user_count) {
-        if (is_new(leavers, user))
-            processes[user].fd = hear(leavers, user);
-        if (poll(&processes[user], 1, 0) > 0)
-            end_first((int)(hw_atomic_load_acquire(&leavers->words[user]) & STATUS_MASK));
-        if (user == 0)
-            usleep(LOOK_US);
-    }
-    end_first(1);
+    if (processes == NULL)
+        end_first(1);
 }
 
-void hw_ghost_leaver_look(void)
+/* True: one is gone, and the MPI may meet its closed connections. */
+static bool follow(struct hw_ghost_leavers *leavers, int user_count)
+{
+    bool is_one_gone = false;
+    for (int user = 0; user < user_count; user++) {
+        if (says(leavers, user, IS_LEAVING, IS_HEARD))
+            processes[user].fd = hear(leavers, user);
+        if (says(leavers, user, IS_GONE, IS_LET_GO))
+            hw_atomic_or_seq_cst(&leavers->words[user], IS_LET_GO);
+        is_one_gone |= (hw_atomic_load_acquire(&leavers->words[user]) & IS_GONE) != 0;
+        if (poll(&processes[user], 1, 0) > 0)
+            end_first((int)(hw_atomic_load_acquire(&leavers->words[user]) & STATUS_MASK));
+    }
+    return is_one_gone;
+}
+
+bool hw_ghost_leaver_look(void)
 {
     struct hw_ghost_leavers *leavers = hw_ghost_leavers();
-    if (leavers && __builtin_expect(hw_atomic_load_acquire(&leavers->has_some), 0) &&
-        hw_world.processes[hw_world.rank].local_index == last_ghost())
-        follow(leavers, hw_world_own_user_count());
+    if (leavers == NULL || __builtin_expect(!hw_atomic_load_acquire(&leavers->has_some), 1) ||
+        hw_world.processes[hw_world.rank].local_index != last_ghost())
+        return false;
+    int user_count = hw_world_own_user_count();
+    if (processes == NULL)
+        begin(user_count);
+    while (follow(leavers, user_count))
+        usleep(LOOK_US);
+    return true;
 }
+
+void hw_ghost_leaver_pause(void) { usleep(LOOK_US); }

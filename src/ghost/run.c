@@ -89,14 +89,16 @@ static void serve(void)
     bool must_look = true;
     unsigned polls = 0;
     while (obeyed_count != told_count) {
-        hw_ghost_leaver_look();
+        bool is_somebody_leaving = hw_ghost_leaver_look();
         bool must_probe = must_look || ++polls % POLLS_PER_PROBE == 0;
         if (look(must_look, must_probe)) {
             hw_ghost_wait_traffic();
             must_look = true;
             continue;
         }
-        must_look = !hw_ghost_services_have_work() && hw_ghost_wait();
+        if (is_somebody_leaving)
+            hw_ghost_leaver_pause();
+        must_look = is_somebody_leaving || (!hw_ghost_services_have_work() && hw_ghost_wait());
     }
 }
 
