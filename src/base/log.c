@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -142,6 +143,13 @@ static bool is_held_by_own_user(const struct sockaddr_un *address, socklen_t siz
     return is_own;
 }
 
+/* Containers may share the network, and so the abstract namespace, while each counts its own processes. */
+static uint64_t process_namespace(void)
+{
+    struct stat about;
+    return stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
+}
+
 /* Takes a name made of the launcher's process and the line, in the abstract namespace: nothing is left
  * behind. False if a sibling that is still there has it. */
 static bool is_first_to_say(const struct line *line)
@@ -150,8 +158,8 @@ static bool is_first_to_say(const struct line *line)
     for (size_t i = line->body; i < line->length; i++)
         hash = (hash ^ (unsigned char)line->text[i]) * UINT64_C(1099511628211);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int length =
-        snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "headway.%d.%" PRIx64, getppid(), hash);
+    int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1,
+                          "headway.%" PRIx64 ".%d.%" PRIx64, process_namespace(), getppid(), hash);
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
     int name = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); /* held until the process ends */
     if (name < 0)
