@@ -99,8 +99,13 @@ def test_by_cost(mpi: Mpi, tmp_path: Path) -> None:
 @is_served
 @matrix.quick(lambda mpi: mpi.name == "mpich5")
 def test_what_computes_keeps_its_ghost(mpi: Mpi, tmp_path: Path) -> None:
-    """A look at targets that compute is not affordable in so short a run."""
-    records = adaptive(mpi, "auto", ("300", "flush", "comp"), tmp_path)
+    """A look at targets that compute is not affordable in so short a run. A window begins with its
+    owners where the machine gives the ghost no core."""
+    for attempt in range(3):
+        records = adaptive(mpi, "auto", ("300", "flush", "comp"), tmp_path / str(attempt))
+        began_with_owners = total(records, "operations_redirected") == 0
+        if not support.tally("started again for a ghost without a core", began_with_owners):
+            break
     assert total(records, "operations_redirected") > 0
     assert "owner" not in taken(records, "Put and Get")
 
