@@ -101,8 +101,10 @@ static inline void hw_track_p2p(MPI_Count count, MPI_Datatype type, int peer, bo
                                 const MPI_Request *request)
 {
     uint64_t bytes;
-    if (peer == HW_PROC_NULL || !hw_track_wants(count, type, &bytes))
+    if (peer == HW_PROC_NULL || !hw_track_wants(count, type, &bytes)) {
+        hw_request_leave_out(*request);
         return;
+    }
     HW_COUNT(tracked_p2p);
     hw_engines_post(HW_REQUEST_P2P, bytes, is_receive, *request);
 }

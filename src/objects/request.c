@@ -236,6 +236,15 @@ void hw_request_attach(MPI_Request request, const struct hw_request_attachment *
     let_go(old); /* of a request that was completed past us */
 }
 
+void hw_request_forget_taken(MPI_Request request)
+{
+    pthread_mutex_lock(&table_lock);
+    struct slot *slot = request == HW_REQUEST_NULL ? NULL : find(request);
+    if (slot && slot->state == STATE_TAKEN && slot->calls && slot->calls->guard)
+        erase(slot); /* its door tells the attachment */
+    pthread_mutex_unlock(&table_lock);
+}
+
 /* Of one that is to be started. */
 static struct owner owner_of_inactive(MPI_Request request)
 {

@@ -142,6 +142,16 @@ bool hw_request_abandon(MPI_Request *request);
  * are about. */
 int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes);
 
+/* After a successful post of a request that nobody enters. The MPI may have given it the handle of a guarded
+ * one that another thread's door still has: that is over, and the door's alone, so a call about the new one
+ * must not find it. */
+void hw_request_forget_taken(MPI_Request request);
+static inline void hw_request_leave_out(MPI_Request request)
+{
+    if (__builtin_expect(hw_atomic_load_relaxed(&hw_request_attached) != 0, 0))
+        hw_request_forget_taken(request);
+}
+
 /* What a door took: the position of each known request in the door's array, and its handle there. */
 struct hw_request_taken {
     int count;

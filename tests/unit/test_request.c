@@ -181,6 +181,35 @@ static void handle_used_again(void **state)
     assert_counts(1, 1, 1);
 }
 
+static int freed_count;
+static void count_freed(void *attachment) { (void)attachment, freed_count++; }
+
+/* The door's own request is over, its handle a new one's that nobody enters: a cancel of that one has to go
+ * to the MPI, and a wait for it must not take what the door has. */
+static void handle_used_again_by_one_left_out(void **state)
+{
+    (void)state;
+    static const struct hw_request_guard guard;
+    static const struct hw_request_calls calls = {.freed = count_freed, .guard = &guard};
+    MPI_Request request = handle_of(1), after = HW_REQUEST_NULL;
+    struct hw_request_taken by_wait, by_other;
+    freed_count = 0;
+    assert_true(hw_request_reserve());
+    hw_request_attach(request, &(struct hw_request_attachment){.calls = &calls});
+    assert_true(hw_request_take(1, &request, &by_wait));
+    assert_false(hw_request_borrow(1, &request, &by_other));
+    assert_ptr_equal(by_other.elsewhere, &guard); /* it is the same request, as far as can be known */
+    hw_request_leave_out(request);
+    assert_false(hw_request_borrow(1, &request, &by_other));
+    assert_null(by_other.elsewhere);
+    assert_false(hw_request_take(1, &request, &by_other));
+    assert_int_equal(freed_count, 0);
+    assert_int_equal(hw_request_return(&by_wait, &after), 0);
+    assert_int_equal(freed_count, 1);
+    assert_counts(0, 0, 0);
+    assert_int_equal(atomic_load(&hw_request_attached), 0);
+}
+
 static void cancelled_while_waited_for(void **state)
 {
     (void)state;
@@ -489,6 +518,7 @@ int main(void)
         cmocka_unit_test_setup(persistent_starts_again, use_answers),
         cmocka_unit_test_setup(start_sums_what_it_knows, use_answers),
         cmocka_unit_test_setup(handle_used_again, use_answers),
+        cmocka_unit_test_setup(handle_used_again_by_one_left_out, use_answers),
         cmocka_unit_test_setup(cancelled_while_waited_for, use_answers),
         cmocka_unit_test_setup(dropped_in_every_state, use_answers),
         cmocka_unit_test_setup(long_arrays, use_answers),

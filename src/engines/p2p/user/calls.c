@@ -10,6 +10,7 @@
 #include "engines/p2p/user/replaced.h"
 #include "engines/p2p/user/send.h"
 #include "engines/p2p/user/turns.h"
+#include "objects/request.h"
 #include "real/constants.h"
 #include "real/type_size.h"
 
@@ -170,6 +171,14 @@ static int irecv_in_turn(void *buf, MPI_Count count, MPI_Datatype datatype, int 
     return posted(receiving, request, rc);
 }
 
+/* Of a real call that was made in a turn, which nobody follows. */
+static int left_out(int rc, const MPI_Request *request)
+{
+    if (rc == MPI_SUCCESS && request)
+        hw_request_leave_out(*request);
+    return rc;
+}
+
 /* In a turn the real call is part of it. */
 static int irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                  MPI_Request *request)
@@ -177,7 +186,7 @@ static int irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     bool has_turn = hw_p2p_turn_begin();
     int rc = irecv_in_turn(buf, count, datatype, source, tag, comm, request);
     if (rc == HW_DECLINES && has_turn)
-        rc = hw_real_irecv(buf, count, datatype, source, tag, comm, request);
+        rc = left_out(hw_real_irecv(buf, count, datatype, source, tag, comm, request), request);
     hw_p2p_turn_end(has_turn);
     return rc;
 }
@@ -392,8 +401,9 @@ static int isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     int rc = isendrecv_in_turn(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                                source, recvtag, comm, request);
     if (rc == HW_DECLINES && has_turn)
-        rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
-                               source, recvtag, comm, request);
+        rc = left_out(hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                                        recvtype, source, recvtag, comm, request),
+                      request);
     hw_p2p_turn_end(has_turn);
     return rc;
 }
@@ -426,7 +436,9 @@ static int isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, 
     bool has_turn = hw_p2p_turn_begin();
     int rc = isendrecv_replace_in_turn(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     if (rc == HW_DECLINES && has_turn)
-        rc = hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+        rc = left_out(
+            hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request),
+            request);
     hw_p2p_turn_end(has_turn);
     return rc;
 }
