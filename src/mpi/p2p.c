@@ -8,8 +8,9 @@
 static inline int tracked(int rc, MPI_Count count, MPI_Datatype datatype, int peer, bool is_receive,
                           const MPI_Request *request)
 {
-    if (rc == MPI_SUCCESS)
-        hw_track_p2p(count, datatype, peer, is_receive, request);
+    uint64_t bytes;
+    if (rc == MPI_SUCCESS && hw_track_wants_p2p(count, datatype, peer, request, &bytes))
+        hw_track_p2p(bytes, is_receive, request);
     return rc;
 }
 
@@ -19,11 +20,13 @@ static inline int messaged(int rc, MPI_Count count, MPI_Datatype datatype, int p
                            bool is_receive, const MPI_Request *request)
 {
     uint64_t bytes;
-    if (rc == MPI_SUCCESS && peer != HW_PROC_NULL && hw_track_wants(count, datatype, &bytes))
-        HW_ENGINES_TELL(
-            messaged, &(struct hw_engine_message){
-                          .comm = comm, .peer = peer, .tag = tag, .bytes = bytes, .is_receive = is_receive});
-    return tracked(rc, count, datatype, peer, is_receive, request);
+    if (rc != MPI_SUCCESS || !hw_track_wants_p2p(count, datatype, peer, request, &bytes))
+        return rc;
+    HW_ENGINES_TELL(messaged,
+                    &(struct hw_engine_message){
+                        .comm = comm, .peer = peer, .tag = tag, .bytes = bytes, .is_receive = is_receive});
+    hw_track_p2p(bytes, is_receive, request);
+    return rc;
 }
 
 int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,

@@ -95,16 +95,20 @@ static inline bool hw_track_is_callback(MPI_Op op)
 /* After a persistent operation was made (persistent.c). */
 void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
 
-/* After a successful point-to-point post. Nothing travels to or from MPI_PROC_NULL, where programs post at
- * the edge of a grid as large as elsewhere. */
-static inline void hw_track_p2p(MPI_Count count, MPI_Datatype type, int peer, bool is_receive,
-                                const MPI_Request *request)
+/* After a successful point-to-point post: whether it is followed, and its *bytes. Nothing travels to or from
+ * MPI_PROC_NULL, where programs post at the edge of a grid as large as elsewhere. */
+static inline bool hw_track_wants_p2p(MPI_Count count, MPI_Datatype type, int peer,
+                                      const MPI_Request *request, uint64_t *bytes)
 {
-    uint64_t bytes;
-    if (peer == HW_PROC_NULL || !hw_track_wants(count, type, &bytes)) {
-        hw_request_leave_out(*request);
-        return;
-    }
+    if (peer != HW_PROC_NULL && hw_track_wants(count, type, bytes))
+        return true;
+    hw_request_leave_out(*request);
+    return false;
+}
+
+/* And follows it. */
+static inline void hw_track_p2p(uint64_t bytes, bool is_receive, const MPI_Request *request)
+{
     HW_COUNT(tracked_p2p);
     hw_engines_post(HW_REQUEST_P2P, bytes, is_receive, *request);
 }
