@@ -45,39 +45,29 @@ static void end(struct trial *trial)
     free(trial->ours);
 }
 
-static int pack_by_mpi(const struct trial *trial, int *position)
+/* Not every MPI packs absolute addresses, which messages may have. */
+static int move_by_mpi(const struct trial *trial, enum hw_shape_direction direction, int *position)
 {
-    const struct hw_pack_given *given = &trial->given;
-    return hw_bottom.Pack((const void *)given->memory, (int)given->count, given->datatype, trial->theirs,
-                          (int)trial->bytes, position, HW_COMM_SELF);
-}
-
-static int unpack_by_mpi(const struct trial *trial, int *position)
-{
-    const struct hw_pack_given *given = &trial->given;
-    return hw_bottom.Unpack(trial->theirs, (int)trial->bytes, position, (void *)given->memory,
-                            (int)given->count, given->datatype, HW_COMM_SELF);
-}
-
-/* Absolute addresses: messages may have them, but not every MPI packs them. */
-static int move_absolute(const struct trial *trial, enum hw_shape_direction direction, int *position)
-{
-    const struct hw_pack_given *given = &trial->given;
-    *position = (int)trial->bytes;
-    return direction == HW_SHAPE_PACK
-               ? hw_datatype_pack(NULL, (MPI_Count)given->count, given->datatype, trial->theirs)
-               : hw_datatype_unpack(trial->theirs, NULL, (MPI_Count)given->count, given->datatype);
+    MPI_Count count = trial->given.count;
+    MPI_Datatype type = trial->given.datatype;
+    void *memory = (void *)trial->given.memory, *packed = trial->theirs;
+    int bytes = (int)trial->bytes;
+    bool is_packing = direction == HW_SHAPE_PACK;
+    if (memory == NULL) {
+        *position = bytes;
+        return is_packing ? hw_datatype_pack(memory, count, type, packed)
+                          : hw_datatype_unpack(packed, memory, count, type);
+    }
+    return is_packing ? hw_bottom.Pack(memory, (int)count, type, packed, bytes, position, HW_COMM_SELF)
+                      : hw_bottom.Unpack(packed, bytes, position, memory, (int)count, type, HW_COMM_SELF);
 }
 
 /* Returns what it took; 0: the MPI refuses. */
 static uint64_t by_mpi(struct trial *trial, enum hw_shape_direction direction)
 {
-    int position = 0, rc;
+    int position = 0;
     uint64_t began_ns = hw_clock_now_ns();
-    if (trial->given.memory == 0)
-        rc = move_absolute(trial, direction, &position);
-    else
-        rc = direction == HW_SHAPE_PACK ? pack_by_mpi(trial, &position) : unpack_by_mpi(trial, &position);
+    int rc = move_by_mpi(trial, direction, &position);
     uint64_t took_ns = hw_clock_now_ns() - began_ns;
     return rc == MPI_SUCCESS && position == trial->bytes ? took_ns + 1 : 0;
 }
