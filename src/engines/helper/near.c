@@ -21,13 +21,12 @@ static struct hw_registry *own;
 static bool has_left;
 static atomic_bool has_held; /* some receiver is; relaxed */
 
-bool hw_helper_near_open(struct hw_registry *registry)
+void hw_helper_near_open(struct hw_registry *registry)
 {
     receivers = calloc((size_t)hw_world_own_user_count(), sizeof *receivers);
     own = registry;
     has_left = false;
     hw_atomic_store_relaxed(&has_held, false);
-    return receivers != NULL;
 }
 
 void hw_helper_near_close(void)

@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-/* After hw_registry_make; own: of the calling process. False: no memory, and all is left to the helper. */
-bool hw_helper_near_open(struct hw_registry *own);
+/* After hw_registry_make; own: of the calling process. Where there is no memory all is left to the helper. */
+void hw_helper_near_open(struct hw_registry *own);
 void hw_helper_near_close(void);
 
 /* A send of this process. True: it was matched, and its receiver told. False: it is the helper's. */
