@@ -9,9 +9,10 @@
  *   asked N         N accumulates at the last rank, which is outside MPI for a moment each time
  *   awaited N       N messages from rank 0 to rank 1, which waits for each at once
  *   stopped N       windows N, while the ghosts of this node stand still
- *   told N          N messages from rank 0 to rank 1, which computes, while the ghosts stand still that slept
- * before killed N        the same, after they were killed windows N       N exchanges with a computation
- * each: for the policy, which has to find out by itself DIR is empty at first. */
+ *   killed N        the same, after they were killed
+ *   told N          N messages from rank 0 to rank 1, which computes; the ghosts slept, and stand still
+ *   windows N       N exchanges with a computation each: for the policy, which has to find out by itself
+ * DIR is empty at first. */
 #include "order.h"
 
 #include "check.h"
