@@ -29,7 +29,8 @@ from pathlib import Path
 import support
 import test_moved
 import test_random
-from headway.cluster import Cluster, RunResult
+import two_nodes
+from headway.cluster import RunResult
 from headway.mpi.mpis import Mpi
 
 OFFLOAD_MINS = ("128", "4K", "64K", "1M")
@@ -59,7 +60,7 @@ class Turn:
     def options(self) -> dict[str, str]:
         chosen = {"HEADWAY_OFFLOAD_MIN": self.offload_min, "HEADWAY_STAGING": self.staging}
         near = {"HEADWAY_P2P_NEAR": "on" if self.way == "near" else "off"}
-        return {**test_moved.MOVED, "HEADWAY_GHOSTS": "1", **chosen, **near}
+        return {**test_moved.MOVED, **chosen, **near}
 
 
 @dataclass
@@ -67,20 +68,6 @@ class Tally:
     counts: Counter[str] = field(default_factory=Counter)
     longest_s: float = 0.0
     longest_inside_s: float = 0.0
-
-
-def launch(
-    mpi: Mpi, cluster: Cluster, words: list[str], ranks_per_node: int, env: dict[str, str] | None
-) -> RunResult:
-    return cluster.run(
-        mpi,
-        words,
-        ranks_per_node=ranks_per_node,
-        env=env,
-        netmod=support.netmod(mpi),
-        launcher_args=support.launcher_extra(mpi),
-        timeout=LIMIT_S,
-    )
 
 
 def count_records(tally: Tally, folder: Path) -> None:
@@ -98,19 +85,20 @@ def take(mpi: Mpi, turn: Turn, tally: Tally) -> str:
     """What was wrong, or nothing."""
     program = support.compile_program(mpi, "random_program", test_random.SOURCES)
     words = [str(program), *turn.arguments()]
-    preload = {"LD_PRELOAD": str(support.library(mpi))}
-    # Plain MPICH 4.0 often hangs in MPI_Finalize; the library by itself lets it end.
-    control = {**preload, "HEADWAY_ENGINE": "off"} if mpi.name == "mpich4" else None
-    with tempfile.TemporaryDirectory(prefix="soak-") as name, Cluster(2, pin="none") as cluster:
-        plain = launch(mpi, cluster, words, turn.users, control)
+    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+        plain, moved = two_nodes.both(
+            mpi,
+            words,
+            Path(name),
+            users=turn.users,
+            timeout=LIMIT_S,
+            environment=turn.options(),
+        )
         tally.counts["launches"] += 1
         if not plain.is_ok:
             tally.counts["plain_failed"] += 1
             return ""
-        began_s = time.monotonic()
-        settings = {**preload, **turn.options(), "HEADWAY_RECORD": name}
-        moved = launch(mpi, cluster, words, turn.users + 1, settings)
-        tally.longest_s = max(tally.longest_s, time.monotonic() - began_s)
+        tally.longest_s = max(tally.longest_s, moved.seconds)
         if not moved.is_ok:
             tally.counts["failed"] += 1
             return moved.stderr[-4000:] or "it ended without a word, or took too long"

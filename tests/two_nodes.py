@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import support
-from headway.cluster import Cluster
+from headway.cluster import Cluster, RunResult
 from headway.mpi.mpis import Mpi
 
 
-def same_output(
+def both(
     mpi: Mpi,
     argv: list[str],
     records: Path,
@@ -22,14 +23,10 @@ def same_output(
     environment: dict[str, str] | None = None,
     cores: int = 0,
     preload: str | None = None,
-    faults: re.Pattern[str] | None = None,
-) -> list[dict]:
-    """Both end well and print the same lines. `users`: processes a node; `ghosts` may be 0.
+) -> tuple[RunResult, RunResult]:
+    """The plain run, and that with ghosts. `users`: processes a node; `ghosts` may be 0.
     `cores`: of a node, which its processes share; 0: they may run on all of the machine's.
-    `preload`: in place of the library. `faults`: what the run with ghosts must not say.
-
-    Gives the records of the run with ghosts.
-    """
+    `preload`: in place of the library."""
     records.mkdir(exist_ok=True)
     settings = {
         **(environment or {}),
@@ -51,6 +48,23 @@ def same_output(
         plain_env = control if mpi.name == "mpich4" else None
         plain = cluster.run(mpi, argv, ranks_per_node=users, env=plain_env, **common)
         headway = cluster.run(mpi, argv, ranks_per_node=users + ghosts, env=settings, **common)
+    return plain, headway
+
+
+def same_output(
+    mpi: Mpi,
+    argv: list[str],
+    records: Path,
+    *,
+    faults: re.Pattern[str] | None = None,
+    **how: Any,
+) -> list[dict]:
+    """Both end well and print the same lines. `how`: as `both` takes it. `faults`: what the run with
+    ghosts must not say.
+
+    Gives the records of the run with ghosts.
+    """
+    plain, headway = both(mpi, argv, records, **how)
     assert plain.is_ok, plain.stderr[-2000:]
     assert not (faults and faults.search(headway.stderr)), headway.stderr[-8000:]
     assert headway.is_ok, headway.stderr[-2000:]
