@@ -482,16 +482,6 @@ bool hw_request_forget(int count, const MPI_Request *requests)
     return is_any_attached;
 }
 
-void hw_request_nameless_post(void)
-{
-    hw_atomic_add_seq_cst(&hw_request_outstanding, 1);
-    hw_atomic_add_seq_cst(&hw_request_pending, 1);
-}
-
-void hw_request_nameless_take(unsigned count) { hw_atomic_sub_seq_cst(&hw_request_pending, count); }
-
-void hw_request_nameless_end(unsigned count) { hw_atomic_sub_seq_cst(&hw_request_outstanding, count); }
-
 void hw_request_allow_asking(enum hw_request_asking how) { hw_atomic_store_seq_cst(&asking, how); }
 
 /* Where MPI_Request_get_status would do harm: MPICH and Intel MPI lose the status of a complete persistent

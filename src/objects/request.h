@@ -233,9 +233,19 @@ void hw_request_allow_asking(enum hw_request_asking asking);
  * from nameless_post to nameless_take and outstanding until nameless_end, as requests are that a door takes
  * and completes. Nobody can ask the MPI about them, so what makes progress for them is the private receive
  * (progress/poll.h). */
-void hw_request_nameless_post(void);
-void hw_request_nameless_take(unsigned count);
-void hw_request_nameless_end(unsigned count);
+static inline void hw_request_nameless_post(void)
+{
+    hw_atomic_add_seq_cst(&hw_request_outstanding, 1);
+    hw_atomic_add_seq_cst(&hw_request_pending, 1);
+}
+static inline void hw_request_nameless_take(unsigned count)
+{
+    hw_atomic_sub_seq_cst(&hw_request_pending, count);
+}
+static inline void hw_request_nameless_end(unsigned count)
+{
+    hw_atomic_sub_seq_cst(&hw_request_outstanding, count);
+}
 
 /* Holds every lock of the tracker across fork(2), and releases it in parent and child. */
 void hw_request_fork_prepare(void);
