@@ -59,8 +59,8 @@ def same_output(
     faults: re.Pattern[str] | None = None,
     **how: Any,
 ) -> list[dict]:
-    """Both end well and print the same lines. `how`: as `both` takes it. `faults`: what the run with
-    ghosts must not say.
+    """Both end well and print the same lines. `how`: as `both` takes it. `faults`: what the run
+    with ghosts must not say.
 
     Gives the records of the run with ghosts.
     """
