@@ -253,6 +253,15 @@ static bool write_file(const struct hw_record_facts *facts, enum hw_record_endin
     return is_written && is_linked;
 }
 
+static const char *remedy(int error)
+{
+    if (error == ENOSPC || error == EDQUOT)
+        return "make room there, or set HEADWAY_RECORD to another directory";
+    if (error == ENOENT)
+        return "HEADWAY_RECORD must name a directory that every node has";
+    return "make the directory of HEADWAY_RECORD writable";
+}
+
 bool hw_record_is_wanted(void) { return directory[0] != '\0'; }
 
 enum hw_status hw_record_write(const struct hw_record_facts *facts, enum hw_record_ending ending, int code)
@@ -270,7 +279,6 @@ enum hw_status hw_record_write(const struct hw_record_facts *facts, enum hw_reco
     int error = errno;
     remove_scratch(scratch);
     if (!is_told && ending != HW_RECORD_CHECKPOINT)
-        hw_log_warn("cannot write the record %s: %s; make the directory of HEADWAY_RECORD writable", path,
-                    strerror(error));
+        hw_log_warn("cannot write the record %s: %s; %s", path, strerror(error), remedy(error));
     return HW_NOMEM;
 }

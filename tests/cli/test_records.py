@@ -129,6 +129,31 @@ def test_directory_that_cannot_be_written_is_told_at_the_start(
     assert not list((tmp_path / "kept").glob(".headway*"))
 
 
+#: A disk of one page, full before the command that follows.
+FULL = """
+PATH=$PATH:/usr/sbin:/sbin
+[ "$(id -u)" = 0 ] || map=--map-root-user
+exec unshare $map --mount /bin/sh -ec '
+    mount -t tmpfs -o size=4k tmpfs "$1"
+    head -c 4096 /dev/zero >"$1/filler"
+    shift
+    exec "$@"
+' sh "$@"
+"""
+
+
+@matrix.one_of_a("family")
+def test_full_disk_is_told_as_one(mpi: Mpi, tmp_path: Path) -> None:
+    words = ["/bin/sh", "-c", FULL, "sh", tmp_path]
+    if subprocess.run([*words, "true"], capture_output=True, timeout=60, check=False).returncode:
+        pytest.skip("this machine lets nobody mount a file system")
+    forward = support.preloaded(mpi, {"HEADWAY_RECORD": str(tmp_path)})
+    made = launch.build(mpi, [str(build(mpi, "begun.c"))], ranks=2, forward=forward)
+    done = support.run_group([*words, *made.argv], support.job_environment(mpi, made.env))
+    assert done.status == 0 and done.stdout.count("ended") == 2, done.explain()
+    assert "make room" in done.stderr and "writable" not in done.stderr, done.explain()
+
+
 @matrix.one_of_a("family")
 def test_a_record_that_is_needed_ends_the_job_before_it_begins(mpi: Mpi, tmp_path: Path) -> None:
     """Once, naming folder and machine, before any communication."""
