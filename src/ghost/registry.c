@@ -117,6 +117,7 @@ bool hw_registry_notice(struct hw_registry *registry, const struct hw_registry_n
         return false;
     registry->notices[number % HW_REGISTRY_NOTICES] = *notice;
     registry->notices[number % HW_REGISTRY_NOTICES].number = number;
+    registry->notices[number % HW_REGISTRY_NOTICES].over = hw_atomic_load_relaxed(&registry->sent);
     hw_atomic_store_seq_cst(&registry->noticed, number + 1);
     return true;
 }
@@ -154,7 +155,8 @@ static uint64_t advance(struct hw_registry *registry, uint64_t first, uint64_t p
     return first;
 }
 
-bool hw_registry_claim(struct hw_registry *registry, uint64_t *first, const struct hw_registry_notice *notice)
+bool hw_registry_claim(struct hw_registry *registry, uint64_t *first, const struct hw_registry_notice *notice,
+                       uint64_t *which)
 {
     uint64_t posted = hw_atomic_load_seq_cst(&registry->posted);
     *first = advance(registry, *first, posted);
@@ -162,8 +164,20 @@ bool hw_registry_claim(struct hw_registry *registry, uint64_t *first, const stru
         struct hw_registry_receive *receive = &registry->receives[number % HW_REGISTRY_RECEIVES];
         uint64_t open = number + 1;
         if (hw_atomic_load_acquire(&receive->number) == open && may_match(receive, notice) &&
-            hw_atomic_compare_exchange_seq_cst(&receive->number, &open, HW_REGISTRY_CLAIMED | open))
+            hw_atomic_compare_exchange_seq_cst(&receive->number, &open, HW_REGISTRY_CLAIMED | open)) {
+            *which = number;
             return true;
+        }
     }
     return false;
+}
+
+bool hw_registry_is_claimed(const struct hw_registry *registry, uint64_t which,
+                            const struct hw_registry_notice *notice)
+{
+    struct hw_registry *table = (struct hw_registry *)registry; /* C11 loads no const atomic */
+    struct hw_registry_receive *receive = &table->receives[which % HW_REGISTRY_RECEIVES];
+    return which >= hw_atomic_load_relaxed(&table->ended) &&
+           hw_atomic_load_acquire(&receive->number) == (HW_REGISTRY_CLAIMED | (which + 1)) &&
+           may_match(receive, notice);
 }

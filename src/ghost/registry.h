@@ -46,6 +46,7 @@ struct hw_registry_notice {
     int32_t kind;    /* enum hw_registry_kind */
     int32_t is_long; /* of a ring: one look at the operations will hardly do */
     uint64_t number; /* of the notice, counted from 0 in the process that gave it */
+    uint64_t over;   /* sends that it noted before this one were complete by then */
 };
 
 /* Of one user process. */
@@ -82,8 +83,11 @@ bool hw_registry_notice(struct hw_registry *registry, const struct hw_registry_n
 bool hw_registry_take(struct hw_registry *registry, struct hw_registry_notice *notice);
 
 /* Any process of the node: claims the first receive of the table that may match the send. False: there is
- * none. *first, the caller's own, 0 at first: receives before it are over, or claimed. */
-bool hw_registry_claim(struct hw_registry *registry, uint64_t *first,
-                       const struct hw_registry_notice *notice);
+ * none. *first, the caller's own, 0 at first: receives before it are over, or claimed. *receive: which. */
+bool hw_registry_claim(struct hw_registry *registry, uint64_t *first, const struct hw_registry_notice *notice,
+                       uint64_t *receive);
+/* Is a receive that was claimed still to come, and may the send match it? */
+bool hw_registry_is_claimed(const struct hw_registry *registry, uint64_t receive,
+                            const struct hw_registry_notice *notice);
 
 #endif

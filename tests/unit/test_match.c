@@ -129,14 +129,56 @@ static void sends_that_are_over_leave_their_receives(void **state)
     assert_true(hw_helper_match_send(&fixture->match, &notice));
 }
 
+/* Between nodes only the next send says that those before it are over. */
+static void a_late_notice_costs_no_later_one(void **state)
+{
+    struct fixture *fixture = *state;
+    struct hw_registry_notice notice = send_of(1, 1, 10);
+    posts(fixture, 1, 1);
+    hw_registry_end_messages(&fixture->registry);
+    assert_false(hw_helper_match_send(&fixture->match, &notice)); /* after its message */
+    notice.number = 1;
+    notice.over = 1;
+    posts(fixture, 1, 1);
+    struct hw_registry_notice early;
+    assert_true(hw_helper_match_next(&fixture->match, &early)); /* of the late one, in vain */
+    assert_int_equal(early.number, 0);
+    assert_true(hw_helper_match_send(&fixture->match, &notice));
+    notice.number = 2; /* a second one of the same time needs a receive of its own */
+    assert_false(hw_helper_match_send(&fixture->match, &notice));
+    assert_true(posts(fixture, 1, 1));
+    assert_true(hw_helper_match_next(&fixture->match, &early));
+    assert_int_equal(early.number, 2);
+}
+
+static void a_later_notice_tells_what_is_over(void **state)
+{
+    struct fixture *fixture = *state;
+    struct hw_registry_notice notice = send_of(1, 1, 10), other = send_of(1, 1, 10);
+    other.from = 7;
+    assert_false(hw_helper_match_send(&fixture->match, &other));
+    assert_false(hw_helper_match_send(&fixture->match, &notice));
+    notice.number = 1;
+    notice.over = 1;
+    assert_false(hw_helper_match_send(&fixture->match, &notice));
+    assert_true(posts(fixture, 1, 1));
+    assert_true(posts(fixture, 1, 1));
+    struct hw_registry_notice early;
+    assert_true(hw_helper_match_next(&fixture->match, &early));
+    assert_int_equal(early.from, 7); /* says nothing of itself */
+    assert_true(hw_helper_match_next(&fixture->match, &early));
+    assert_int_equal(early.number, 1);
+}
+
 static void a_receive_is_claimed_once(void **state)
 {
     struct fixture *fixture = *state;
     struct hw_registry_notice notice = send_of(1, 1, 10);
-    uint64_t first = 0;
+    uint64_t first = 0, receive = 99;
     posts(fixture, 1, 1);
-    assert_true(hw_registry_claim(&fixture->registry, &first, &notice));
-    assert_false(hw_registry_claim(&fixture->registry, &first, &notice));
+    assert_true(hw_registry_claim(&fixture->registry, &first, &notice, &receive));
+    assert_int_equal(receive, 0);
+    assert_false(hw_registry_claim(&fixture->registry, &first, &notice, &receive));
     assert_false(sends(fixture, 1, 1));
 }
 
@@ -195,6 +237,8 @@ int main(void)
         TEST(early_sends_wait_for_their_receives),
         TEST(receives_that_are_over_do_not_match),
         TEST(sends_that_are_over_leave_their_receives),
+        TEST(a_late_notice_costs_no_later_one),
+        TEST(a_later_notice_tells_what_is_over),
         TEST(a_receive_is_claimed_once),
         TEST(the_table_goes_round),
         TEST(the_oldest_are_overwritten),

@@ -12,13 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HW_HELPER_EARLY_MAX = 256 };
+enum { HW_HELPER_EARLY_MAX = 256, HW_HELPER_CLAIMS = 64 };
 
 struct hw_helper_match {
     struct hw_registry *registry;
     bool (*is_over)(const struct hw_registry_notice *notice);
     uint64_t first; /* receives before it are over, or claimed */
     uint64_t seen;  /* how many receives there were when the early sends were last compared */
+    struct hw_helper_claim {
+        int32_t from;    /* whose send */
+        uint64_t number; /* its notice's */
+        uint64_t receive;
+    } claims[HW_HELPER_CLAIMS]; /* the last ones, in a ring */
+    uint64_t claim_count;
     int early_count;
     struct hw_registry_notice
         early[HW_HELPER_EARLY_MAX]; /* sends that came before their receives, in order */

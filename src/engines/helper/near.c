@@ -69,8 +69,9 @@ static void look(struct receiver *receiver)
 
 bool hw_helper_near_send(const struct hw_registry_notice *notice)
 {
+    uint64_t receive;
     struct receiver *receiver = find(notice->to);
-    if (receiver == NULL || !hw_registry_claim(receiver->registry, &receiver->first, notice))
+    if (receiver == NULL || !hw_registry_claim(receiver->registry, &receiver->first, notice, &receive))
         return false;
     hw_helped_hold(&receiver->registry->word);
     hw_helped_match(&receiver->registry->word);
