@@ -58,6 +58,7 @@ def headline(records: Sequence[Record]) -> str:
     return (
         saved(records)
         or served(records)
+        or moved(records)
         or not_accelerated(records)
         or nothing_pending(records)
         or little_waited(records)
@@ -80,6 +81,20 @@ def served(records: Sequence[Record]) -> str:
     parts += [plural(locks, "lock")] if locks else []
     return (
         f"Ghosts served {' and '.join(parts)}: no origin waited there for its target to call MPI."
+    )
+
+
+def moved(records: Sequence[Record]) -> str:
+    """What went by ghosts, which is not tracked; empty if nothing did."""
+    messages = int(total(records, "p2p_offloaded") + total(records, "p2p_near"))
+    collectives = int(total(records, "coll_moved"))
+    if not messages + collectives:
+        return ""
+    parts = [plural(messages, "message")] if messages else []
+    parts += [plural(collectives, "collective call")] if collectives else []
+    return (
+        f"{' and '.join(parts)} went by ghosts: "
+        "nothing waited there for its sender's next call of MPI."
     )
 
 
@@ -140,6 +155,8 @@ def is_without_gain_here(records: Sequence[Record]) -> bool:
     hosts = {r.host for r in records}
     is_elsewhere = len(hosts) != 1 or "" in hosts
     if not was_wanted or is_elsewhere or any(r.windows_redirected for r in records):
+        return False
+    if moved(records):
         return False
     found = gain(records)
     return found is None or found.saved_s < SMALL_SHARE * wall_of(records)
@@ -209,19 +226,28 @@ def ghost_lines(records: Sequence[Record]) -> list[str]:
 
 def message_lines(records: Sequence[Record]) -> list[str]:
     """Who moved large messages, where ghosts were asked to."""
-    moved = int(total(records, "p2p_offloaded"))
+    count = int(total(records, "p2p_offloaded"))
     if reasons := sorted({str(r.p2p_reason) for r in records if r.p2p_reason}):
         # of the others it says only that another process cannot
         own = [one for one in reasons if one != "another process declines"] or reasons
-        return [f"The MPI moved all messages: {own[0]}."]
+        return [f"The MPI moved all messages: {own[0]}.", *collective_lines(records)]
     if not any(r.p2p == "ghost" for r in records):
-        return []
+        return collective_lines(records)
     size = size_text(total(records, "p2p_offloaded_bytes"))
-    line = f"The ghosts moved {plural(moved, 'message')}" + (f", {size}" if moved else "")
+    line = f"The ghosts moved {plural(count, 'message')}" + (f", {size}" if count else "")
     if near := int(total(records, "p2p_near")):
         size = size_text(total(records, "p2p_near_bytes"))
         line += f"; receivers read {plural(near, 'message')} within a node, {size}"
-    return [f"{line}."]
+    return [f"{line}.", *collective_lines(records)]
+
+
+def collective_lines(records: Sequence[Record]) -> list[str]:
+    """Which nonblocking collectives ghosts made."""
+    calls = int(total(records, "coll_moved"))
+    if not calls:
+        return []
+    size = size_text(total(records, "coll_moved_bytes"))
+    return [f"The ghosts made {plural(calls, 'call')} of nonblocking collectives, {size}."]
 
 
 def helper_lines(records: Sequence[Record]) -> list[str]:

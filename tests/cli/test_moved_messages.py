@@ -25,3 +25,21 @@ def test_summary_says_who_moved_messages() -> None:
     said = "\n".join(summarise([declined, crowded]))
     assert "The MPI moved all messages: ghosts share cores with the program." in said
     assert "messages" not in "\n".join(summarise([{**one, "p2p": "thread"}]))
+
+
+def test_summary_begins_with_what_went_by_ghosts() -> None:
+    """That is not tracked: it is no case of nothing to gain."""
+    one = {"rank": 0, "size": 1, "engine": "thread", "ghost": 1, "wall_s": 2.0, "host": "n0"}
+    assert summarise([one])[0].startswith("Nothing to gain: nothing was pending")
+    assert outcome.is_without_gain_here([Record.of({**one, "declined": {"no core": 1}})])
+    for more, said in (
+        ({"p2p": "ghost", "p2p_offloaded": 3}, "3 messages"),
+        ({"p2p": "ghost", "p2p_offloaded": 3, "p2p_near": 2, "coll_moved": 1}, "5 messages and 1"),
+        ({"coll_moved": 2, "coll_moved_bytes": 1 << 20}, "2 collective calls"),
+    ):
+        lines = summarise([{**one, **more}])
+        assert lines[0].startswith(said)
+        assert "othing to gain" not in "\n".join(lines)
+        told = Record.of({**one, **more, "declined": {"no core": 1}})
+        assert not outcome.is_without_gain_here([told])
+    assert "The ghosts made 2 calls of nonblocking collectives, 1.0 MiB." in lines
