@@ -137,6 +137,11 @@ def little_waited(records: Sequence[Record]) -> str:
         return f"{plural(len(records), 'rank')} left a record."
     of_run = f"{waited:.2f} s of {wall:.2f} s ({share(waited, wall)})"
     if waited < SMALL_SHARE * wall:
+        if any(r.exposures for r in records):
+            return (
+                "What one-sided operations waited for is not known. `headway profile` says it; "
+                "ghosts (`--ghosts 1`) may serve them."
+            )
         return f"Nothing to gain: the ranks waited less than 1 % of {wall:.2f} s for requests."
     if gain(records):
         return (

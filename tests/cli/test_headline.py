@@ -214,6 +214,10 @@ ENDS = {
         {**JUDGED, "judged_windows": 0, "blocked_ns": MS},
         "Nothing to gain: the ranks waited less than 1 % of 2.00 s for requests.",
     ),
+    "one-sided": (
+        {**JUDGED, "judged_windows": 0, "blocked_ns": MS, "exposures": 3},
+        "What one-sided operations waited for is not known. `headway profile` says it;",
+    ),
     "nothing pending": (
         {"engine": "thread", "wall_s": 2.0, "eager_limit_bytes": 1 << 17},
         "Nothing to gain: nothing was pending that needs progress (messages of 128.0 KiB or more",
