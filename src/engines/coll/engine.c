@@ -69,7 +69,7 @@ static void say(void)
         hw_log_note("ghosts make nonblocking collectives of %llu bytes and more",
                     (unsigned long long)hw_coll_opened.min_bytes);
     else if (hw_coll_opened.reason)
-        hw_log_note("HEADWAY_COLL=ghost: the MPI makes all collectives, because %s", hw_coll_opened.reason);
+        hw_log_note("HEADWAY_COLL=ghost: the MPI makes all collectives; %s", hw_coll_opened.reason);
 }
 
 const struct hw_engine hw_engine_coll = {

@@ -41,20 +41,20 @@ static const char *judge(const uint64_t *words)
 {
     int bits = TAG_BITS_MAX - (int)words[WORD_SHORT_TAGS];
     if (hw_world.node_count < 2)
-        return "all processes are on one node";
+        return "coll: all processes are on one node";
     if (words[WORD_THREADS])
-        return "a process has MPI_THREAD_MULTIPLE";
+        return "coll: a process has MPI_THREAD_MULTIPLE";
     if (words[WORD_DEVICES])
-        return "a process may have memory of a device";
+        return "coll: a process may have memory of a device";
     if (words[WORD_UNREACHED])
-        return "ghosts may not reach the memory of the processes that they serve";
+        return "coll: ghosts may not reach the memory of the processes that they serve";
     if (bits <= HW_COLL_SEQUENCE_BITS + HW_COLL_PHASE_BITS)
-        return "the MPI does not say how many tags it has";
+        return "coll: the MPI does not say how many tags it has";
     int comm_bits = bits - HW_COLL_SEQUENCE_BITS - HW_COLL_PHASE_BITS;
     hw_coll_opened.comm_count = 1u << (comm_bits < HW_COLL_COMM_BITS_MAX ? comm_bits : HW_COLL_COMM_BITS_MAX);
     hw_coll_opened.tag_count = 1 << bits;
     hw_coll_opened.min_bytes = words[WORD_BYTES];
-    return words[WORD_UNMADE] ? "a process has no memory for it" : NULL;
+    return words[WORD_UNMADE] ? "coll: a process has no memory for it" : NULL;
 }
 
 static void free_all(void)
@@ -79,7 +79,7 @@ static void open_all(void)
                                          [WORD_BYTES] = hw_ghost_offload_min_bytes(),
                                          [WORD_SHORT_TAGS] = (uint64_t)(TAG_BITS_MAX - tag_bits())};
     bool is_told = hw_bottom.Allreduce(own, words, WORDS, HW_UINT64_T, HW_MAX, hw_world.all) == MPI_SUCCESS;
-    hw_coll_opened.reason = is_told ? judge(words) : "the MPI fails";
+    hw_coll_opened.reason = is_told ? judge(words) : "coll: the MPI fails";
     hw_coll_opened.is_open = hw_coll_opened.reason == NULL;
     if (!hw_coll_opened.is_open)
         free_all();
