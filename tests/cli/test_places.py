@@ -17,6 +17,7 @@ import pytest
 from headway import main, outcome, records
 from headway.errors import HeadwayError
 from headway.mpi import elf, program
+from headway.record import endings
 from headway.record.table import Record
 from headway.report import runs
 from headway.run import command
@@ -97,6 +98,12 @@ def test_demo_is_for_who_has_reached_the_end(more: dict[str, object], is_told: b
     """A crash, or a rank without a record, is no occasion."""
     raw = {"engine": "off", "wall_s": 2.0, "size": 1, "host": "n0", "declined": {"no core": 1}}
     assert outcome.is_without_gain_here([Record.of({**raw, **more})]) == is_told
+
+
+def test_negative_codes_of_abort() -> None:
+    """MPI_Abort(MPI_COMM_WORLD, -1) is what many programs call."""
+    one = Record.of({"rank": 0, "wall_s": 0.5, "ending": "aborted", "ending_code": -1})
+    assert endings.lines([one]) == ["rank 0 called MPI_Abort with code -1 after 0.50 s"]
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

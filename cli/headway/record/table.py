@@ -496,7 +496,7 @@ class Record:
             cores=integer_or_none(raw, "cores"),
             eager_limit_bytes=integer(raw, "eager_limit_bytes"),
             ending=text(raw, "ending"),
-            ending_code=integer_or_none(raw, "ending_code"),
+            ending_code=integer_or_none(raw, "ending_code", -2147483648),
             wall_s=number(raw, "wall_s"),
             process_cpu_s=number(raw, "process_cpu_s"),
             thread_cpu_s=number(raw, "thread_cpu_s"),
