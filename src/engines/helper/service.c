@@ -20,7 +20,7 @@
 
 #include <stdlib.h>
 
-enum { OUTGOING_MAX = 64, TAG = 1 };
+enum { OUTGOING_MAX = 64, AHEAD_MAX = 16, TAG = 1 };
 
 static bool is_open;     /* alike at all processes */
 static MPI_Comm helpers; /* the ghosts in the order of hw_world.ghost_ranks; in user processes these */
@@ -37,24 +37,56 @@ static int user_count;
 static struct outgoing {
     struct hw_registry_notice notice;
     MPI_Request request;
+    struct way *confirms; /* of an MPI_Issend; else NULL */
 } * outgoing;
-static MPI_Request *incoming; /* by helper */
+static struct way {
+    struct outgoing *confirming; /* what its helper has not received yet; NULL: nothing */
+    int ahead;                   /* sent from it on */
+} * ways;                        /* by helper */
+static MPI_Request *incoming;    /* by helper */
 static struct hw_registry_notice *received;
 static bool *has_ended; /* by helper: its last notice came */
 
+static bool is_sent(struct outgoing *slot)
+{
+    int is_free = slot->request == HW_REQUEST_NULL;
+    if (!is_free && hw_bottom.Test(&slot->request, &is_free, HW_STATUS_IGNORE) != MPI_SUCCESS)
+        return false;
+    if (is_free && slot->confirms) {
+        slot->confirms->confirming = NULL;
+        slot->confirms = NULL;
+    }
+    return is_free;
+}
+
+static struct outgoing *find_room(void)
+{
+    for (int i = 0; i < OUTGOING_MAX; i++)
+        if (is_sent(&outgoing[i]))
+            return &outgoing[i];
+    return NULL;
+}
+
+/* Never far ahead of the receiver: libfabric's tcp holds back a connection that has brought 64 messages which
+ * nobody has received, and with them what an MPI_Win_free of both helpers waits for. The first send of each
+ * AHEAD_MAX is complete when it has been received. */
 static void send(const struct hw_registry_notice *notice, int place)
 {
-    for (int i = 0; i < OUTGOING_MAX; i++) {
-        int is_free = outgoing[i].request == HW_REQUEST_NULL;
-        if (!is_free && hw_bottom.Test(&outgoing[i].request, &is_free, HW_STATUS_IGNORE) != MPI_SUCCESS)
-            continue;
-        if (!is_free)
-            continue;
-        outgoing[i].notice = *notice;
-        if (hw_bottom.Isend(&outgoing[i].notice, sizeof *notice, HW_BYTE, place, TAG, helpers,
-                            &outgoing[i].request) != MPI_SUCCESS)
-            outgoing[i].request = HW_REQUEST_NULL;
+    struct way *way = &ways[place];
+    bool is_ahead = way->confirming && !is_sent(way->confirming);
+    struct outgoing *slot = is_ahead && way->ahead == AHEAD_MAX ? NULL : find_room();
+    if (slot == NULL)
         return;
+    slot->notice = *notice;
+    if ((is_ahead ? hw_bottom.Isend : hw_bottom.Issend)(&slot->notice, sizeof *notice, HW_BYTE, place, TAG,
+                                                        helpers, &slot->request) != MPI_SUCCESS) {
+        slot->request = HW_REQUEST_NULL;
+        return;
+    }
+    way->ahead = is_ahead ? way->ahead + 1 : 1;
+    if (!is_ahead) {
+        way->confirming = slot;
+        slot->confirms = way;
     }
 }
 
@@ -191,10 +223,11 @@ static bool find_users(void)
     user_place_of = calloc((size_t)hw_world.size, sizeof *user_place_of);
     users = calloc((size_t)hw_world.own_node->process_count, sizeof *users);
     outgoing = calloc(OUTGOING_MAX, sizeof *outgoing);
+    ways = calloc((size_t)hw_world.ghost_count, sizeof *ways);
     incoming = calloc((size_t)hw_world.ghost_count, sizeof(MPI_Request));
     received = calloc((size_t)hw_world.ghost_count, sizeof *received);
     has_ended = calloc((size_t)hw_world.ghost_count, sizeof *has_ended);
-    if (!user_place_of || !users || !outgoing || !incoming || !received || !has_ended)
+    if (!user_place_of || !users || !outgoing || !ways || !incoming || !received || !has_ended)
         return false;
     own_place = hw_world_ghost_place(hw_world.rank);
     for (int i = 0; i < hw_world.size; i++) {
