@@ -4,6 +4,7 @@
 #include "objects/request.h"
 
 #include "base/atomic.h"
+#include "objects/request_poll.h"
 #include "real/quirks.h"
 
 #include <pthread.h>
@@ -24,7 +25,7 @@ struct slot {
     void *attachment;
 };
 
-enum { INITIAL_SLOT_COUNT = 64, MAX_COMPLETED_PER_POLL = 16 };
+enum { INITIAL_SLOT_COUNT = 64 };
 
 atomic_uint hw_request_known;
 atomic_uint hw_request_attached;
@@ -38,8 +39,6 @@ static uint32_t slot_mask;
 static uint32_t last_number;
 static uint32_t reserved;    /* entries to come */
 static uint32_t poll_cursor; /* where the next poll looks first; progress thread */
-
-static _Atomic int asking = HW_REQUEST_ASK; /* enum hw_request_asking */
 
 static uint32_t hash(MPI_Request handle)
 {
@@ -482,40 +481,37 @@ bool hw_request_forget(int count, const MPI_Request *requests)
     return is_any_attached;
 }
 
-void hw_request_allow_asking(enum hw_request_asking how) { hw_atomic_store_seq_cst(&asking, how); }
-
 /* Where MPI_Request_get_status would do harm: MPICH and Intel MPI lose the status of a complete persistent
  * request once it has seen it, and where it raises errors, the error handler of a window is nobody's care
  * (mpi/errors.h). */
-static bool must_ask_plainly(const struct slot *slot)
+static bool must_ask_plainly(const struct slot *slot, int how)
 {
-    return hw_atomic_load_seq_cst(&asking) == HW_REQUEST_ASK_NOT || slot->is_persistent ||
+    return how == HW_REQUEST_ASK_NOT || slot->is_persistent ||
            (HW_REAL_ASKING_RAISES && slot->kind == HW_REQUEST_RMA);
 }
 
 /* Some kinds only the program's own thread may ask about: a status call on ROMIO's generalized requests runs
  * its callbacks, and partitions may be marked ready at the same time. */
-static bool is_pollable(const struct slot *slot)
+static bool is_pollable(const struct slot *slot, int how)
 {
     if (slot->state != STATE_ACTIVE || !slot->is_followed || slot->kind == HW_REQUEST_PARTITIONED ||
         slot->kind == HW_REQUEST_IO)
         return false;
-    return hw_real_request_is_complete || !must_ask_plainly(slot);
+    return hw_real_request_is_complete || !must_ask_plainly(slot, how);
 }
 
-/* The next request to ask about. */
-static bool choose(MPI_Request *handle, bool *is_plainly)
+bool hw_request_choose(int how, MPI_Request *handle, bool *is_plainly)
 {
     bool is_found = false;
     pthread_mutex_lock(&table_lock);
     uint32_t count = slots ? slot_mask + 1 : 0;
     for (uint32_t i = 0; i < count && !is_found; i++) {
         struct slot *slot = &slots[(poll_cursor + i) & slot_mask];
-        if (!is_pollable(slot))
+        if (!is_pollable(slot, how))
             continue;
         poll_cursor = (uint32_t)(slot - slots);
         *handle = slot->handle;
-        *is_plainly = must_ask_plainly(slot);
+        *is_plainly = must_ask_plainly(slot, how);
         is_found = true;
     }
     pthread_mutex_unlock(&table_lock);
@@ -523,64 +519,13 @@ static bool choose(MPI_Request *handle, bool *is_plainly)
 }
 
 /* A callback may have forgotten it meanwhile. */
-static void mark_done(MPI_Request handle)
+void hw_request_mark_done(MPI_Request handle)
 {
     pthread_mutex_lock(&table_lock);
     struct slot *slot = find(handle);
     if (slot && slot->state == STATE_ACTIVE)
         set_state(slot, STATE_DONE);
     pthread_mutex_unlock(&table_lock);
-}
-
-/* Sets *has_polled if asking made progress. It does in the place of this very request, which no other poll
- * may reach (MPICH with several VCIs): so it is asked plainly only where it must be. */
-static bool ask(MPI_Request handle, bool is_plainly, bool *has_polled)
-{
-    if (is_plainly)
-        return hw_real_request_is_complete(handle) != 0;
-    int flag = 0;
-    int rc = hw_bottom.Request_get_status(handle, &flag, HW_STATUS_IGNORE);
-    /* An error belongs to the program: it will see it at its own door. Nothing left to progress. */
-    bool is_complete = rc != MPI_SUCCESS || flag;
-    *has_polled = !is_complete;
-    return is_complete;
-}
-
-/* Of the two communicators at which asking may raise an error. Nobody else is in MPI. */
-static void set_handlers(MPI_Errhandler handler)
-{
-    hw_bottom.Comm_set_errhandler(HW_COMM_WORLD, handler);
-    hw_bottom.Comm_set_errhandler(HW_COMM_SELF, handler);
-}
-
-static int ask_about_all(bool *has_polled)
-{
-    int completed = 0;
-    MPI_Request handle;
-    bool is_plainly;
-    while (completed < MAX_COMPLETED_PER_POLL && choose(&handle, &is_plainly) &&
-           ask(handle, is_plainly, has_polled)) {
-        mark_done(handle);
-        completed++;
-    }
-    if (completed == MAX_COMPLETED_PER_POLL)
-        *has_polled = true;
-    return completed;
-}
-
-int hw_request_poll(bool *has_polled)
-{
-    int how = hw_atomic_load_seq_cst(&asking);
-    *has_polled = false;
-    /* Where the MPI can be asked without raising errors, handlers are no reason not to ask. */
-    if (how == HW_REQUEST_ASK_NOT && !hw_real_request_is_complete)
-        return 0;
-    if (how != HW_REQUEST_ASK_MUTED)
-        return ask_about_all(has_polled);
-    set_handlers(HW_ERRORS_RETURN);
-    int completed = ask_about_all(has_polled);
-    set_handlers(HW_ERRORS_ARE_FATAL);
-    return completed;
 }
 
 void hw_request_fork_prepare(void) { pthread_mutex_lock(&table_lock); }
