@@ -165,7 +165,8 @@ int hw_guarded_amend(struct hw_request_taken *taken, const MPI_Request *requests
 {
     for (int i = 0; i < taken->count; i++) {
         struct hw_request_item *item = &taken->items[i];
-        bool is_complete = item->is_complete || requests[item->index] != item->handle;
+        bool is_complete =
+            item->is_complete || (!taken->is_borrowed && requests[item->index] != item->handle);
         if (item->guard == NULL || !is_complete)
             continue;
         int had = item->is_complete ? item->error : rc;

@@ -21,6 +21,7 @@ struct slot {
     uint8_t kind;
     bool is_persistent;
     bool is_followed;                     /* by the progress thread; else known for its attachment */
+    bool is_lent;                         /* TAKEN by hw_request_borrow */
     const struct hw_request_calls *calls; /* of its attachment; NULL: it has none */
     void *attachment;
 };
@@ -135,11 +136,17 @@ static struct owner owner_of(const struct slot *slot)
     return slot->state == STATE_EMPTY ? (struct owner){0} : (struct owner){slot->calls, slot->attachment};
 }
 
-/* Of an entry whose handle the MPI gives to another request. A guarded one is its door's to the end. */
+/* Of an entry whose handle the MPI gives to another request: what a door has is the door's to the end. */
 static struct owner owner_before(const struct slot *slot)
 {
-    bool is_held = slot->state == STATE_TAKEN && slot->calls && slot->calls->guard;
-    return is_held ? (struct owner){0} : owner_of(slot);
+    return slot->state == STATE_TAKEN ? (struct owner){0} : owner_of(slot);
+}
+
+/* Whether a door has the attachment that completes the request. Only that door may: so a handle that comes
+ * to another one, or is to be freed, is of a later request, to which the MPI gave it. */
+static bool is_held(const struct slot *slot)
+{
+    return slot->state == STATE_TAKEN && slot->calls && !slot->is_lent;
 }
 
 /* Without the lock. */
@@ -239,7 +246,7 @@ void hw_request_forget_taken(MPI_Request request)
 {
     pthread_mutex_lock(&table_lock);
     struct slot *slot = request == HW_REQUEST_NULL ? NULL : find(request);
-    if (slot && slot->state == STATE_TAKEN && slot->calls && slot->calls->guard)
+    if (slot && slot->state == STATE_TAKEN && slot->calls)
         erase(slot); /* its door tells the attachment */
     pthread_mutex_unlock(&table_lock);
 }
@@ -281,7 +288,7 @@ bool hw_request_abandon(MPI_Request *request)
     MPI_Request handle = *request;
     pthread_mutex_lock(&table_lock);
     struct slot *slot = handle == HW_REQUEST_NULL ? NULL : find(handle);
-    if (slot && slot->state >= STATE_ACTIVE && slot->calls) {
+    if (slot && slot->state >= STATE_ACTIVE && slot->calls && !is_held(slot)) {
         owner = owner_of(slot);
         erase(slot);
     }
@@ -350,6 +357,7 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
     taken->count = taken->followed = taken->attached = taken->guarded = 0;
     taken->error = MPI_SUCCESS;
     taken->is_short = false;
+    taken->is_borrowed = !takes_over;
     taken->elsewhere = NULL;
     taken->capacity = (int)(sizeof taken->inline_items / sizeof taken->inline_items[0]);
     taken->items = taken->inline_items;
@@ -367,8 +375,11 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
             }
             continue;
         }
+        if (is_held(slot))
+            continue;
         if (slot->state == STATE_TAKEN)
             slot->number = ++last_number; /* what the other door gives back is void */
+        slot->is_lent = !takes_over;
         if (remember(taken, i, slot))
             set_state(slot, STATE_TAKEN);
         else if (slot->calls)
@@ -397,10 +408,11 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
     const struct hw_request_calls *calls = item->calls;
     item->calls = NULL;
     struct slot *slot = find(item->handle);
+    /* Whose call completes nothing may see in the array what another door has completed. */
+    bool is_complete = item->is_complete || (!taken->is_borrowed && request != item->handle);
     /* Another door took it over, or the MPI gave the handle to another thread's new request. */
-    bool is_complete = item->is_complete || request != item->handle;
     if (!slot || slot->state != STATE_TAKEN || slot->number != item->number) {
-        if (item->guard && is_complete && (!slot || slot->attachment != item->guarded)) {
+        if (calls && is_complete && !taken->is_borrowed) {
             item->calls = calls;
             item->attachment = item->guarded;
             item->is_gone = true;
@@ -415,7 +427,7 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
         item->error = taken->error;
     item->calls = calls;
     item->attachment = slot->attachment;
-    item->is_gone = !slot->is_persistent || request != item->handle;
+    item->is_gone = !slot->is_persistent || (!taken->is_borrowed && request != item->handle);
     if (item->is_gone)
         erase(slot);
     else
@@ -443,7 +455,7 @@ void hw_request_drop(int count, const MPI_Request *requests)
         struct owner owner = {0};
         pthread_mutex_lock(&table_lock);
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
-        if (slot) {
+        if (slot && !is_held(slot)) {
             owner = owner_of(slot);
             erase(slot);
         }

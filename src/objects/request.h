@@ -142,9 +142,10 @@ bool hw_request_abandon(MPI_Request *request);
  * are about. */
 int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes);
 
-/* After a successful post of a request that nobody enters. The MPI may have given it the handle of a guarded
- * one that another thread's door still has: that is over, and the door's alone, so a call about the new one
- * must not find it. */
+/* After a successful post of a request that nobody enters. The MPI may have given it the handle of one
+ * with an attachment that another thread's door still has: that is over, and the door's alone, so a call
+ * about the new one must not find it. Doors that complete requests need not be told: they leave alone what
+ * another one has. */
 void hw_request_forget_taken(MPI_Request request);
 static inline void hw_request_leave_out(MPI_Request request)
 {
@@ -158,9 +159,10 @@ struct hw_request_taken {
     int capacity;
     int followed; /* those not followed are known for their attachments alone */
     int attached;
-    int guarded;   /* of them, those with a guard */
-    int error;     /* what the door says of those that it does not mark */
-    bool is_short; /* no memory to take all that are attached: the door must not go on */
+    int guarded;      /* of them, those with a guard */
+    int error;        /* what the door says of those that it does not mark */
+    bool is_short;    /* no memory to take all that are attached: the door must not go on */
+    bool is_borrowed; /* by hw_request_borrow */
     /* Of hw_request_borrow: a guarded one that another door has; NULL: none. */
     const struct hw_request_guard *elsewhere;
     void *elsewhere_guarded;
@@ -179,7 +181,8 @@ struct hw_request_taken {
 };
 
 /* Takes the known, active requests of the array, for a door that may complete them: from another door, too,
- * which cancels or asks. Returns true if it took any; only then must hw_request_return follow. */
+ * which cancels or asks. One with an attachment that is in a door which completes it is not the one meant.
+ * Returns true if it took any; only then must hw_request_return follow. */
 bool hw_request_take(int count, const MPI_Request *requests, struct hw_request_taken *taken);
 
 /* The same for a door that completes nothing: leaves alone what another door has, whose it is. Of a guarded

@@ -341,6 +341,115 @@ static void a_handle_used_again_frees_what_it_had(void **state)
     assert_counts(1, 1, 1);
 }
 
+/* ---- a handle that the MPI gives out again, while the door of the thread that completes the one before has
+ * still to tell that one's attachment ---- */
+
+/* Takes a request that is complete, and whose handle is the MPI's again. */
+static void begin_door(struct hw_request_taken *taken, int number, MPI_Status *status)
+{
+    MPI_Request request = attach(number, false, false);
+    requests[number].is_complete = true;
+    assert_true(hw_request_take(1, &request, taken));
+    assert_int_equal(fake_wait(&request, status), MPI_SUCCESS);
+    hw_request_mark_complete(taken, 0, status, MPI_SUCCESS);
+}
+
+static void end_door(struct hw_request_taken *taken, int number)
+{
+    MPI_Request after = HW_REQUEST_NULL;
+    assert_int_equal(told[number].completed + told[number].freed + told[number].abandoned, 0);
+    hw_request_return(taken, &after);
+    assert_int_equal(told[number].completed, 1);
+    assert_int_equal(told[number].freed, 1);
+    assert_true(told[number].has_status);
+    assert_int_equal(wrong, 0);
+}
+
+static void given_out_again_to_one_entered(void **state)
+{
+    (void)state;
+    struct hw_request_taken taken;
+    MPI_Status status;
+    begin_door(&taken, 7, &status);
+    assert_true(hw_request_post(handle_of(7), HW_REQUEST_P2P, 1));
+    end_door(&taken, 7);
+    assert_counts(1, 1, 1);
+}
+
+static void given_out_again_to_one_with_an_attachment(void **state)
+{
+    (void)state;
+    static const struct hw_request_calls other_calls = {.freed = on_freed};
+    struct hw_request_taken taken;
+    MPI_Status status;
+    begin_door(&taken, 7, &status);
+    assert_true(hw_request_reserve());
+    hw_request_attach(handle_of(7),
+                      &(struct hw_request_attachment){.calls = &other_calls, .attachment = &told[8]});
+    end_door(&taken, 7);
+    assert_int_equal(told[8].freed, 0);
+    assert_counts(1, 0, 0);
+}
+
+/* Its post may say so or not: many make the real call alone. */
+static void given_out_again_to_one_left_out(void **state)
+{
+    (void)state;
+    struct hw_request_taken taken, other;
+    MPI_Request request = handle_of(7);
+    MPI_Status status;
+    for (int is_told = 0; is_told < 2; is_told++) {
+        begin_door(&taken, 7, &status);
+        if (is_told)
+            hw_request_leave_out(request);
+        assert_false(hw_request_take(1, &request, &other));
+        end_door(&taken, 7);
+        assert_counts(0, 0, 0);
+    }
+}
+
+static void given_out_again_and_freed(void **state)
+{
+    (void)state;
+    struct hw_request_taken taken;
+    MPI_Status status;
+    MPI_Request request = handle_of(7);
+    begin_door(&taken, 7, &status);
+    requests[7].is_live = true;
+    assert_int_equal(hw_request_free(&request), MPI_SUCCESS);
+    assert_false(requests[7].is_live); /* by the MPI */
+    end_door(&taken, 7);
+    begin_door(&taken, 7, &status);
+    request = handle_of(7);
+    hw_request_drop(1, &request);
+    end_door(&taken, 7);
+    assert_counts(0, 0, 0);
+}
+
+/* A thread that cancels what another one waits for ends its call after that one, with the same variable. */
+static void cancelled_and_completed_is_told_once(void **state)
+{
+    (void)state;
+    static const struct hw_request_guard guard;
+    static const struct hw_request_calls guarded_calls = {
+        .completed = on_completed, .freed = on_freed, .guard = &guard};
+    struct hw_request_taken by_cancel, by_wait;
+    MPI_Status status = {.MPI_TAG = 9};
+    MPI_Request request = handle_of(9);
+    assert_true(hw_request_reserve());
+    hw_request_attach(request,
+                      &(struct hw_request_attachment){.calls = &guarded_calls, .attachment = &told[9]});
+    assert_true(hw_request_borrow(1, &request, &by_cancel));
+    assert_true(hw_request_take(1, &request, &by_wait));
+    request = HW_REQUEST_NULL;
+    hw_request_mark_complete(&by_wait, 0, &status, MPI_SUCCESS);
+    hw_request_return(&by_wait, &request);
+    hw_request_return(&by_cancel, &request);
+    assert_int_equal(told[9].completed, 1);
+    assert_int_equal(told[9].freed, 1);
+    assert_counts(0, 0, 0);
+}
+
 /* ---- random programs
  * ---------------------------------------------------------------------------------------
  */
@@ -463,6 +572,11 @@ int main(void)
         cmocka_unit_test_setup(asked_and_completed_is_told_once, use_fakes),
         cmocka_unit_test_setup(nested_doors_go_to_the_hook, use_fakes),
         cmocka_unit_test_setup(a_handle_used_again_frees_what_it_had, use_fakes),
+        cmocka_unit_test_setup(given_out_again_to_one_entered, use_fakes),
+        cmocka_unit_test_setup(given_out_again_to_one_with_an_attachment, use_fakes),
+        cmocka_unit_test_setup(given_out_again_to_one_left_out, use_fakes),
+        cmocka_unit_test_setup(given_out_again_and_freed, use_fakes),
+        cmocka_unit_test_setup(cancelled_and_completed_is_told_once, use_fakes),
         cmocka_unit_test_setup(random_programs, use_fakes),
         cmocka_unit_test_setup(threads_with_requests_of_their_own, use_fakes),
     };
