@@ -7,8 +7,10 @@
 void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     uint64_t bytes;
-    if (!hw_track_wants(count, datatype, &bytes))
+    if (!hw_track_wants(count, datatype, &bytes)) {
+        hw_request_leave_out(*request);
         return;
+    }
     HW_COUNT(tracked_persistent);
     hw_request_define(*request, HW_REQUEST_P2P, bytes);
 }

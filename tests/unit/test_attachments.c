@@ -3,6 +3,7 @@
  * returns, with a status even where the program wants none; and what the program gets is what the MPI said.
  */
 #include "hooks.h"
+#include "mpi/track.h"
 #include "progress/inside.h"
 #include "request_tests.h"
 
@@ -368,24 +369,17 @@ static void end_door(struct hw_request_taken *taken, int number)
 static void given_out_again_to_one_entered(void **state)
 {
     (void)state;
+    static const struct hw_request_calls other_calls = {.freed = on_freed};
+    const struct hw_request_attachment other = {.calls = &other_calls, .attachment = &told[8]};
     struct hw_request_taken taken;
     MPI_Status status;
     begin_door(&taken, 7, &status);
     assert_true(hw_request_post(handle_of(7), HW_REQUEST_P2P, 1));
     end_door(&taken, 7);
     assert_counts(1, 1, 1);
-}
-
-static void given_out_again_to_one_with_an_attachment(void **state)
-{
-    (void)state;
-    static const struct hw_request_calls other_calls = {.freed = on_freed};
-    struct hw_request_taken taken;
-    MPI_Status status;
     begin_door(&taken, 7, &status);
     assert_true(hw_request_reserve());
-    hw_request_attach(handle_of(7),
-                      &(struct hw_request_attachment){.calls = &other_calls, .attachment = &told[8]});
+    hw_request_attach(handle_of(7), &other);
     end_door(&taken, 7);
     assert_int_equal(told[8].freed, 0);
     assert_counts(1, 0, 0);
@@ -426,19 +420,40 @@ static void given_out_again_and_freed(void **state)
     assert_counts(0, 0, 0);
 }
 
+static MPI_Request attach_guarded(int number)
+{
+    static const struct hw_request_guard guard;
+    static const struct hw_request_calls guarded_calls = {
+        .completed = on_completed, .freed = on_freed, .guard = &guard};
+    assert_true(hw_request_reserve());
+    hw_request_attach(handle_of(number),
+                      &(struct hw_request_attachment){.calls = &guarded_calls, .attachment = &told[number]});
+    return handle_of(number);
+}
+
+/* A cancel of such a one has to go to the MPI. */
+static void given_out_again_to_a_small_persistent_one(void **state)
+{
+    (void)state;
+    struct hw_request_taken taken, other;
+    MPI_Status status = {.MPI_TAG = 9};
+    MPI_Request request = attach_guarded(9);
+    assert_true(hw_request_take(1, &request, &taken));
+    hw_request_mark_complete(&taken, 0, &status, MPI_SUCCESS);
+    hw_persistent_posted(1, MPI_CHAR, &request);
+    assert_false(hw_request_borrow(1, &request, &other));
+    assert_null(other.elsewhere);
+    end_door(&taken, 9);
+    assert_counts(0, 0, 0);
+}
+
 /* A thread that cancels what another one waits for ends its call after that one, with the same variable. */
 static void cancelled_and_completed_is_told_once(void **state)
 {
     (void)state;
-    static const struct hw_request_guard guard;
-    static const struct hw_request_calls guarded_calls = {
-        .completed = on_completed, .freed = on_freed, .guard = &guard};
     struct hw_request_taken by_cancel, by_wait;
     MPI_Status status = {.MPI_TAG = 9};
-    MPI_Request request = handle_of(9);
-    assert_true(hw_request_reserve());
-    hw_request_attach(request,
-                      &(struct hw_request_attachment){.calls = &guarded_calls, .attachment = &told[9]});
+    MPI_Request request = attach_guarded(9);
     assert_true(hw_request_borrow(1, &request, &by_cancel));
     assert_true(hw_request_take(1, &request, &by_wait));
     request = HW_REQUEST_NULL;
@@ -573,9 +588,9 @@ int main(void)
         cmocka_unit_test_setup(nested_doors_go_to_the_hook, use_fakes),
         cmocka_unit_test_setup(a_handle_used_again_frees_what_it_had, use_fakes),
         cmocka_unit_test_setup(given_out_again_to_one_entered, use_fakes),
-        cmocka_unit_test_setup(given_out_again_to_one_with_an_attachment, use_fakes),
         cmocka_unit_test_setup(given_out_again_to_one_left_out, use_fakes),
         cmocka_unit_test_setup(given_out_again_and_freed, use_fakes),
+        cmocka_unit_test_setup(given_out_again_to_a_small_persistent_one, use_fakes),
         cmocka_unit_test_setup(cancelled_and_completed_is_told_once, use_fakes),
         cmocka_unit_test_setup(random_programs, use_fakes),
         cmocka_unit_test_setup(threads_with_requests_of_their_own, use_fakes),

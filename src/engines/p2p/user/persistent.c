@@ -194,9 +194,13 @@ int hw_p2p_send_init(const struct hw_p2p_sent *sent, hw_p2p_real_send *real_init
     if (request == NULL || hw_p2p_transfer_is_small(sent) || hw_p2p_transfer_refuses(sent))
         return HW_DECLINES;
     int rc = real_init(sent->buf, sent->count, sent->datatype, sent->dest, sent->tag, sent->comm, request);
-    struct persistent *persistent = rc == MPI_SUCCESS ? make(sent) : NULL;
-    if (persistent == NULL)
+    if (rc != MPI_SUCCESS)
         return rc;
+    struct persistent *persistent = make(sent);
+    if (persistent == NULL) {
+        hw_request_leave_out(*request);
+        return MPI_SUCCESS;
+    }
     hw_request_attach(*request, &(struct hw_request_attachment){
                                     .calls = &calls,
                                     .attachment = persistent,

@@ -9,6 +9,7 @@
 #include "engines/p2p/user/sealed_probes.h"
 #include "engines/p2p/user/sealed_requests.h"
 #include "objects/datatype/packed.h"
+#include "objects/request.h"
 #include "real/constants.h"
 
 #include <stdlib.h>
@@ -146,6 +147,8 @@ static int counted(struct hw_p2p_seal *seal, const struct hw_p2p_part *part, boo
 {
     if (rc == MPI_SUCCESS && hw_p2p_sealed_is_far(seal, part->peer))
         hw_p2p_sealed_count(seal, part, is_receive, true, *request);
+    else if (rc == MPI_SUCCESS)
+        hw_request_leave_out(*request);
     return rc;
 }
 

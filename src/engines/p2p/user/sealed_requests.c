@@ -386,8 +386,10 @@ void hw_p2p_sealed_count(struct hw_p2p_seal *seal, const struct hw_p2p_part *par
                          bool is_persistent, MPI_Request handle)
 {
     struct counted *counted = hw_request_reserve() ? malloc(sizeof *counted) : NULL;
-    if (counted == NULL)
+    if (counted == NULL) {
+        hw_request_leave_out(handle);
         return;
+    }
     hw_p2p_seal_hold(seal);
     *counted = (struct counted){.seal = seal, .peer = part->peer, .tag = part->tag, .is_receive = is_receive};
     hw_request_attach(handle, &(struct hw_request_attachment){.calls = is_persistent ? &persistent_count_calls
