@@ -38,8 +38,9 @@ void hw_ghost_channel_close(void)
 int hw_ghost_tell(int ghost, const struct hw_ghost_command *command)
 {
     const struct hw_world_process *process = &hw_world.processes[ghost];
-    hw_atomic_add_relaxed(&told[hw_world.nodes[process->node].first_ghost + process->local_index], 1);
     int rc = hw_bottom.Send(command, sizeof *command, HW_BYTE, ghost, HW_GHOST_TAG_COMMAND, hw_world.all);
+    if (rc == MPI_SUCCESS) /* the ghost waits for so many */
+        hw_atomic_add_relaxed(&told[hw_world.nodes[process->node].first_ghost + process->local_index], 1);
     if (process->node == hw_world_own_node())
         hw_ghost_bell_ring(hw_ghost_bell_of(process->local_index));
     return rc;

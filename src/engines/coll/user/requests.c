@@ -56,9 +56,15 @@ static int hand_over(const struct hw_coll_posted *posted, MPI_Request *request)
     int rc = hw_bottom.Irecv(NULL, 0, HW_BYTE, ghost, tag, hw_coll_opened.comm, request);
     if (rc != MPI_SUCCESS)
         return rc;
+    rc = hw_ghost_tell(ghost, &command);
+    if (rc != MPI_SUCCESS) { /* nobody will answer */
+        hw_bottom.Cancel(request);
+        hw_bottom.Wait(request, HW_STATUS_IGNORE);
+        return rc;
+    }
     HW_COUNT(coll_moved);
     HW_COUNT_ADD(coll_moved_bytes, posted->bytes);
-    return hw_ghost_tell(ghost, &command);
+    return MPI_SUCCESS;
 }
 
 static void give_up(struct copies *copies, bool has_reserved, struct hw_coll_buffer *sent,
