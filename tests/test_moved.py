@@ -67,6 +67,18 @@ def test_datatypes(mpi: Mpi, tmp_path: Path) -> None:
     assert "p2p: of a datatype with many small blocks" in reasons
 
 
+@matrix.quick(matrix.on("mpich5"))
+@pytest.mark.parametrize("how", ["tickets", "sealed"])
+def test_errors_of_freed_communicators(mpi: Mpi, how: str, tmp_path: Path) -> None:
+    """At the handler that it had; MPICH 4.0 tells that of MPI_COMM_WORLD, plain too."""
+    program = support.compile_program(mpi, "moved_freed", [support.PROGRAMS / "moved_freed.c"])
+    cases = 3 if mpi.name == "mpich4" else 4
+    argv = [str(program), how, *(["world"] if cases == 3 else [])]
+    records = two_nodes.same_output(mpi, argv, tmp_path, environment=MOVED)
+    counter = "p2p_tickets" if how == "tickets" else "p2p_sealed_sends"
+    assert total(records, counter) == 2 * cases
+
+
 @matrix.quick(lambda mpi, cores: mpi.name == "mpich5" and cores == 1)
 @pytest.mark.parametrize("cores", [0, 1], ids=["own", "shared"])
 def test_auto(mpi: Mpi, cores: int, tmp_path: Path) -> None:

@@ -185,6 +185,9 @@ struct hw_engine {
      */
     void (*goes)(void);
 
+    /* The program is about to free a communicator. Any thread, inside the hook. */
+    void (*comm_frees)(MPI_Comm comm);
+
     /* A blocking call that is no door is about to return to the program; timed because the engine asked for
      * it (progress/inside.h). Any thread, inside the entry. */
     void (*blocked)(uint64_t began_ns);
@@ -277,6 +280,9 @@ static inline void hw_engines_post_rma(MPI_Count count, MPI_Datatype type, MPI_R
     HW_COUNT(tracked_rma);
     hw_engines_post(HW_REQUEST_RMA, hw_engines_bytes(count, type), false, request);
 }
+
+/* Tells those that are asked. */
+void hw_engines_comm_frees(MPI_Comm comm);
 
 static inline void hw_engines_waits(void) { HW_ENGINES_TELL(waits); }
 

@@ -98,6 +98,14 @@ static void at_exit(void)
             table[i]->abandon();
 }
 
+void hw_engines_comm_frees(MPI_Comm comm)
+{
+    const struct hw_engine *engine;
+    for (int i = 0; (engine = hw_atomic_load_acquire(&asked[i])) != NULL; i++)
+        if (engine->comm_frees)
+            engine->comm_frees(comm);
+}
+
 void hw_engines_prepare(void) { EACH(prepare); }
 
 void hw_engines_join(int level, bool is_session) { EACH(joined, level, is_session); }

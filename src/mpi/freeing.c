@@ -6,6 +6,7 @@
  * it lives on. */
 #include "mpi/freeing.h"
 #include "base/atomic.h"
+#include "engines/engine.h"
 #include "hooks.h"
 #include "mpi/track.h"
 #include "mpi/world_callbacks.h"
@@ -129,7 +130,10 @@ typedef int free_comm_function(MPI_Comm *comm);
 /* Where the MPI refuses, setting the mark again deletes its old value. */
 static int free_comm(free_comm_function *real_free, MPI_Comm *comm)
 {
-    bool is_held = comm && *comm != HW_COMM_NULL && hold(COMM, (uintptr_t)*comm);
+    bool is_there = comm && *comm != HW_COMM_NULL;
+    if (is_there)
+        hw_engines_comm_frees(*comm);
+    bool is_held = is_there && hold(COMM, (uintptr_t)*comm);
     int rc = real_free(comm);
     if (is_held && *comm != HW_COMM_NULL)
         mark(COMM, (uintptr_t)*comm);

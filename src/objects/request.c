@@ -540,6 +540,16 @@ void hw_request_mark_done(MPI_Request handle)
     pthread_mutex_unlock(&table_lock);
 }
 
+void hw_request_visit(const struct hw_request_calls *calls, void (*visit)(void *attachment, void *context),
+                      void *context)
+{
+    pthread_mutex_lock(&table_lock);
+    for (uint32_t i = 0; slots && i <= slot_mask; i++)
+        if (slots[i].state != STATE_EMPTY && slots[i].calls == calls)
+            visit(slots[i].attachment, context);
+    pthread_mutex_unlock(&table_lock);
+}
+
 void hw_request_fork_prepare(void) { pthread_mutex_lock(&table_lock); }
 void hw_request_fork_release(void) { pthread_mutex_unlock(&table_lock); }
 

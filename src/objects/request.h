@@ -250,6 +250,10 @@ static inline void hw_request_nameless_end(unsigned count)
     hw_atomic_sub_seq_cst(&hw_request_outstanding, count);
 }
 
+/* Each attachment with these calls. The tracker is locked: no calls of it, nor of MPI. */
+void hw_request_visit(const struct hw_request_calls *calls, void (*visit)(void *attachment, void *context),
+                      void *context);
+
 /* Holds every lock of the tracker across fork(2), and releases it in parent and child. */
 void hw_request_fork_prepare(void);
 void hw_request_fork_release(void);

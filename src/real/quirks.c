@@ -30,6 +30,7 @@ static bool is_intel(void)
     return strncmp(hw_real_detect_version(), intel, sizeof intel - 1) == 0;
 }
 
+bool hw_real_raises_requests_at_world(void) { return is_mpich_4_0(); }
 bool hw_real_raises_at_world(void) { return is_mpich_4_0() || is_intel(); }
 
 bool hw_real_confuses_windows(void)

@@ -61,6 +61,9 @@ enum {
  * of others it is not known. */
 bool hw_real_raises_at_world(void);
 
+/* True where the error of a request is raised at MPI_COMM_WORLD, whatever its communicator: MPICH 4.0. */
+bool hw_real_raises_requests_at_world(void);
+
 /* True where MPI_Finalize ends though another process of the job has died, if the launcher lets the job go
  * on: Open MPI, started with --enable-recovery. Hydra ends the job in any case but for Intel's
  * (-disable-auto-cleanup), and with that MPI_Finalize of Intel MPI waits for the dead. */

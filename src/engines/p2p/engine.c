@@ -19,6 +19,8 @@
 #include "engines/p2p/user/transfer.h"
 #include "engines/p2p/user/turns.h"
 #include "ghost/offload.h"
+#include "objects/request.h"
+#include "progress/inside.h"
 #include "real/constants.h"
 #include "world/members.h"
 
@@ -79,6 +81,15 @@ static void look_after(void)
     hw_p2p_sealed_requests_look_after();
 }
 
+/* Their errors are raised at its handler as it is now. */
+static void comm_frees(MPI_Comm comm)
+{
+    if (hw_atomic_load_relaxed(&hw_request_attached) == 0 && !hw_inside_wants(HW_INSIDE_GOES_MOVED))
+        return;
+    hw_p2p_receiving_comm_frees(comm);
+    hw_p2p_sealed_requests_comm_frees(comm);
+}
+
 static void stop(void)
 {
     hw_engines_end(&hw_engine_p2p);
@@ -127,6 +138,7 @@ const struct hw_engine hw_engine_p2p = {
     .p2p = &hw_p2p_sealed_calls,
     .communicator = &hw_p2p_communicator_calls,
     .goes = look_after,
+    .comm_frees = comm_frees,
     .describe = describe,
     .say = say,
 };

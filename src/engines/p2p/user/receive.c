@@ -29,7 +29,7 @@ void hw_p2p_receive_begin(struct hw_p2p_receive *receive, uintptr_t memory, MPI_
     receive->memory = memory;
     receive->count = count;
     receive->type = type;
-    receive->comm = comm;
+    receive->comm = receive->hearer = comm;
     receive->is_basic = hw_real_type_is_basic(type, &receive->size);
     if (receive->is_basic)
         return;
@@ -136,7 +136,7 @@ static bool deliver(const struct hw_p2p_receive *receive, const struct hw_p2p_en
 
 static int raise(const struct hw_p2p_receive *receive, int error)
 {
-    hw_bottom.Comm_call_errhandler(receive->comm == HW_COMM_NULL ? HW_COMM_WORLD : receive->comm, error);
+    hw_bottom.Comm_call_errhandler(receive->hearer == HW_COMM_NULL ? HW_COMM_WORLD : receive->hearer, error);
     return error;
 }
 

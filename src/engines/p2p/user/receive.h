@@ -31,7 +31,8 @@ struct hw_p2p_receive {
     MPI_Datatype type; /* ours where it is derived, for the program may free its own */
     uint64_t size;     /* of one */
     bool is_basic, is_ours;
-    MPI_Comm comm; /* null: not known */
+    MPI_Comm comm;   /* null: not known */
+    MPI_Comm hearer; /* of errors: comm, or in the place of one that was freed another (own.h) */
     enum hw_p2p_phase phase;
     struct hw_p2p_ticket ticket;
     struct hw_p2p_envelope envelope;

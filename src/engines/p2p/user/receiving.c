@@ -234,7 +234,7 @@ static int amend_one(struct hw_p2p_receiving *receiving, MPI_Status *status, int
         hw_bottom.Wait(&receiving->other, HW_STATUS_IGNORE);
     if (error != MPI_SUCCESS) {
         if (receive->envelope.is_there && receive->comm != HW_COMM_NULL)
-            hw_bottom.Comm_call_errhandler(receive->comm, error);
+            hw_bottom.Comm_call_errhandler(receive->hearer, error);
         return error;
     }
     if (status == NULL)
@@ -345,6 +345,42 @@ void hw_p2p_receiving_attach(struct hw_p2p_receiving *receiving, MPI_Request req
                                    .bytes = receive->count > 0 ? (uint64_t)receive->count * receive->size : 0,
                                    .is_persistent = receiving->is_persistent});
     enlist(receiving, request);
+}
+
+/* A communicator about to be freed, and who hears of errors in its place; null: that is not known yet. */
+struct freed_comm {
+    MPI_Comm comm, hearer;
+    bool is_used;
+};
+
+static void leave_comm(void *attachment, void *context)
+{
+    struct hw_p2p_receive *receive = &((struct hw_p2p_receiving *)attachment)->receive;
+    struct freed_comm *freed_comm = context;
+    if (receive->hearer != freed_comm->comm)
+        return;
+    freed_comm->is_used = true;
+    if (freed_comm->hearer != HW_COMM_NULL)
+        receive->hearer = freed_comm->hearer;
+}
+
+static void leave_all(struct freed_comm *freed_comm)
+{
+    hw_request_visit(&calls, leave_comm, freed_comm);
+    bool has_turn = hw_p2p_turn_begin();
+    for (struct hw_p2p_receiving *one = abandoned; one; one = one->next)
+        leave_comm(one, freed_comm);
+    hw_p2p_turn_end(has_turn);
+}
+
+void hw_p2p_receiving_comm_frees(MPI_Comm comm)
+{
+    struct freed_comm freed_comm = {.comm = comm, .hearer = HW_COMM_NULL};
+    leave_all(&freed_comm);
+    if (!freed_comm.is_used)
+        return;
+    freed_comm.hearer = hw_p2p_own_like(comm);
+    leave_all(&freed_comm);
 }
 
 void hw_p2p_receiving_serve(void)

@@ -28,4 +28,7 @@ void hw_p2p_receiving_serve(void);
 /* Receives that were freed while they were active. */
 void hw_p2p_receiving_look_after(void);
 
+/* The program is about to free a communicator: its receives that are pending tell their errors elsewhere. */
+void hw_p2p_receiving_comm_frees(MPI_Comm comm);
+
 #endif

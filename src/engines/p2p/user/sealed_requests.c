@@ -15,6 +15,7 @@
 struct sealed_request {
     struct hw_p2p_halves halves;
     MPI_Comm comm;
+    MPI_Comm hearer;   /* of errors: comm, or in the place of one that was freed another (own.h) */
     MPI_Status status; /* of the MPI's half */
     int error;         /* of the MPI's half, or of a start; raised */
     bool is_told;      /* MPI_Grequest_complete was called */
@@ -82,7 +83,7 @@ static int tell_status(struct sealed_request *request, MPI_Status *status)
         return error;
     error = received_error != MPI_SUCCESS ? received_error : sent_error;
     if (error != MPI_SUCCESS && !request->is_amended)
-        hw_p2p_sealed_raise(request->comm, error);
+        hw_p2p_sealed_raise(request->hearer, error);
     request->is_amended = true;
     return error;
 }
@@ -233,6 +234,41 @@ void hw_p2p_sealed_requests_close(void)
     }
 }
 
+/* A communicator about to be freed, and who hears of errors in its place; null: that is not known yet. */
+struct freed_comm {
+    MPI_Comm comm, hearer;
+    bool is_used;
+};
+
+static void leave_comm(void *attachment, void *context)
+{
+    struct sealed_request *request = attachment;
+    struct freed_comm *freed_comm = context;
+    if (request->hearer != freed_comm->comm)
+        return;
+    freed_comm->is_used = true;
+    if (freed_comm->hearer != HW_COMM_NULL)
+        request->hearer = freed_comm->hearer;
+}
+
+static void leave_all(struct freed_comm *freed_comm)
+{
+    hw_request_visit(&calls, leave_comm, freed_comm);
+    hw_request_visit(&persistent_calls, leave_comm, freed_comm);
+    for (struct sealed_request *one = abandoned; one; one = one->next)
+        leave_comm(one, freed_comm);
+}
+
+void hw_p2p_sealed_requests_comm_frees(MPI_Comm comm)
+{
+    struct freed_comm freed_comm = {.comm = comm, .hearer = HW_COMM_NULL};
+    leave_all(&freed_comm);
+    if (!freed_comm.is_used)
+        return;
+    freed_comm.hearer = hw_p2p_own_like(comm);
+    leave_all(&freed_comm);
+}
+
 /* ---- its begin -------------------------------------------------------------------------------------------
  */
 
@@ -254,7 +290,7 @@ static struct sealed_request *make(MPI_Comm comm)
         hw_p2p_sealed_raise(comm, MPI_ERR_NO_MEM);
         return NULL;
     }
-    request->comm = comm;
+    request->comm = request->hearer = comm;
     request->halves.real = request->handle = HW_REQUEST_NULL;
     return request;
 }
@@ -280,7 +316,7 @@ int hw_p2p_sealed_request(MPI_Comm comm, const struct hw_p2p_halves *halves, MPI
 
 int hw_p2p_sealed_end(MPI_Comm comm, const struct hw_p2p_halves *halves, MPI_Status *status)
 {
-    struct sealed_request request = {.halves = *halves, .comm = comm};
+    struct sealed_request request = {.halves = *halves, .comm = comm, .hearer = comm};
     wait_for(&request);
     int rc = tell_status(&request, status);
     drop_halves(&request);

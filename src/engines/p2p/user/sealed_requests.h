@@ -34,4 +34,7 @@ void hw_p2p_sealed_count(struct hw_p2p_seal *seal, const struct hw_p2p_part *par
 void hw_p2p_sealed_requests_look_after(void);
 void hw_p2p_sealed_requests_close(void);
 
+/* The program is about to free a communicator. */
+void hw_p2p_sealed_requests_comm_frees(MPI_Comm comm);
+
 #endif
