@@ -200,7 +200,10 @@ static void receive_way(int way, unsigned char *buffer, MPI_Status *status)
         MPI_Waitany(1, &request, &index, status);
         break;
     case 5:
+        status->MPI_ERROR = MPI_ERR_DIMS; /* which only calls with several statuses set */
         MPI_Mprobe(MPI_ANY_SOURCE, way, MPI_COMM_WORLD, &message, status);
+        if (status->MPI_ERROR != MPI_ERR_DIMS)
+            failures++, printf("mprobe: error %d\n", status->MPI_ERROR);
         MPI_Get_count(status, MPI_BYTE, &count);
         if (count != bytes)
             failures++, printf("mprobe: count %d\n", count);

@@ -268,7 +268,10 @@ static void receive_this_way(int way, unsigned char *buffer, int count, MPI_Stat
         MPI_Request_free(&request);
         break;
     case 3:
+        seen.MPI_ERROR = MPI_ERR_DIMS; /* which only calls with several statuses set */
         MPI_Mprobe(peer, tag, comm, &message, &seen);
+        if (seen.MPI_ERROR != MPI_ERR_DIMS)
+            printf("mprobe: error %d\n", seen.MPI_ERROR);
         MPI_Get_count(&seen, MPI_BYTE, &length);
         MPI_Mrecv(buffer, length, MPI_BYTE, &message, status);
         break;

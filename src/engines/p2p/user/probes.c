@@ -83,37 +83,44 @@ static int look_alone(int source, int tag, MPI_Comm comm, MPI_Message *message, 
     return message ? match(comm, message, status) : rc;
 }
 
-static int look(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+/* FLAG: NULL, or it does not wait. Whatever the MPI's calls do with it that this makes of one, the status's
+ * error is the program's: it is set by calls that return several statuses (MPI-4.1 section 3.2.5). */
+static int look(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-    MPI_Status own;
+    MPI_Status own = {0};
     if (status == HW_STATUS_IGNORE)
         status = &own;
-    return hw_p2p_takes_turns() ? look_again(source, tag, comm, message, status)
-                                : look_alone(source, tag, comm, message, status);
+    int rc, error = status->MPI_ERROR;
+    if (flag)
+        rc = look_once(source, tag, comm, flag, message, status);
+    else if (hw_p2p_takes_turns())
+        rc = look_again(source, tag, comm, message, status);
+    else
+        rc = look_alone(source, tag, comm, message, status);
+    status->MPI_ERROR = error;
+    return rc;
 }
 
 int hw_p2p_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    MPI_Status own;
-    if (!is_concerned(source, comm) || flag == NULL)
-        return HW_DECLINES;
-    return look_once(source, tag, comm, flag, NULL, status == HW_STATUS_IGNORE ? &own : status);
+    return is_concerned(source, comm) && flag ? look(source, tag, comm, flag, NULL, status) : HW_DECLINES;
 }
 
 int hw_p2p_improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-    MPI_Status own;
     if (!is_concerned(source, comm) || flag == NULL || message == NULL)
         return HW_DECLINES;
-    return look_once(source, tag, comm, flag, message, status == HW_STATUS_IGNORE ? &own : status);
+    return look(source, tag, comm, flag, message, status);
 }
 
 int hw_p2p_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return is_concerned(source, comm) ? look(source, tag, comm, NULL, status) : HW_DECLINES;
+    return is_concerned(source, comm) ? look(source, tag, comm, NULL, NULL, status) : HW_DECLINES;
 }
 
 int hw_p2p_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-    return is_concerned(source, comm) && message ? look(source, tag, comm, message, status) : HW_DECLINES;
+    if (!is_concerned(source, comm) || message == NULL)
+        return HW_DECLINES;
+    return look(source, tag, comm, NULL, message, status);
 }

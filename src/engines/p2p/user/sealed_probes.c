@@ -51,9 +51,10 @@ static void tell(MPI_Status *status, int source, int tag, uint64_t bytes)
 static int find(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm, MPI_Status *status,
                 enum found *found)
 {
-    int flag = 0;
+    int flag = 0, error = status->MPI_ERROR; /* the program's (probes.c) */
     *found = NOTHING;
     int rc = hw_real.Iprobe(source, tag, comm, &flag, status);
+    status->MPI_ERROR = error;
     if (rc != MPI_SUCCESS || (!flag && !has_unclaimed()))
         return rc;
     const struct hw_p2p_smalls *smalls = hw_p2p_seal_smalls(seal, source, tag);
@@ -72,7 +73,7 @@ static int find(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm, MP
 int hw_p2p_sealed_iprobe(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm, int *flag,
                          MPI_Status *status)
 {
-    MPI_Status own;
+    MPI_Status own = {0};
     enum found found;
     check(comm, source, tag);
     if (!hw_p2p_sealed_is_far(seal, source) || flag == NULL)
@@ -96,7 +97,7 @@ static int wait_for(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm
 
 int hw_p2p_sealed_probe(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    MPI_Status own;
+    MPI_Status own = {0};
     enum found found;
     check(comm, source, tag);
     if (!hw_p2p_sealed_is_far(seal, source))
@@ -110,8 +111,10 @@ int hw_p2p_sealed_probe(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm 
 static int take_small(struct hw_p2p_seal *seal, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     int flag = 0, rc = MPI_SUCCESS, source = status->MPI_SOURCE, tag = status->MPI_TAG;
+    int error = status->MPI_ERROR;
     while (rc == MPI_SUCCESS && !flag)
         rc = hw_real.Improbe(source, tag, comm, &flag, message, status);
+    status->MPI_ERROR = error;
     struct hw_p2p_smalls *smalls = rc == MPI_SUCCESS ? hw_p2p_seal_smalls(seal, source, tag) : NULL;
     if (smalls)
         smalls->received++;
@@ -155,7 +158,7 @@ static int take(struct hw_p2p_seal *seal, enum found found, MPI_Comm comm, MPI_M
 int hw_p2p_sealed_improbe(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm, int *flag,
                           MPI_Message *message, MPI_Status *status)
 {
-    MPI_Status own;
+    MPI_Status own = {0};
     enum found found;
     check(comm, source, tag);
     if (!hw_p2p_sealed_is_far(seal, source) || flag == NULL || message == NULL)
@@ -171,7 +174,7 @@ int hw_p2p_sealed_improbe(struct hw_p2p_seal *seal, int source, int tag, MPI_Com
 int hw_p2p_sealed_mprobe(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm, MPI_Message *message,
                          MPI_Status *status)
 {
-    MPI_Status own;
+    MPI_Status own = {0};
     enum found found;
     check(comm, source, tag);
     if (!hw_p2p_sealed_is_far(seal, source) || message == NULL)
