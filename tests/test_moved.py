@@ -24,7 +24,6 @@ def total(records: list[dict], counter: str) -> int:
 
 
 @matrix.check(lambda size: size == "256")
-@matrix.quick(lambda size: size == "256")
 @matrix.one_of_a("family")
 @pytest.mark.parametrize("size", ["256", "1000000"])
 def test_every_way_to_receive(mpi: Mpi, size: str, tmp_path: Path) -> None:

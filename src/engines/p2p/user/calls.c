@@ -12,6 +12,7 @@
 #include "engines/p2p/user/turns.h"
 #include "objects/request.h"
 #include "real/constants.h"
+#include "real/quirks.h"
 #include "real/type_size.h"
 
 #include <stdlib.h>
@@ -372,6 +373,16 @@ static int isendrecv_held(struct hw_p2p_held *held, struct hw_p2p_receiving *rec
         hw_p2p_held_receive(held, (void *)one->memory, one->count, one->type, request, &one->envelope));
 }
 
+/* A held message comes by a receive of its own. */
+static struct hw_p2p_receiving *prepare_both(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
+                                             const struct hw_p2p_held *held)
+{
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
+    if (receiving && held == NULL)
+        hw_p2p_receiving_receive(receiving)->is_mute = HW_REAL_IS_ISENDRECV_MUTE;
+    return receiving;
+}
+
 static int isendrecv_in_turn(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
                              int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                              int source, int recvtag, MPI_Comm comm, MPI_Request *request)
@@ -381,7 +392,7 @@ static int isendrecv_in_turn(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     struct hw_p2p_held *held = held_for(comm, source, recvtag);
     if (held == NULL && !has_room(recvcount, recvtype, source))
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare(recvbuf, recvcount, recvtype, comm);
+    struct hw_p2p_receiving *receiving = prepare_both(recvbuf, recvcount, recvtype, comm, held);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     if (held == NULL)
@@ -417,7 +428,7 @@ static int isendrecv_replace_in_turn(void *buf, MPI_Count count, MPI_Datatype da
     struct hw_p2p_held *held = held_for(comm, source, recvtag);
     if (held == NULL && !has_room(count, datatype, source))
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
+    struct hw_p2p_receiving *receiving = prepare_both(buf, count, datatype, comm, held);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     if (held == NULL)

@@ -38,6 +38,7 @@ struct hw_p2p_receive {
     struct hw_p2p_envelope envelope;
     MPI_Status status; /* what the program gets; from PLAIN on, if has_status */
     bool has_status;
+    bool is_mute;    /* the MPI's status does not say how long it is: what begins as a ticket is one */
     bool is_fetched; /* within the node: the data are in the buffer, though nobody has asked for them; or: */
     int failed;      /* the errno of that, 0: none */
     int error;       /* from DONE on: MPI_SUCCESS or MPI_ERR_TRUNCATE, which has been raised; */
