@@ -42,6 +42,10 @@ def figures(stdout: str) -> list[dict[str, float]]:
     return [found[rank] for rank in sorted(found)]
 
 
+#: The program gives the thread a fixed time to hear of a descriptor; beside other load it may not.
+ATTEMPTS = 3
+
+
 @pytest.fixture
 @matrix.quick(matrix.on("mpich4", "ompi4"), "one MPI of a family stands for it")
 def program(mpi: Mpi) -> Path:
@@ -89,10 +93,14 @@ def check_phases(found: dict[str, phases.Phase]) -> None:
 
 
 def test_with_the_library(headway: Headway, program: Path, mpi: Mpi, tmp_path: Path) -> None:
-    done = headway("run", "--record", "kept", "-n", 2, program, **SETTINGS)
-    assert done.returncode == 0, done.stderr
-    ranks = figures(done.stdout)
-    assert len(ranks) == 2
+    for _ in range(ATTEMPTS):
+        done = headway("run", "--record", "kept", "-n", 2, program, **SETTINGS)
+        assert done.returncode == 0, done.stderr
+        ranks = figures(done.stdout)
+        assert len(ranks) == 2
+        is_late = any(rank["told"] == 0 for rank in ranks)
+        if not support.tally("started again, for the thread was kept from its core", is_late):
+            break
     for rank in ranks:
         check_answers(rank)
     assert f"version {package.__version__} engine thread" in done.stdout
