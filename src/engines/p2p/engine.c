@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "engines/p2p/ghost/service.h"
 #include "engines/p2p/shared/opened.h"
+#include "engines/p2p/user/hearers.h"
 #include "engines/p2p/user/near.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/persistent.h"
@@ -86,8 +87,7 @@ static void comm_frees(MPI_Comm comm)
 {
     if (hw_atomic_load_relaxed(&hw_request_attached) == 0 && !hw_inside_wants(HW_INSIDE_GOES_MOVED))
         return;
-    hw_p2p_receiving_comm_frees(comm);
-    hw_p2p_sealed_requests_comm_frees(comm);
+    hw_p2p_hearers_comm_frees(comm);
 }
 
 static void stop(void)
@@ -101,6 +101,7 @@ static void stop(void)
     hw_p2p_sealed_close();
     hw_p2p_seals_close();
     hw_world_members_close();
+    hw_p2p_hearers_close();
     hw_p2p_own_close();
     has_begun = false;
 }

@@ -2,15 +2,11 @@
 #include "engines/p2p/user/own.h"
 
 #include "base/clock.h"
-#include "engines/p2p/user/turns.h"
 #include "ghost/bell.h"
 #include "ghost/channel.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
-#include "real/quirks.h"
 #include "world/world.h"
-
-#include <stdlib.h>
 
 /* A wake-up takes some 50 us: who has a core to spare looks for so long first. */
 #define SPIN_NS (50 * HW_NS_PER_US)
@@ -29,55 +25,7 @@ bool hw_p2p_own_open(void)
     return hw_bottom.Comm_set_errhandler(comm, HW_ERRORS_RETURN) == MPI_SUCCESS;
 }
 
-/* Of communicators that were freed: one for each error handler. */
-struct like {
-    struct like *next;
-    MPI_Comm comm;
-    MPI_Errhandler handler;
-};
-static struct like *likes; /* in turns */
-
-static MPI_Comm find_like(MPI_Errhandler *handler)
-{
-    for (struct like *one = likes; one; one = one->next)
-        if (one->handler == *handler) {
-            hw_bottom.Errhandler_free(handler);
-            return one->comm;
-        }
-    struct like *made = malloc(sizeof *made);
-    if (made == NULL || hw_bottom.Comm_dup(HW_COMM_SELF, &made->comm) != MPI_SUCCESS) {
-        free(made);
-        hw_bottom.Errhandler_free(handler);
-        return HW_COMM_WORLD;
-    }
-    hw_bottom.Comm_set_errhandler(made->comm, *handler);
-    made->handler = *handler;
-    made->next = likes;
-    likes = made;
-    return made->comm;
-}
-
-MPI_Comm hw_p2p_own_like(MPI_Comm other)
-{
-    MPI_Errhandler handler;
-    if (hw_real_raises_requests_at_world() || hw_bottom.Comm_get_errhandler(other, &handler) != MPI_SUCCESS)
-        return HW_COMM_WORLD;
-    bool has_turn = hw_p2p_turn_begin();
-    MPI_Comm like = find_like(&handler);
-    hw_p2p_turn_end(has_turn);
-    return like;
-}
-
-void hw_p2p_own_close(void)
-{
-    for (struct like *one; (one = likes) != NULL;) {
-        likes = one->next;
-        hw_bottom.Comm_free(&one->comm);
-        hw_bottom.Errhandler_free(&one->handler);
-        free(one);
-    }
-    hw_bottom.Comm_free(&comm);
-}
+void hw_p2p_own_close(void) { hw_bottom.Comm_free(&comm); }
 
 MPI_Comm hw_p2p_own_comm(void) { return comm; }
 

@@ -15,10 +15,6 @@ void hw_p2p_own_close(void);
 
 /* Errors on it return. */
 MPI_Comm hw_p2p_own_comm(void);
-/* A communicator of this process alone that has the error handler of `other`, which is about to be freed, for
- * the errors of what is pending on it; or MPI_COMM_WORLD, where the MPI tells that one. It lives until close.
- */
-MPI_Comm hw_p2p_own_like(MPI_Comm other);
 /* Of the next message on it. */
 int hw_p2p_own_tag(void);
 

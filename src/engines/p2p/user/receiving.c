@@ -347,40 +347,18 @@ void hw_p2p_receiving_attach(struct hw_p2p_receiving *receiving, MPI_Request req
     enlist(receiving, request);
 }
 
-/* A communicator about to be freed, and who hears of errors in its place; null: that is not known yet. */
-struct freed_comm {
-    MPI_Comm comm, hearer;
-    bool is_used;
-};
-
-static void leave_comm(void *attachment, void *context)
+static void leave(void *attachment, void *freed)
 {
-    struct hw_p2p_receive *receive = &((struct hw_p2p_receiving *)attachment)->receive;
-    struct freed_comm *freed_comm = context;
-    if (receive->hearer != freed_comm->comm)
-        return;
-    freed_comm->is_used = true;
-    if (freed_comm->hearer != HW_COMM_NULL)
-        receive->hearer = freed_comm->hearer;
+    hw_p2p_hearers_leave(freed, &((struct hw_p2p_receiving *)attachment)->receive.hearer);
 }
 
-static void leave_all(struct freed_comm *freed_comm)
+void hw_p2p_receiving_leave(struct hw_p2p_freed *freed)
 {
-    hw_request_visit(&calls, leave_comm, freed_comm);
+    hw_request_visit(&calls, leave, freed);
     bool has_turn = hw_p2p_turn_begin();
     for (struct hw_p2p_receiving *one = abandoned; one; one = one->next)
-        leave_comm(one, freed_comm);
+        leave(one, freed);
     hw_p2p_turn_end(has_turn);
-}
-
-void hw_p2p_receiving_comm_frees(MPI_Comm comm)
-{
-    struct freed_comm freed_comm = {.comm = comm, .hearer = HW_COMM_NULL};
-    leave_all(&freed_comm);
-    if (!freed_comm.is_used)
-        return;
-    freed_comm.hearer = hw_p2p_own_like(comm);
-    leave_all(&freed_comm);
 }
 
 void hw_p2p_receiving_serve(void)

@@ -3,6 +3,7 @@
 #ifndef HW_ENGINES_P2P_USER_RECEIVING_H
 #define HW_ENGINES_P2P_USER_RECEIVING_H
 
+#include "engines/p2p/user/hearers.h"
 #include "engines/p2p/user/held.h"
 #include "engines/p2p/user/receive.h"
 
@@ -28,7 +29,7 @@ void hw_p2p_receiving_serve(void);
 /* Receives that were freed while they were active. */
 void hw_p2p_receiving_look_after(void);
 
-/* The program is about to free a communicator: its receives that are pending tell their errors elsewhere. */
-void hw_p2p_receiving_comm_frees(MPI_Comm comm);
+/* Receives that are pending tell their errors elsewhere. */
+void hw_p2p_receiving_leave(struct hw_p2p_freed *freed);
 
 #endif

@@ -15,7 +15,7 @@
 struct sealed_request {
     struct hw_p2p_halves halves;
     MPI_Comm comm;
-    MPI_Comm hearer;   /* of errors: comm, or in the place of one that was freed another (own.h) */
+    MPI_Comm hearer;   /* of errors: comm, or in the place of one that was freed another (hearers.h) */
     MPI_Status status; /* of the MPI's half */
     int error;         /* of the MPI's half, or of a start; raised */
     bool is_told;      /* MPI_Grequest_complete was called */
@@ -234,39 +234,17 @@ void hw_p2p_sealed_requests_close(void)
     }
 }
 
-/* A communicator about to be freed, and who hears of errors in its place; null: that is not known yet. */
-struct freed_comm {
-    MPI_Comm comm, hearer;
-    bool is_used;
-};
-
-static void leave_comm(void *attachment, void *context)
+static void leave(void *attachment, void *freed)
 {
-    struct sealed_request *request = attachment;
-    struct freed_comm *freed_comm = context;
-    if (request->hearer != freed_comm->comm)
-        return;
-    freed_comm->is_used = true;
-    if (freed_comm->hearer != HW_COMM_NULL)
-        request->hearer = freed_comm->hearer;
+    hw_p2p_hearers_leave(freed, &((struct sealed_request *)attachment)->hearer);
 }
 
-static void leave_all(struct freed_comm *freed_comm)
+void hw_p2p_sealed_requests_leave(struct hw_p2p_freed *freed)
 {
-    hw_request_visit(&calls, leave_comm, freed_comm);
-    hw_request_visit(&persistent_calls, leave_comm, freed_comm);
+    hw_request_visit(&calls, leave, freed);
+    hw_request_visit(&persistent_calls, leave, freed);
     for (struct sealed_request *one = abandoned; one; one = one->next)
-        leave_comm(one, freed_comm);
-}
-
-void hw_p2p_sealed_requests_comm_frees(MPI_Comm comm)
-{
-    struct freed_comm freed_comm = {.comm = comm, .hearer = HW_COMM_NULL};
-    leave_all(&freed_comm);
-    if (!freed_comm.is_used)
-        return;
-    freed_comm.hearer = hw_p2p_own_like(comm);
-    leave_all(&freed_comm);
+        leave(one, freed);
 }
 
 /* ---- its begin -------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #ifndef HW_ENGINES_P2P_USER_SEALED_REQUESTS_H
 #define HW_ENGINES_P2P_USER_SEALED_REQUESTS_H
 
+#include "engines/p2p/user/hearers.h"
 #include "engines/p2p/user/sealed.h"
 
 /* What a request is about; one of the first two at least. */
@@ -34,7 +35,7 @@ void hw_p2p_sealed_count(struct hw_p2p_seal *seal, const struct hw_p2p_part *par
 void hw_p2p_sealed_requests_look_after(void);
 void hw_p2p_sealed_requests_close(void);
 
-/* The program is about to free a communicator. */
-void hw_p2p_sealed_requests_comm_frees(MPI_Comm comm);
+/* Those that are pending tell their errors elsewhere. */
+void hw_p2p_sealed_requests_leave(struct hw_p2p_freed *freed);
 
 #endif
