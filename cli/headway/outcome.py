@@ -71,31 +71,29 @@ def saved(records: Sequence[Record]) -> str:
     return gain_text(found, wall) if found and wall else ""
 
 
+def counted(*counts: tuple[float, str]) -> str:
+    """How many of each, of those that there are; empty if there are none."""
+    return " and ".join(plural(int(count), what) for count, what in counts if count)
+
+
 def served(records: Sequence[Record]) -> str:
     """What ghosts did in the targets' place; empty if there is none, or they served nothing."""
-    operations = int(total(records, "operations_redirected"))
-    locks = int(total(records, "locks_redirected"))
-    if not operations + locks:
-        return ""
-    parts = [plural(operations, "operation")] if operations else []
-    parts += [plural(locks, "lock")] if locks else []
-    return (
-        f"Ghosts served {' and '.join(parts)}: no origin waited there for its target to call MPI."
+    what = counted(
+        (total(records, "operations_redirected"), "operation"),
+        (total(records, "locks_redirected"), "lock"),
     )
+    told = f"Ghosts served {what}: no origin waited there for its target to call MPI."
+    return told if what else ""
 
 
 def moved(records: Sequence[Record]) -> str:
     """What went by ghosts, which is not tracked; empty if nothing did."""
-    messages = int(total(records, "p2p_offloaded") + total(records, "p2p_near"))
-    collectives = int(total(records, "coll_moved"))
-    if not messages + collectives:
-        return ""
-    parts = [plural(messages, "message")] if messages else []
-    parts += [plural(collectives, "collective call")] if collectives else []
-    return (
-        f"{' and '.join(parts)} went by ghosts: "
-        "nothing waited there for its sender's next call of MPI."
+    what = counted(
+        (total(records, "p2p_offloaded") + total(records, "p2p_near"), "message"),
+        (total(records, "coll_moved"), "collective call"),
     )
+    told = f"{what} went by ghosts: nothing waited there for its sender's next call of MPI."
+    return told if what else ""
 
 
 def not_accelerated(records: Sequence[Record]) -> str:
