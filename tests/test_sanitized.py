@@ -89,16 +89,8 @@ def runtime(name: str) -> Path:
     return Path(subprocess.check_output(words, text=True).strip()).resolve()
 
 
-#: Idle threads are not asked while other programs have the processors (test_team.py). Such a launch
-#: is started again, and counted.
-ALONE = ("team",)
-ATTEMPTS = 3
-
-
 @matrix.only(matrix.on(MPI), "no different for another MPI")
-@pytest.mark.parametrize(
-    "job", [pytest.param(job, marks=pytest.mark.alone) if job in ALONE else job for job in JOBS]
-)
+@pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("kind", SANITIZERS)
 def test_job(mpi: Mpi, kind: str, job: str, tmp_path: Path, plain_run: support.PlainRuns) -> None:
     name, settings = SANITIZERS[kind]
@@ -113,23 +105,17 @@ def test_job(mpi: Mpi, kind: str, job: str, tmp_path: Path, plain_run: support.P
         program = program_of(mpi, words[0]) if ghosts else build(mpi, Program(words[0]))
     argv = [program, *words[1:]]
     plain = plain_run(mpi, argv, ranks=users)
-    for attempt in range(ATTEMPTS if job in ALONE else 1):
-        records = tmp_path / f"kept{attempt}"
-        records.mkdir()
-        done = support.run_mpi(
-            mpi,
-            argv,
-            ranks=users + ghosts,
-            options=options,
-            preload=Path(f"{runtime(name)}:{library}"),
-            env=settings,
-            records=records,
-        )
-        assert not FOUND.search(done.stderr), done.explain()
-        assert done.status == 0 and done.lines == plain.lines, done.explain()
-        is_idle = any(done.total(counter) == 0 for counter in counters)
-        if not support.tally("idle threads were not asked, for others ran", is_idle):
-            break
+    done = support.run_mpi(
+        mpi,
+        argv,
+        ranks=users + ghosts,
+        options=options,
+        preload=Path(f"{runtime(name)}:{library}"),
+        env=settings,
+        records=tmp_path,
+    )
+    assert not FOUND.search(done.stderr), done.explain()
+    assert done.status == 0 and done.lines == plain.lines, done.explain()
     for counter in counters:
         assert done.total(counter) > 0, f"{counter} is 0"
 
