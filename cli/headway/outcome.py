@@ -20,6 +20,10 @@ SMALL_SHARE = 0.01
 #: what the library tells who sets its variables, and what that is for the command
 FORCING = "HEADWAY_ENGINE=thread forces it"
 FORCED = "Force it with --engine thread."
+NO_MESSAGE = (
+    "The ghosts moved no message: the program started no nonblocking send of "
+    "HEADWAY_OFFLOAD_MIN bytes or more"
+)
 NO_RECORDS = (
     "no records (the program did not reach MPI_Init, or its MPI was not this one); "
     "headway doctor PROGRAM looks for the cause"
@@ -236,9 +240,14 @@ def message_lines(records: Sequence[Record]) -> list[str]:
         return [f"The MPI moved all messages: {own[0]}.", *collective_lines(records)]
     if not any(r.p2p == "ghost" for r in records):
         return collective_lines(records)
+    near = int(total(records, "p2p_near"))
+    if not count and not near:
+        was_declined = any(reason.startswith("p2p:") for reason in declined(records))
+        line = "The ghosts moved no message" if was_declined else NO_MESSAGE
+        return [f"{line}.", *collective_lines(records)]
     size = size_text(total(records, "p2p_offloaded_bytes"))
     line = f"The ghosts moved {plural(count, 'message')}" + (f", {size}" if count else "")
-    if near := int(total(records, "p2p_near")):
+    if near:
         size = size_text(total(records, "p2p_near_bytes"))
         line += f"; receivers read {plural(near, 'message')} within a node, {size}"
     return [f"{line}.", *collective_lines(records)]

@@ -19,7 +19,9 @@ def test_summary_says_who_moved_messages() -> None:
     assert "3.0 MiB; receivers read 1 message within a node, 1.0 MiB." in "\n".join(
         summarise([near])
     )
-    assert "The ghosts moved 0 messages." in "\n".join(summarise([one]))
+    assert f"{outcome.NO_MESSAGE}." in summarise([one])
+    refused = {**one, "declined": {"p2p: in memory that ghosts cannot read": 2}}
+    assert "The ghosts moved no message." in summarise([refused])
     declined = {**one, "p2p": "thread", "p2p_reason": "another process declines"}
     crowded = {**declined, "rank": 1, "p2p_reason": "ghosts share cores with the program"}
     said = "\n".join(summarise([declined, crowded]))
