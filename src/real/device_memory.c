@@ -3,13 +3,47 @@
 
 #include "base/atomic.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
-/* dlopen with RTLD_NOLOAD looks through directories for what is not there: 100 us. This looks at what is. */
-static const char *const libraries[] = {"libcuda.so", "libamdhip64.so", "libze_loader.so"};
+static bool is_there(const char *path) { return access(path, F_OK) == 0 || errno != ENOENT; }
+
+/* Whether a directory has entries that begin so. One that cannot be read may. */
+static bool has_entry(const char *path, const char *prefix)
+{
+    DIR *directory = opendir(path);
+    if (directory == NULL)
+        return errno != ENOENT;
+    bool is_found = false;
+    for (struct dirent *one; !is_found && (one = readdir(directory)) != NULL;)
+        is_found = strncmp(one->d_name, prefix, strlen(prefix)) == 0;
+    closedir(directory);
+    return is_found;
+}
+
+/* The driver comes with it, and makes its files in /dev when it is first used. */
+static bool may_have_cuda(void) { return true; }
+
+static bool may_have_hip(void) { return is_there("/dev/kfd") || is_there("/dev/dxg"); }
+
+static bool may_have_ze(void)
+{
+    return has_entry("/dev/dri", "renderD") || has_entry("/dev/accel", "accel") || is_there("/dev/dxg");
+}
+
+/* dlopen with RTLD_NOLOAD looks through directories for what is not there: 100 us. This looks at what is.
+ * Some distributions have libraries, such as plugins of hwloc, that load these two also where there is no
+ * device. */
+static const struct {
+    const char *name;
+    bool (*may_have)(void);
+} libraries[] = {
+    {"libcuda.so", may_have_cuda}, {"libamdhip64.so", may_have_hip}, {"libze_loader.so", may_have_ze}};
 
 /* What the last look found: twice the number of libraries that the process had loaded by then, plus the
  * answer. 0: there was none. */
@@ -17,7 +51,7 @@ static atomic_uint_fast64_t known;
 
 struct look {
     uint64_t loaded;
-    bool is_known, is_found;
+    bool is_known, is_loaded[sizeof libraries / sizeof libraries[0]];
 };
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *context)
@@ -29,17 +63,20 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *context)
     const char *name = strrchr(info->dlpi_name, '/');
     name = name ? name + 1 : info->dlpi_name;
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
-            look->is_found = true;
-    return look->is_known || look->is_found;
+        if (strncmp(name, libraries[i].name, strlen(libraries[i].name)) == 0)
+            look->is_loaded[i] = true;
+    return look->is_known;
 }
 
 bool hw_real_has_device_memory(void)
 {
     struct look look = {0};
     dl_iterate_phdr(look_at, &look);
-    if (look.is_known && !look.is_found)
+    if (look.is_known)
         return hw_atomic_load_relaxed(&known) % 2 == 1;
-    hw_atomic_store_relaxed(&known, 2 * look.loaded + look.is_found);
-    return look.is_found;
+    bool is_found = false;
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+        is_found = is_found || (look.is_loaded[i] && libraries[i].may_have());
+    hw_atomic_store_relaxed(&known, 2 * look.loaded + is_found);
+    return is_found;
 }

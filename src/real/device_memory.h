@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* True if the process has loaded a library through which it may have such memory. A microsecond; some more
- * once it has loaded others. Any thread. */
+/* True if the process has loaded a library through which it may have such memory, on a machine that may have
+ * the device. A microsecond; some 50 once it has loaded others. Any thread. */
 bool hw_real_has_device_memory(void);
 
 #endif
