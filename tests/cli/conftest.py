@@ -20,11 +20,6 @@ from support import WITHIN_A_NODE
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 
-ATTEMPTS = 3
-
-# What Open MPI 5 says now and then where it does not start; plain, too.
-DEAF = "listener thread failed to start"
-
 
 @cache
 def build(mpi: Mpi, source: str, *flags: str) -> Path:
@@ -70,7 +65,7 @@ def headway(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         *words: object, timeout: float = 120, stdout: IO[str] | int = subprocess.PIPE, **env: str
     ) -> subprocess.CompletedProcess[str]:
         full = {**os.environ, **WITHIN_A_NODE, "PYTHONPATH": str(ROOT / "cli"), **env}
-        for _ in range(ATTEMPTS):
+        for _ in range(support.LISTEN_ATTEMPTS):
             done = subprocess.run(
                 [sys.executable, "-m", "headway", *map(str, words)],
                 text=True,
@@ -81,8 +76,7 @@ def headway(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
                 timeout=timeout,
                 cwd=tmp_path,
             )
-            is_again = DEAF in (done.stdout or "") + done.stderr
-            if not support.tally("started again, for PMIx did not listen", is_again):
+            if not support.is_deaf((done.stdout or "") + done.stderr):
                 break
         return done
 
