@@ -55,9 +55,10 @@ void hw_p2p_neighbours_open(const struct hw_p2p_introduction *all, bool is_serve
     if (!is_served)
         hw_p2p_opened.near_reason = "p2p: within the node, where a process declines";
     else if (is_user && !hw_p2p_neighbours_are_wanted())
-        hw_p2p_opened.near_reason = hw_options.p2p_near == HW_OPTION_P2P_NEAR_OFF
-                                        ? "p2p: within the node"
-                                        : "p2p: within the node, which has no core to spare";
+        hw_p2p_opened.near_reason =
+            hw_options.p2p_near == HW_OPTION_P2P_NEAR_OFF
+                ? "p2p: within the node; HEADWAY_P2P_NEAR=on lets its receiver read it"
+                : "p2p: within the node, which has no core to spare";
     else if (is_user)
         hw_p2p_opened.near_reason = take_all(all);
     bool is_open = hw_world_have_all(hw_world.node, hw_p2p_opened.near_reason == NULL);

@@ -53,25 +53,27 @@ static void miss(struct hw_p2p_credit *credit, uint32_t units)
 
 static bool is_near(int process) { return hw_world.processes[process].node == hw_world_own_node(); }
 
-/* Takes room for the message on the receiver's node. False: there is none. */
-static bool find_room(int to, uint64_t bytes, struct hw_p2p_job *job)
+/* Takes room for the message on the receiver's node. Else why there is none. */
+static const char *find_room(int to, uint64_t bytes, struct hw_p2p_job *job)
 {
+    const char *no_room = "p2p: no room on the receiver's node";
     if (is_near(to)) {
         *job = (struct hw_p2p_job){.bytes = bytes, .to = to};
-        return hw_p2p_near_take_room(bytes);
+        return hw_p2p_near_take_room(bytes) ? NULL : no_room;
     }
     int rank = hw_world.processes[to].user_rank, place = hw_world_ghost_place(to);
     uint64_t units = hw_p2p_units_of(bytes);
     struct hw_p2p_out *out = hw_p2p_out_of(hw_p2p_opened.block, rank);
     struct hw_p2p_credit *credit = hw_p2p_credit_of(hw_p2p_opened.block, place);
     *job = (struct hw_p2p_job){.number = numbers[rank], .bytes = bytes, .to = to};
-    if (units > hw_p2p_room_units(place) ||
-        job->number - hw_atomic_load_acquire(&out->freed_count) >= HW_P2P_ENTRIES)
-        return false;
+    if (job->number - hw_atomic_load_acquire(&out->freed_count) >= HW_P2P_ENTRIES)
+        return "p2p: its receiver has not waited for the earlier ones";
+    if (units > hw_p2p_room_units(place))
+        return no_room;
     if (hw_p2p_credit_take(credit, (uint32_t)units))
-        return true;
+        return NULL;
     miss(credit, (uint32_t)units);
-    return false;
+    return no_room;
 }
 
 static void give_room_back(const struct hw_p2p_job *job)
@@ -157,8 +159,8 @@ static const char *judge(const struct hw_p2p_sent *sent, struct hw_p2p_job *job)
     uint64_t bytes = hw_engines_bytes(sent->count, sent->datatype);
     if (is_auto && !is_near(to) && !hw_p2p_worth_ask(&worths[hw_p2p_worth_class(bytes)]))
         return "p2p: not worth it, since its sender waits at once";
-    if (!find_room(to, bytes, job))
-        return "p2p: no room on the receiver's node";
+    if ((reason = find_room(to, bytes, job)) != NULL)
+        return reason;
     reason = find_bytes(sent, job);
     if (reason)
         give_room_back(job);
