@@ -52,6 +52,7 @@ static void started(int count, const MPI_Request *requests)
     if (started_count == 0)
         return;
     HW_COUNT_ADD(started, started_count);
+    HW_COUNT_ADD(tracked_bytes, bytes);
     hw_engines_posted(HW_REQUEST_P2P, bytes, false);
 }
 
