@@ -92,12 +92,18 @@ def served(records: Sequence[Record]) -> str:
 
 def moved(records: Sequence[Record]) -> str:
     """What went by ghosts, which is not tracked; empty if nothing did."""
-    what = counted(
-        (total(records, "p2p_offloaded") + total(records, "p2p_near"), "message"),
-        (total(records, "coll_moved"), "collective call"),
-    )
-    told = f"{what} went by ghosts: nothing waited there for its sender's next call of MPI."
+    messages = int(total(records, "p2p_offloaded") + total(records, "p2p_near"))
+    left = sum(times for reason, (times, _) in declined(records).items() if is_of_messages(reason))
+    what = counted((messages, "message"), (total(records, "coll_moved"), "collective call"))
+    if messages and left:
+        what = what.replace(f"{messages} message", f"{messages} of {messages + left} message", 1)
+    told = f"{what} went by ghosts, which move them while the program computes."
     return told if what else ""
+
+
+def is_of_messages(reason: str) -> bool:
+    """Does it say why ghosts did not move a message?"""
+    return reason.startswith("p2p:")
 
 
 def not_accelerated(records: Sequence[Record]) -> str:
@@ -127,6 +133,10 @@ def nothing_pending(records: Sequence[Record]) -> str:
     """Empty if something was, or windows were."""
     if any(tracked_count(r) or r.exposures or r.windows_redirected for r in records):
         return ""
+    if any(r.p2p == "ghost" for r in records):  # the thread follows few messages then
+        return (
+            "Nothing to gain: the ghosts moved nothing, and the progress thread followed nothing."
+        )
     limit = max(r.eager_limit_bytes for r in records)
     above = f" (messages of {size_text(limit)} or more do)" if limit else ""
     return f"Nothing to gain: nothing was pending that needs progress{above}."
@@ -242,9 +252,9 @@ def message_lines(records: Sequence[Record]) -> list[str]:
         return collective_lines(records)
     near = int(total(records, "p2p_near"))
     if not count and not near:
-        was_declined = any(reason.startswith("p2p:") for reason in declined(records))
+        was_declined = any(map(is_of_messages, declined(records)))
         line = "The ghosts moved no message" if was_declined else NO_MESSAGE
-        return [f"{line}.", *collective_lines(records)]
+        return collective_lines(records) or [f"{line}."]
     size = size_text(total(records, "p2p_offloaded_bytes"))
     line = f"The ghosts moved {plural(count, 'message')}" + (f", {size}" if count else "")
     if near:
@@ -268,6 +278,8 @@ def helper_lines(records: Sequence[Record]) -> list[str]:
         return why_lines(records, "events", "No helper was used")
     wakes, futile = int(total(records, "helper_wakes")), int(total(records, "helper_wakes_futile"))
     spared = int(total(records, "helper_wakes_spared"))
+    if not wakes and not spared:
+        return why_lines(records, "helper", "A helper was used")
     line = f"The helper woke progress threads {plural(wakes, 'time')}"
     line += f", {futile} of them in vain" if futile else ""
     line += f"; {plural(spared, 'wake')} could be spared, inside MPI" if spared else ""
@@ -321,12 +333,12 @@ def left_out_lines(records: Sequence[Record]) -> list[str]:
 
 
 def declined_lines(records: Sequence[Record]) -> list[str]:
-    """Reasons that the headline does not say."""
-    first = headline(records)
+    """Reasons that the headline does not say, nor what is said of messages."""
+    first = [headline(records), *message_lines(records)]
     return [
         f"Declined: {reason} ({plural(ranks, 'rank')})."
         for reason, (_, ranks) in sorted(declined(records).items())
-        if because(reason, ranks_of(records)) not in first
+        if not any(because(reason, ranks_of(records)) in line for line in first)
     ]
 
 

@@ -311,6 +311,7 @@ def test_whom_the_helper_woke_is_said() -> None:
     assert "The helper woke progress threads 700 times, 3 of them in vain; 1 wake could be" in said
     assert "served no window" not in said
     assert "helper" not in told({**woken, "trigger": "tick"})
+    assert "woke" not in told({**woken, "helper_wakes": 0, "helper_wakes_spared": 0})
 
 
 def test_why_there_is_a_helper_or_none_is_said() -> None:
@@ -323,8 +324,8 @@ def test_why_there_is_a_helper_or_none_is_said() -> None:
     said = told(trigger="helper", trigger_why=why, helper_wakes=2, target_looks=3)
     assert "2 times; 3 times for one-sided operations of others." in said
     assert f"A helper was used: {why}." in said
-    said = told(trigger="events", trigger_why="its sockets tell of messages")
-    assert "No helper was used: its sockets tell of messages." in said
+    said = told(trigger="events", trigger_why="the sockets of the process tell of messages")
+    assert "No helper was used: the sockets of the process tell of messages." in said
     assert "helper" not in told(
-        trigger="events", trigger_why="its sockets tell of messages", ghost=-1
+        trigger="events", trigger_why="the sockets of the process tell of messages", ghost=-1
     )

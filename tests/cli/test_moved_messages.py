@@ -26,6 +26,8 @@ def test_summary_says_who_moved_messages() -> None:
     crowded = {**declined, "rank": 1, "p2p_reason": "ghosts share cores with the program"}
     said = "\n".join(summarise([declined, crowded]))
     assert "The MPI moved all messages: ghosts share cores with the program." in said
+    twice = {**crowded, "declined": {"ghosts share cores with the program": 1}}
+    assert not [line for line in summarise([declined, twice]) if line.startswith("Declined")]
     assert "messages" not in "\n".join(summarise([{**one, "p2p": "thread"}]))
 
 
@@ -44,4 +46,9 @@ def test_summary_begins_with_what_went_by_ghosts() -> None:
         assert "othing to gain" not in "\n".join(lines)
         told = Record.of({**one, **more, "declined": {"no core": 1}})
         assert not outcome.is_without_gain_here([told])
+    refused = {"p2p: in memory that ghosts cannot read": 5, "packing: of another kind": 7}
+    assert summarise([{**one, "p2p": "ghost", "p2p_offloaded": 3, "declined": refused}])[0] == (
+        "3 of 8 messages went by ghosts, which move them while the program computes."
+    )
+    assert summarise([{**one, "p2p": "ghost"}])[0].startswith("Nothing to gain: the ghosts moved")
     assert "The ghosts made 2 calls of nonblocking collectives, 1.0 MiB." in lines

@@ -228,7 +228,7 @@ static void auto_keeps_to_sockets_that_tell(void **state)
     connect_to_itself(ends);
     hw_waiter_begin(waiter);
     assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_SOCKETS);
-    assert_string_equal(waiter->why, "its sockets tell of messages");
+    assert_string_equal(waiter->why, "the sockets of the process tell of messages");
     assert_false(hw_helped_is_wanted());
     assert_false(hw_helped_has_unknown());
     hw_waiter_end(waiter);
@@ -236,7 +236,7 @@ static void auto_keeps_to_sockets_that_tell(void **state)
         run_mute_period(waiter, 1);
     hw_waiter_begin(waiter);
     assert_int_equal(hw_waiter_told_by(waiter), HW_TOLD_BY_HELPER);
-    assert_string_equal(waiter->why, "its sockets tell nothing of messages");
+    assert_string_equal(waiter->why, "the sockets of the process tell nothing of messages");
     hw_waiter_end(waiter);
     hw_helped_want(false);
     close(ends[0]), close(ends[1]);

@@ -56,8 +56,8 @@ static bool use_first(struct hw_waiter *waiter)
     if (hw_options.trigger == HW_OPTION_TRIGGER_HELPER)
         return !is_mute(waiter);
     hw_atomic_store_relaxed(&waiter->why, !has_sources ? "the process has no connected socket"
-                                          : is_silent  ? "its sockets tell nothing of messages"
-                                                       : "its sockets tell of messages");
+                                          : is_silent  ? "the sockets of the process tell nothing of messages"
+                                                       : "the sockets of the process tell of messages");
     return hw_options.trigger == HW_OPTION_TRIGGER_EVENTS || (has_sources && !is_silent);
 }
 
