@@ -27,6 +27,10 @@ GROUPS = {
     "launcher": (("mpich5", "mpich4", "impi"), ("ompi5",), ("ompi4",)),
 }
 
+#: The MPIs that tests know. Others, such as Open MPI 5 of Debian 13 beside the one of ./dev setup,
+#: run where --mpis names them.
+NAMES = frozenset(name for group in GROUPS["family"] for name in group)
+
 #: Of what a rule speaks: of every run, of those without --full, of those with --check.
 EVERY, QUICK, CHECK = range(3)
 TIERS = {

@@ -123,6 +123,11 @@ def known_mpis() -> dict[str, Mpi]:
     return {name: with_few_providers(m) if m.is_intel else m for name, m in found.items()}
 
 
+def oldest(flavour: str) -> Mpi:
+    """The distribution's, mostly."""
+    return next(mpi for mpi in known_mpis().values() if mpi.flavour == flavour)
+
+
 @cache
 def declares(mpi: Mpi, function: str) -> bool:
     """Whether the MPI's headers have this function; MPICH's mpi.h leaves them to another."""

@@ -55,13 +55,17 @@ JOBS: dict[str, tuple[tuple[str, ...], int, int, dict[str, str], tuple[str, ...]
 }
 #: UCX's hooks of memory calls run in threads that have ended, for which the thread sanitizer dies.
 NO_HOOKS = {"UCX_MEM_EVENTS": "no", "UCX_MEM_MMAP_HOOK_MODE": "none"}
+SUPPRESSIONS = Path(__file__).with_name("tsan.supp")
 RACES_OF_OURS = "report_signal_unsafe=0:ignore_noninstrumented_modules=1"
 SANITIZERS = {
     "asan": (
         "libasan.so",
         {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"},
     ),
-    "tsan": ("libtsan.so", {"TSAN_OPTIONS": RACES_OF_OURS, **NO_HOOKS}),
+    "tsan": (
+        "libtsan.so",
+        {"TSAN_OPTIONS": f"{RACES_OF_OURS}:suppressions={SUPPRESSIONS}", **NO_HOOKS},
+    ),
 }
 FOUND = re.compile(r"runtime error:|(ERROR|WARNING): (Address|Thread|UndefinedBehavior)Sanitizer")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import matrix
 import pytest
+import support
 from headway.demo import command
 from headway.demo.launched import Launched
 from headway.errors import HeadwayError
@@ -23,6 +24,7 @@ Headway = Callable[..., subprocess.CompletedProcess[str]]
 
 def test_demo_ends_in_table_and_picture(headway: Headway, tmp_path: Path) -> None:
     picture = tmp_path / "out" / "timeline.png"
+    mpi = support.oldest("ompi")
     done = headway(
         "demo",
         "--launches",
@@ -30,7 +32,7 @@ def test_demo_ends_in_table_and_picture(headway: Headway, tmp_path: Path) -> Non
         "--steps",
         8,
         "--mpi",
-        "ompi4",
+        mpi.name,
         "--picture",
         picture,
         TMPDIR=str(tmp_path),
@@ -40,7 +42,7 @@ def test_demo_ends_in_table_and_picture(headway: Headway, tmp_path: Path) -> Non
     assert "plain" in done.stderr and "Headway" in done.stderr
     assert picture.read_bytes().startswith(b"\x89PNG")
     data = json.loads(picture.with_suffix(".json").read_text())
-    assert "Open MPI 4" in data["title"] and "Linux" in data["measured"]
+    assert mpi.title in data["title"] and "Linux" in data["measured"]
     assert all(len(data["modes"][mode]["timeline"]) == 2 for mode in ("plain", "Headway"))
 
 

@@ -9,7 +9,7 @@ from headway.cluster.options import ClusterOptions, parse_rate, parse_sockbuf
 from headway.cluster.runner import Job
 from headway.errors import HeadwayError
 from headway.mpi import launch
-from headway.mpi.mpis import Mpi, find_mpi
+from headway.mpi.mpis import BY_VERSION, Mpi, describe, find_mpi
 
 
 def test_registry_describes(mpi: Mpi) -> None:
@@ -31,6 +31,14 @@ def test_registry_describes(mpi: Mpi) -> None:
 def test_registry_names_what_there_is() -> None:
     with pytest.raises(HeadwayError, match="mpich4.*; run ./dev setup"):
         find_mpi("mpich77")
+
+
+def test_a_name_that_is_taken_has_the_version(mpi: Mpi) -> None:
+    """As Open MPI 5 of a distribution beside the one that ./dev setup installed."""
+    by_major = describe(BY_VERSION, mpi.mpicc)
+    assert by_major and by_major.name == mpi.flavour + str(mpi.major)
+    longer = describe(BY_VERSION, mpi.mpicc, {by_major.name})
+    assert longer and longer.name == mpi.flavour + mpi.version
 
 
 def test_only_ranks_get_the_forwarded_environment(mpi: Mpi) -> None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which MPI libraries this machine has, and what each needs to compile and to start.
 
-`find_mpis()` lists them under the names used everywhere in the project: `mpich4` and `ompi4` (the
-distribution's packages), `mpich5`, `ompi5` and `impi` (virtual environments that `./dev setup`
-fills from the Python package index), and anything else whose `mpicc` is in PATH.
+`find_mpis()` lists them under the names used everywhere in the project: `mpich5`, `ompi5` and
+`impi` (virtual environments that `./dev setup` fills from the Python package index), the
+distribution's packages by their version (`mpich4` and `ompi4` on Debian 12; `ompi5.0.7` where a name
+is taken), and anything else whose `mpicc` is in PATH.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sysconfig
+from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +23,8 @@ from headway.errors import HeadwayError
 
 #: flavour -> the ABI family, which is also the suffix of the preloaded library
 FLAVOURS = ("mpich", "ompi")
+#: a name that an MPI gets when its version is known
+BY_VERSION = ""
 
 
 @dataclass(frozen=True)
@@ -115,17 +119,18 @@ def find_mpis(roots: list[Path] | None = None, *, with_path: bool = True) -> lis
     Never raises for an MPI that is missing or broken: it is left out.
     """
     candidates: list[tuple[str, Path]] = []
-    for name, wrapper in (("mpich4", "mpicc.mpich"), ("ompi4", "mpicc.openmpi")):
+    for wrapper in ("mpicc.mpich", "mpicc.openmpi"):
         if found := shutil.which(wrapper):
-            candidates.append((name, Path(found)))
+            candidates.append((BY_VERSION, Path(found)))
     for root in default_roots() if roots is None else roots:
         candidates.append((root.name, root / "bin" / "mpicc"))
     if with_path and (found := shutil.which("mpicc")):
-        candidates.append(("path", Path(found)))
+        candidates.append((BY_VERSION, Path(found)))
 
+    taken = {name for name, _ in candidates}
     mpis: list[Mpi] = []
     for name, path in candidates:
-        mpi = describe(name, path)
+        mpi = describe(name, path, taken)
         if mpi and not any(known.library.samefile(mpi.library) for known in mpis):
             mpis.append(mpi)
     return sorted(mpis, key=lambda m: (m.flavour, m.is_intel, m.version))
@@ -144,8 +149,11 @@ def find_mpi(name: str, roots: list[Path] | None = None) -> Mpi:
     raise HeadwayError(f"no MPI called {name!r} here (found: {known})", remedy)
 
 
-def describe(name: str, mpicc: Path) -> Mpi | None:
-    """Read header, library and version behind one compiler wrapper; None if there is no MPI."""
+def describe(name: str, mpicc: Path, taken: Container[str] = ()) -> Mpi | None:
+    """Read header, library and version behind one compiler wrapper; None if there is no MPI.
+
+    An MPI that is called BY_VERSION gets a name that is not taken.
+    """
     if not mpicc.exists():
         return None
     root = mpicc.parent.parent
@@ -168,8 +176,9 @@ def describe(name: str, mpicc: Path) -> Mpi | None:
     launcher = {"Open MPI": "orte", "Intel MPI": "intel"}.get(vendor, "hydra")
     if vendor == "Open MPI" and int(version.split(".")[0]) >= 5:
         launcher = "prrte"
-    if name == "path":
+    if name == BY_VERSION:
         name = flavour + version.split(".")[0]
+        name = flavour + version if name in taken else name
     python = root / "bin" / "python3"
     return Mpi(
         name,
