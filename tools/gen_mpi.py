@@ -39,7 +39,8 @@ def gather(headers: list[Path], compiler: str, spec: Spec) -> tuple[dict[str, Pr
     known_text = preprocess(headers[0], compiler)
     union: dict[str, Prototype] = {}
     sources = [(str(header), parse_header(header, compiler)) for header in headers]
-    for source, prototypes in [*sources, ("the specification", spec.prototypes)]:
+    for source, found in [*sources, ("the specification", spec.prototypes)]:
+        prototypes = {n: p.with_const_of(spec.prototypes.get(n, p)) for n, p in found.items()}
         check_surface(spec, prototypes)
         for name, prototype in prototypes.items():
             if name in union:
@@ -372,8 +373,10 @@ class Generator:
         function = self.spec.find(name)
         is_frequent = self.spec.is_frequent(name)
         export = "HW_EXPORT HW_FREQUENT " if is_frequent else "HW_EXPORT HW_RARE "
-        head = wrap(p.declaration(f"MPI_{name}", export)) + "\n{\n"
-        tail = "}\n" + wrap(p.declaration(f"PMPI_{name}", f'HW_ALIAS("MPI_{name}") ') + ";") + "\n"
+        declared = p.as_declared()
+        head = wrap(declared.declaration(f"MPI_{name}", export)) + "\n{\n"
+        alias = declared.declaration(f"PMPI_{name}", f'HW_ALIAS("MPI_{name}") ')
+        tail = "}\n" + wrap(alias + ";") + "\n"
         arguments = p.arguments()
         if function.kind == "leaf":
             return f"{head}    return hw_real.{name}({arguments});\n{tail}"
@@ -400,8 +403,8 @@ class Generator:
         cold = plainly(p, function) if function.kind == "posted" and function.asked else ""
         if function.asked and function.kind != "hook":
             cold += self.asking(name, p, function, "HW_ASKED" if is_frequent else section)
-        cold += gen_profiled.profiled(p, function, translate, call, after)
-        cold += gen_profiled.slow(p, function, translate, after if function.after else "", section)
+        cold += gen_profiled.profiled(declared, function, translate, call, after)
+        cold += gen_profiled.slow(declared, function, translate, after if function.after else "", section)
         return "\n".join(map(wrap, cold.split("\n"))) + head + body + tail
 
     def asking(self, name: str, p: Prototype, function: Function, section: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,23 @@ class Prototype:
     name: str  # without the MPI_ prefix
     parameters: tuple[Parameter, ...]
     is_variadic: bool = False
+    #: as the header has them, where it forgets a const: what is exported has to agree with it
+    declared: tuple[Parameter, ...] = ()
+
+    def as_declared(self) -> Prototype:
+        return replace(self, parameters=self.declared) if self.declared else self
+
+    def with_const_of(self, own: Prototype) -> Prototype:
+        """MPICH 4.2 and 4.3 forget const of arrays of requests that only are read: the hooks and the
+        table of real calls have what the specification says."""
+        if [p.type for p in self.parameters] == [p.type for p in own.parameters]:
+            return self
+        types = [p.type.replace("const ", "") for p in own.parameters]
+        if types != [p.type for p in self.parameters]:
+            return self
+        pairs = zip(self.parameters, own.parameters, strict=True)
+        parameters = tuple(replace(p, type=q.type) for p, q in pairs)
+        return replace(self, parameters=parameters, declared=self.parameters)
 
     def arguments(self) -> str:
         return ", ".join(parameter.name for parameter in self.parameters)
