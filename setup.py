@@ -9,6 +9,7 @@ at least; where none can be built it fails, with one line that says what is miss
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -93,7 +94,8 @@ def run_shown(command: list[str]) -> list[str]:
 
 def reason_of(lines: list[str]) -> str:
     """The line that says most of why it failed."""
-    telling = [line for line in lines if "error" in line.lower()]
+    # not "[59/569] Building C object src/mpi/errors.c.o"
+    telling = [line for line in lines if re.search(r"\berror\b", line, re.IGNORECASE)]
     return next(iter([*telling, *lines]), "it says nothing")
 
 
