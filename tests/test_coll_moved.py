@@ -78,7 +78,10 @@ def test_other_communicators_beside(mpi: Mpi, size: str, tmp_path: Path) -> None
     assert any("made of it by MPI_Comm_dup" in reason for reason in reasons)
 
 
-@matrix.only(lambda mpi: mpi.name != "mpich5", "MPICH 5 over ofi tcp hangs with several threads")
+@matrix.only(
+    lambda mpi: mpi.name not in ("mpich5", "impi"),
+    "with several threads over TCP MPICH 5 hangs, and Intel MPI crashes now and then, plain too",
+)
 @matrix.quick(matrix.on("ompi5"))
 def test_threads_with_their_own_communicators(mpi: Mpi, tmp_path: Path) -> None:
     """At MPI_THREAD_MULTIPLE all collectives are the MPI's."""
