@@ -45,6 +45,9 @@ def program_of(mpi: Mpi) -> Path:
 
 ATTEMPTS = 3
 LEFT_S = 30.0
+#: What Intel MPI's launcher says, plain too, once it has killed a rank because another had gone:
+#: always where one goes by itself, and half the time where all do.
+KILLED_BY_INTEL = 255
 
 
 def run_to_its_end(
@@ -76,7 +79,10 @@ def run_to_its_end(
 def test_last_record(mpi: Mpi, how: str, tmp_path: Path) -> None:
     plain = run_to_its_end(mpi, how)
     ended = run_to_its_end(mpi, how, {"HEADWAY_PROFILE": "yes"}, tmp_path)
-    assert plain.status != 0 and ended.status == plain.status, ended.explain()
+    if (mpi.name, how) == ("impi", "exit"):
+        assert {plain.status, ended.status} <= {3, KILLED_BY_INTEL}, ended.explain()
+    else:
+        assert plain.status != 0 and ended.status == plain.status, ended.explain()
     (first,) = (record for record in ended.records if record["rank"] == 0)
     ending, code = ENDS[how]
     assert (first["ending"], first.get("ending_code")) == (ending, code), first
@@ -87,7 +93,7 @@ def test_last_record(mpi: Mpi, how: str, tmp_path: Path) -> None:
 def test_handler_of_the_program(mpi: Mpi, tmp_path: Path) -> None:
     """It runs in place of ours: the program's status, and nothing said of a signal."""
     ended = run_to_its_end(mpi, "caught", {"HEADWAY_PROFILE": "yes"}, tmp_path)
-    assert ended.status == 5, ended.explain()
+    assert ended.status == (KILLED_BY_INTEL if mpi.name == "impi" else 5), ended.explain()
     assert all(r["ending"] != "signal" for r in ended.records if r["rank"] == 0), ended.records
 
 
