@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: large messages of derived datatypes, and no other packing, where OpenMP threads of the program
- * are idle or not: between parallel regions, within `single`, and by one thread while the others compute. */
+ * are idle or not: between parallel regions, within `single`, and by one thread while the others compute.
+ * Argument: how often in each of the first two, if less. */
 #include "idle_threads.h"
 
 /* No processor packs these in the 100 us below which nothing is shared. */
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
     MPI_Type_commit(&rows);
     MPI_Recv_init(again, ROWS, rows, check_left, TAG, MPI_COMM_WORLD, &persistent[0]);
     MPI_Send_init(grid, ROWS, rows, check_right, TAG, MPI_COMM_WORLD, &persistent[1]);
-    idle_threads_everywhere(work, CALLS);
+    idle_threads_everywhere(work, argc > 1 ? (unsigned)atoi(argv[1]) : CALLS);
     check_report("team messages", check_digest(again, CELLS * sizeof(int)));
     MPI_Request_free(&persistent[0]);
     MPI_Request_free(&persistent[1]);
