@@ -33,6 +33,18 @@ def test_imbalance_throughout(tmp_path: Path) -> None:
     assert "imbalance" in text.cause(run.all_reasons) and "Imbalance: rank 1" in page.write([run])
 
 
+def test_start_is_no_part_of_the_run(tmp_path: Path) -> None:
+    """Until one of them is in MPI all ranks seem to compute alike, and that may be the longer."""
+    start = [100] * 20
+    found = [sliced(0, start + [50] * 10), sliced(1, start + [100, 80] * 5)]
+    run = runs.load(save(tmp_path / "a", *found))
+    assert run.imbalance and run.imbalance.slices == 10
+    assert run.imbalance.busiest == (1,) and run.imbalance.less_s == {0: pytest.approx(0.4)}
+    assert run.imbalance.computes_s == pytest.approx(0.9)
+    nobody = runs.load(save(tmp_path / "b", sliced(0, start), sliced(1, start)))
+    assert nobody.imbalance is None
+
+
 def test_imbalance_that_no_progress_removes(tmp_path: Path) -> None:
     """All is posted before rank 1 computes longer: what comes earlier is followed by what is not
     posted yet. Only what rank 1 waits itself is to be saved."""

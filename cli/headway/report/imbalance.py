@@ -7,7 +7,7 @@ that was held up once and a rank that always has more to do look the same; by sl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from headway.record.table import Profile
@@ -61,6 +61,15 @@ def coarsened(length: float, each: list[float], wanted: float) -> list[float]:
     return [sum(each[at : at + count]) for at in range(0, whole, count)]
 
 
+def begun(computed: Iterable[list[float]], length: float) -> int:
+    """The slices before any rank is in MPI: it starts, which may take longer than a short run."""
+    alone = length * (1 - 1e-9)
+    return min(
+        next((at for at, each in enumerate(slices) if each < alone), len(slices))
+        for slices in computed
+    )
+
+
 def find(profiles: Mapping[int, Profile]) -> Imbalance | None:
     """None where the ranks compute alike, or only sometimes not, or too little is known."""
     found = {rank: slices_of(profile) for rank, profile in profiles.items()}
@@ -68,6 +77,8 @@ def find(profiles: Mapping[int, Profile]) -> Imbalance | None:
         return None
     longest = max(length for length, _ in found.values())
     computed = {rank: coarsened(length, each, longest) for rank, (length, each) in found.items()}
+    first = begun(computed.values(), longest)
+    computed = {rank: each[first:] for rank, each in computed.items()}
     count = min(len(each) for each in computed.values())
     if count < LEAST_SLICES:
         return None
