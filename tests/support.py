@@ -66,7 +66,7 @@ def tally(what: str, has_happened: bool) -> bool:
 
 
 def is_deaf(output: str) -> bool:
-    """Whether a job did not start, as Open MPI's launcher did not listen; such a launch is counted."""
+    """Whether a job did not start, as Open MPI's launcher did not listen: counted."""
     return tally("started again, for PMIx did not listen", DEAF in output)
 
 

@@ -404,7 +404,9 @@ class Generator:
         if function.asked and function.kind != "hook":
             cold += self.asking(name, p, function, "HW_ASKED" if is_frequent else section)
         cold += gen_profiled.profiled(declared, function, translate, call, after)
-        cold += gen_profiled.slow(declared, function, translate, after if function.after else "", section)
+        cold += gen_profiled.slow(
+            declared, function, translate, after if function.after else "", section
+        )
         return "\n".join(map(wrap, cold.split("\n"))) + head + body + tail
 
     def asking(self, name: str, p: Prototype, function: Function, section: str) -> str:

@@ -69,8 +69,8 @@ class Prototype:
         return replace(self, parameters=self.declared) if self.declared else self
 
     def with_const_of(self, own: Prototype) -> Prototype:
-        """MPICH 4.2 and 4.3 forget const of arrays of requests that only are read: the hooks and the
-        table of real calls have what the specification says."""
+        """MPICH 4.2 and 4.3 forget const of arrays of requests that are only read: the hooks and
+        the table of real calls have what the specification says."""
         if [p.type for p in self.parameters] == [p.type for p in own.parameters]:
             return self
         types = [p.type.replace("const ", "") for p in own.parameters]

@@ -3,8 +3,8 @@
 
 `find_mpis()` lists them under the names used everywhere in the project: `mpich5`, `ompi5` and
 `impi` (virtual environments that `./dev setup` fills from the Python package index), the
-distribution's packages by their version (`mpich4` and `ompi4` on Debian 12; `ompi5.0.7` where a name
-is taken), and anything else whose `mpicc` is in PATH.
+distribution's packages by their version (`mpich4` and `ompi4` on Debian 12; `ompi5.0.7` where a
+name is taken), and anything else whose `mpicc` is in PATH.
 """
 
 from __future__ import annotations
