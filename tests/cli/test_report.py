@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import html.parser
+import io
 import json
 import random
 import subprocess
@@ -13,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from damage import damage
-from headway.record.table import Site
-from headway.report import export, page, paraver, places, runs, text
+from headway.record.table import Record, Site
+from headway.report import export, packing, page, paraver, places, runs, text
 from rich.console import Console
 from traces import Trace
 
@@ -478,3 +479,18 @@ def test_damaged_records_are_no_surprise(seed: int, tmp_path: Path) -> None:
 def test_places_without_a_program() -> None:
     found = places.look_up([Site(module="/nowhere/app", offset=16, symbol="main"), Site()])
     assert str(found["/nowhere/app", 16]) == "main (app+0x10)"
+
+
+def test_slow_packing_is_shown_where_it_can_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    shape = packing.Shape(28, 2, 32)
+    slow = packing.Row(
+        packing.Key("main (a.c:3)", "Send", False, shape), 100, 20 << 20, 0, 0.5, 0.1
+    )
+    close = packing.Row(packing.Key("main (a.c:9)", "Send", False, shape), 100, 9, 0, 0.5, 0.4999)
+    monkeypatch.setattr(packing, "rows", lambda run: [slow, close])
+    run = runs.Run("made", [Record.of({"rank": 0, "size": 1, "wall_s": 2.0})])
+    assert packing.worth(run) == [slow]
+    file = io.StringIO()
+    Console(file=file, width=120).print(text.packing_table(run, packing.worth(run)))
+    shown = file.getvalue()
+    assert "Slow packing" in shown and "a.c:3" in shown and "0.500" in shown
