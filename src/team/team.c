@@ -28,9 +28,9 @@ struct hw_team_job {
     atomic_bool is_awaited;    /* somebody may sleep on `finished` */
 };
 
-static unsigned limit; /* 0: none */
+static atomic_uint limit; /* 0: none; relaxed: a task that is late may still read it */
 
-void hw_team_limit(unsigned threads) { limit = threads; }
+void hw_team_limit(unsigned threads) { hw_atomic_store_relaxed(&limit, threads); }
 
 static void release(struct hw_team_job *job)
 {
@@ -44,7 +44,8 @@ static void take_pieces(struct hw_team_job *job)
     (void)hw_atomic_load_acquire(&job->holders);
     uint32_t piece, taken = 0, pieces = job->task.pieces;
     bool is_caller = pthread_equal(pthread_self(), job->caller); /* who may be made to run tasks at once */
-    if (!is_caller && limit != 0 && hw_atomic_add_release(&job->members, 1) >= limit - 1)
+    unsigned most = hw_atomic_load_relaxed(&limit);
+    if (!is_caller && most != 0 && hw_atomic_add_release(&job->members, 1) >= most - 1)
         return;
     while ((piece = hw_atomic_add_release(&job->next, 1)) < pieces) {
         job->task.work(job->task.context, piece);
@@ -99,9 +100,9 @@ static void run_with_region(const struct hw_openmp *openmp, struct hw_team_job *
 
 static void run_with_tasks(const struct hw_openmp *openmp, struct hw_team_job *job)
 {
-    unsigned others = (unsigned)openmp->get_num_threads() - 1;
-    if (limit != 0 && others > limit - 1)
-        others = limit - 1;
+    unsigned others = (unsigned)openmp->get_num_threads() - 1, most = hw_atomic_load_relaxed(&limit);
+    if (most != 0 && others > most - 1)
+        others = most - 1;
     if (others > job->task.pieces - 1)
         others = job->task.pieces - 1;
     hw_atomic_add_relaxed(&job->holders, others);
@@ -158,7 +159,7 @@ static void share(const struct hw_openmp *openmp, enum hw_idle_place place, stru
 
 enum hw_idle_place hw_team_place(void)
 {
-    return limit != 1 ? hw_idle_place(hw_openmp_find()) : HW_IDLE_NOWHERE;
+    return hw_atomic_load_relaxed(&limit) != 1 ? hw_idle_place(hw_openmp_find()) : HW_IDLE_NOWHERE;
 }
 
 void hw_team_run(const struct hw_team_task *task)

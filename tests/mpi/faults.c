@@ -36,6 +36,8 @@ int main(int argc, char **argv)
         MPI_Request requests[2];
         check_fill(sent, LARGE_INTS, (unsigned)(round * 10 + check_rank));
         mprotect(received, bytes, PROT_READ);
+        if (check_rank % 2 == 1) /* so that something is left to the other's thread */
+            check_compute(COMPUTE_US);
         MPI_Irecv(received, LARGE_INTS, MPI_INT, peer, 0, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(sent, LARGE_INTS, MPI_INT, peer, 0, MPI_COMM_WORLD, &requests[1]);
         check_compute(5 * COMPUTE_US);
