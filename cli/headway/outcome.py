@@ -75,16 +75,21 @@ def saved(records: Sequence[Record]) -> str:
     return gain_text(found, wall) if found and wall else ""
 
 
-def counted(*counts: tuple[float, str]) -> str:
-    """How many of each, of those that there are; empty if there are none."""
-    return " and ".join(plural(int(count), what) for count, what in counts if count)
+def counted(*counts: tuple[float, float, str]) -> str:
+    """How many of each were done, and of how many where some were left, of those that there are;
+    empty if there are none."""
+    return " and ".join(
+        f"{int(done)} of {plural(int(done + left), what)}" if left else plural(int(done), what)
+        for done, left, what in counts
+        if done
+    )
 
 
 def served(records: Sequence[Record]) -> str:
     """What ghosts did in the targets' place; empty if there is none, or they served nothing."""
     what = counted(
-        (total(records, "operations_redirected"), "operation"),
-        (total(records, "locks_redirected"), "lock"),
+        (total(records, "operations_redirected"), 0, "operation"),
+        (total(records, "locks_redirected"), 0, "lock"),
     )
     told = f"Ghosts served {what}: no origin waited there for its target to call MPI."
     return told if what else ""
@@ -92,11 +97,11 @@ def served(records: Sequence[Record]) -> str:
 
 def moved(records: Sequence[Record]) -> str:
     """What went by ghosts, which is not tracked; empty if nothing did."""
-    messages = int(total(records, "p2p_offloaded") + total(records, "p2p_near"))
     left = sum(times for reason, (times, _) in declined(records).items() if is_of_messages(reason))
-    what = counted((messages, "message"), (total(records, "coll_moved"), "collective call"))
-    if messages and left:
-        what = what.replace(f"{messages} message", f"{messages} of {messages + left} message", 1)
+    what = counted(
+        (total(records, "p2p_offloaded") + total(records, "p2p_near"), left, "message"),
+        (total(records, "coll_moved"), 0, "collective call"),
+    )
     told = f"{what} went by ghosts, which move them while the program computes."
     return told if what else ""
 
@@ -278,12 +283,12 @@ def helper_lines(records: Sequence[Record]) -> list[str]:
         return why_lines(records, "events", "No helper was used")
     wakes, futile = int(total(records, "helper_wakes")), int(total(records, "helper_wakes_futile"))
     spared = int(total(records, "helper_wakes_spared"))
-    if not wakes and not spared:
+    rung = int(total(records, "target_looks"))
+    if not wakes and not spared and not rung:
         return why_lines(records, "helper", "A helper was used")
     line = f"The helper woke progress threads {plural(wakes, 'time')}"
     line += f", {futile} of them in vain" if futile else ""
     line += f"; {plural(spared, 'wake')} could be spared, inside MPI" if spared else ""
-    rung = int(total(records, "target_looks"))
     line += f"; {plural(rung, 'time')} for one-sided operations of others" if rung else ""
     return [f"{line}.", *why_lines(records, "helper", "A helper was used")]
 

@@ -312,6 +312,8 @@ def test_whom_the_helper_woke_is_said() -> None:
     assert "served no window" not in said
     assert "helper" not in told({**woken, "trigger": "tick"})
     assert "woke" not in told({**woken, "helper_wakes": 0, "helper_wakes_spared": 0})
+    rung = told({**woken, "helper_wakes": 0, "helper_wakes_spared": 0, "target_looks": 3})
+    assert "3 times for one-sided operations of others" in rung
 
 
 def test_why_there_is_a_helper_or_none_is_said() -> None:

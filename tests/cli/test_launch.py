@@ -9,7 +9,7 @@ from headway.cluster.options import ClusterOptions, parse_rate, parse_sockbuf
 from headway.cluster.runner import Job
 from headway.errors import HeadwayError
 from headway.mpi import launch
-from headway.mpi.mpis import BY_VERSION, Mpi, describe, find_mpi
+from headway.mpi.mpis import BY_VERSION, Mpi, describe, find_mpi, find_mpis
 
 
 def test_registry_describes(mpi: Mpi) -> None:
@@ -31,6 +31,8 @@ def test_registry_describes(mpi: Mpi) -> None:
 def test_registry_names_what_there_is() -> None:
     with pytest.raises(HeadwayError, match="mpich4.*; run ./dev setup"):
         find_mpi("mpich77")
+    names = [found.name for found in find_mpis()]
+    assert len(set(names)) == len(names)
 
 
 def test_a_name_that_is_taken_has_the_version(mpi: Mpi) -> None:

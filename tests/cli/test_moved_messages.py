@@ -50,5 +50,8 @@ def test_summary_begins_with_what_went_by_ghosts() -> None:
     assert summarise([{**one, "p2p": "ghost", "p2p_offloaded": 3, "declined": refused}])[0] == (
         "3 of 8 messages went by ghosts, which move them while the program computes."
     )
+    assert summarise([{**one, "p2p": "ghost", "p2p_offloaded": 1, "declined": refused}])[0] == (
+        "1 of 6 messages went by ghosts, which move them while the program computes."
+    )
     assert summarise([{**one, "p2p": "ghost"}])[0].startswith("Nothing to gain: the ghosts moved")
     assert "The ghosts made 2 calls of nonblocking collectives, 1.0 MiB." in lines

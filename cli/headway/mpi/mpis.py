@@ -133,6 +133,7 @@ def find_mpis(roots: list[Path] | None = None, *, with_path: bool = True) -> lis
         mpi = describe(name, path, taken)
         if mpi and not any(known.library.samefile(mpi.library) for known in mpis):
             mpis.append(mpi)
+            taken.add(mpi.name)
     return sorted(mpis, key=lambda m: (m.flavour, m.is_intel, m.version))
 
 
