@@ -76,13 +76,18 @@ def test_random_messages(
 
 
 @matrix.quick(
-    lambda mpi, has_shm: mpi.name in (("mpich4", "ompi5") if has_shm else ("mpich5",)),
+    lambda mpi, has_shm, asked_for: (
+        mpi.name in (("mpich4", "ompi5") if has_shm else ("mpich5",))
+        and asked_for == (mpi.name == "mpich4")
+    ),
     "another MPI",
 )
+@pytest.mark.parametrize("asked_for", [False, True], ids=["default", "yes"])
 @pytest.mark.parametrize("has_shm", [True, False])
 def test_messages_that_come_often(
     mpi: Mpi,
     has_shm: bool,
+    asked_for: bool,
     is_full: bool,
     tmp_path: Path,
     first_seed: int,
@@ -93,7 +98,7 @@ def test_messages_that_come_often(
     seed, cases = (first_seed, CASES_FULL // 10) if is_full else (FIXED_SEED, CASES_OFTEN)
     argv = [build(mpi, "packed_messages"), str(seed), str(cases), "often"]
     plain = plain_run(mpi, argv, ranks=2)
-    done = run(mpi, argv, has_shm, AUTO, tmp_path)
+    done = run(mpi, argv, has_shm, AUTO if asked_for else {}, tmp_path)
     assert done.lines == plain.lines, done.explain()
     trials = [record["packed_message_trials"] for record in done.records]
     assert len(trials) == 2 and all(trials), done.explain()

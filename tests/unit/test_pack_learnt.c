@@ -114,6 +114,8 @@ static void an_option_packs_all(void **state)
     struct hw_plan plan = plan_of(20);
     struct hw_pack_verdict verdict;
     hw_options.pack = HW_OPTION_PACK_ON;
+    assert_false(judge(&plan, HW_SHAPE_PACK, &verdict));
+    hw_options.pack_messages = HW_OPTION_PACK_MESSAGES_YES;
     assert_true(judge(&plan, HW_SHAPE_PACK, &verdict));
     assert_true(verdict.is_packed);
     assert_int_equal(verdict.bytes, SIZE);

@@ -26,6 +26,7 @@ static uint64_t now_ns;
 static uint64_t mpi_ns[2], dense_ns[2]; /* what a call takes, in turns */
 static unsigned mpi_calls, dense_calls;
 static bool is_refused, is_backwards;
+static uint64_t least_percent;
 
 static struct hw_plan plan;
 static struct hw_pack_twin twin = {.by = {{DENSE, SIZE}, {DENSE, SIZE}}};
@@ -86,6 +87,7 @@ static int begin(void **state)
     hw_bottom.Pack = pack;
     hw_bottom.Unpack = unpack;
     is_refused = is_backwards = false;
+    least_percent = 125;
     mpi_calls = dense_calls = 0;
     for (size_t i = 0; i < sizeof memory; i++)
         memory[i] = (char)(i * 7);
@@ -120,7 +122,7 @@ static bool wins(enum hw_shape_direction direction, const uint64_t mpi[2], const
     memcpy(mpi_ns, mpi, sizeof mpi_ns);
     memcpy(dense_ns, dense, sizeof dense_ns);
     mpi_calls = 1; /* the first is not timed: it packs what is unpacked then */
-    return hw_pack_trial_wins(&given, &plan, &tried);
+    return hw_pack_trial_wins(&given, &plan, least_percent, &tried);
 }
 
 static void plan_is_alike_if_it_packs_the_same(void **state)
@@ -143,6 +145,10 @@ static void ours_wins_if_it_is_clearly_shorter(void **state)
         assert_true(wins(direction, (uint64_t[]){1000, 1000}, (uint64_t[]){700, 700}));
         assert_false(wins(direction, (uint64_t[]){1000, 1000}, (uint64_t[]){850, 850}));
         assert_false(wins(direction, (uint64_t[]){1000, 1000}, (uint64_t[]){5000, 5000}));
+        least_percent = 200;
+        assert_true(wins(direction, (uint64_t[]){1000, 1000}, (uint64_t[]){450, 450}));
+        assert_false(wins(direction, (uint64_t[]){1000, 1000}, (uint64_t[]){550, 550}));
+        least_percent = 125;
     }
 }
 
@@ -182,7 +188,7 @@ static void trial_of_much_takes_a_part(void **state)
     char *large = calloc(1, bytes);
     assert_non_null(large);
     struct hw_pack_given given = {HW_SHAPE_PACK, (uintptr_t)large, MANY, GAPPED};
-    hw_pack_trial_wins(&given, &plan, &tried);
+    hw_pack_trial_wins(&given, &plan, least_percent, &tried);
     assert_int_equal(hw_atomic_load_relaxed(&tried.tried_bytes), MOST_BYTES);
     free(large);
 }

@@ -195,8 +195,6 @@ def modes_make(
     if library:
         if suite.is_forced:
             preloaded |= {"HEADWAY_ENGINE": "thread"}
-        if "messages" in suite.extra_modes:
-            preloaded |= {"HEADWAY_PACK_MESSAGES": "yes"}
         modes.append(Mode("headway", preloaded, transport="auto"))
         if "thread" in suite.extra_modes:
             forced = {**preloaded, "HEADWAY_ENGINE": "thread"}
@@ -224,6 +222,8 @@ def modes_make(
             if "paths" in suite.extra_modes:
                 watching |= {"HEADWAY_PATHS": "3"}
                 modes.append(Mode("headway-paths", {**preloaded, **watching}))
+        if "packed" in suite.extra_modes:
+            modes.append(Mode("headway-packed", {**preloaded, "HEADWAY_PACK_MESSAGES": "yes"}))
         if "unpacked" in suite.extra_modes:
             modes.append(Mode("headway-unpacked", {**preloaded, "HEADWAY_PACK": "off"}))
         if "alone" in suite.extra_modes:

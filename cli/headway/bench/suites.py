@@ -488,7 +488,7 @@ _SUITES = (
     ),
     Suite(
         "mg",
-        "Multigrid solver, halos of derived datatypes, HEADWAY_PACK_MESSAGES=yes",
+        "Multigrid solver, halos of derived datatypes",
         (
             *(
                 multigrid("one rank", layout, place)
@@ -506,20 +506,20 @@ _SUITES = (
         ),
         ("10gbit",),
         ("default",),
-        ("messages", "alone"),
+        ("alone",),
         has_peers=False,
         launches=3,
     ),
     Suite(
         "pack-p2p",
-        "Messages of derived datatypes, HEADWAY_PACK_MESSAGES=yes: ping-pong, and halos of structs",
+        "Messages of derived datatypes: ping-pong, and halos of structs",
         (
             *(packed_ping_pong(kind, nodes) for nodes in (2, 1) for kind in SENT_TYPES),
             *(packed_halo(face) for face in ("x", "y", "z")),
         ),
         ("10gbit",),
         ("default",),
-        ("messages", "unpacked"),
+        ("packed", "unpacked"),
         has_peers=False,
         launches=3,
     ),

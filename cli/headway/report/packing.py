@@ -20,8 +20,11 @@ HEADINGS = ("messages", "bytes", "by the MPI", "by Headway", "packed")
 WORTH, LEAST_S = 0.001, 0.0005
 #: a sentence is about so much at least, seconds a rank
 LEAST_SAID_S = 0.005
-#: ours must be shorter by so large a part of itself, as in a trial (src/engines/pack/trial.c)
-MARGIN = 0.25
+#: what the MPI takes of ours before Headway packs messages: where the user asks for it, and where
+#: nobody does (src/engines/pack/worth.c)
+ASKED_FOR, UNASKED = 1.25, 2.0
+#: from so many bytes on Open MPI packs while it sends (src/real/quirks.h)
+ON_ITS_WAY = 128 << 10
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,12 @@ class Row:
     mpi_s: float = 0.0
     headway_s: float = 0.0
     to_save_s: float = 0.0  #: of messages that Headway has not packed
+    is_on_its_way: bool = False  #: the MPI packs some of them while it sends
+
+    @property
+    def needs_asking(self) -> bool:
+        """Whether Headway packs them only where the user says so."""
+        return self.is_on_its_way or self.mpi_s <= self.headway_s * UNASKED
 
     def figures(self, run: Run) -> list[str]:
         share = 100 * self.packed / self.messages
@@ -76,9 +85,10 @@ def rows(run: Run) -> list[Row]:
     found: dict[Key, Row] = {}
     for record in run.records:
         sites = {one.id: one for one in sites_of(record)}
+        is_ompi = record.mpi.startswith("Open MPI")
         for one in profile_of(record).derived:
             site = sites.get(one.site)
-            if site is None or one.mpi_ns <= one.headway_ns * (1.0 + MARGIN):
+            if site is None or one.mpi_ns <= one.headway_ns * ASKED_FOR:
                 continue
             shape = Shape(one.type_bytes, one.type_blocks, one.type_extent)
             place, function = str(run.places.of(site)), site.function.removesuffix("_c")
@@ -88,6 +98,7 @@ def rows(run: Run) -> list[Row]:
             row.messages += one.calls
             row.bytes += one.bytes
             row.packed += one.packed
+            row.is_on_its_way |= is_ompi and one.bytes >= ON_ITS_WAY * one.calls
             row.mpi_s += one.mpi_ns * times
             row.headway_s += one.headway_ns * times
             left = 1.0 - one.packed / one.calls
@@ -104,15 +115,24 @@ def worth(run: Run) -> list[Row]:
 def lines(run: Run) -> list[str]:
     """What to do about it."""
     left = [row for row in worth(run) if row.to_save_s > 0]
+    unasked = sentence(run, [row for row in left if not row.needs_asking], "`headway run`")
+    asked_for = sentence(
+        run,
+        [row for row in left if row.needs_asking],
+        "HEADWAY_PACK_MESSAGES=yes for `headway run`",
+    )
+    known = "Known from packing some messages both ways; the MPI may pack while it sends."
+    return [f"{said} {known}" for said in (unasked, asked_for) if said]
+
+
+def sentence(run: Run, left: list[Row], by: str) -> str:
+    """What packing these by Headway saves; empty if little."""
     seconds = sum(row.to_save_s for row in left) / run.size
     if seconds < LEAST_SAID_S:
-        return []
+        return ""
     most = max(left, key=lambda row: row.to_save_s)
-    whole = 100 * seconds / run.wall
-    return [
-        f"HEADWAY_PACK_MESSAGES=yes for `headway run` should save about {seconds:.2f} s per rank, "
-        f"{whole:.1f} % of the run. The MPI packs messages of datatypes with gaps slower than "
-        f"Headway does, most of all for MPI_{most.key.function} of {most.key.place} "
-        f"({most.key.shape}). Known from packing some messages both ways; the MPI may pack while "
-        "it sends."
-    ]
+    return (
+        f"{by} should save about {seconds:.2f} s per rank, {100 * seconds / run.wall:.1f} % of the "
+        "run, by packing. The MPI packs messages of datatypes with gaps slower than Headway does, "
+        f"most of all for MPI_{most.key.function} of {most.key.place} ({most.key.shape})."
+    )

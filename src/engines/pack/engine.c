@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packing as three engines: one is asked about MPI_Pack and MPI_Unpack, the others about messages and about
- * MPI_Put of datatypes with gaps, which they take only if the user asks for it (HEADWAY_PACK_MESSAGES). */
+ * MPI_Put of datatypes with gaps (HEADWAY_PACK_MESSAGES). */
 #include "engines/engine.h"
 
 #include "base/cores.h"
@@ -47,7 +47,7 @@ static enum hw_status begin(void)
 /* A profile says which messages would gain by it, where they are not packed. */
 static enum hw_status begin_messages(void)
 {
-    bool are_packed = is_wanted() && hw_options.pack_messages;
+    bool are_packed = is_wanted() && hw_options.pack_messages != HW_OPTION_PACK_MESSAGES_NO;
     hw_pack_message_only_measures = !are_packed;
     bool is_measured = hw_profile_is_on() && hw_options.pack != HW_OPTION_PACK_OFF;
     return are_packed || is_measured ? HW_OK : HW_DECLINED;
@@ -57,7 +57,8 @@ static enum hw_status begin_messages(void)
  * have epochs of their own. */
 static enum hw_status begin_puts(void)
 {
-    bool is_forced = hw_options.pack == HW_OPTION_PACK_ON && hw_options.pack_messages;
+    bool is_forced =
+        hw_options.pack == HW_OPTION_PACK_ON && hw_options.pack_messages == HW_OPTION_PACK_MESSAGES_YES;
     return is_forced && !hw_world_has_ghosts() && !hw_profile_is_on() ? HW_OK : HW_DECLINED;
 }
 

@@ -13,7 +13,6 @@
 enum {
     BYTES_MAX = 1024 * 1024, /* a trial packs no more, unless one datatype alone is larger */
     TIMES = 2,               /* the better one of */
-    MARGIN = 4,              /* ours must be shorter by so large a part of itself */
 };
 
 /* A part of a message, packed by either. */
@@ -103,7 +102,7 @@ bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *p
     return is_alike;
 }
 
-bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan,
+bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan, uint64_t least_percent,
                         struct hw_packing_class *tried)
 {
     uint64_t theirs = UINT64_MAX, ours = UINT64_MAX;
@@ -125,5 +124,5 @@ bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan,
         hw_atomic_store_relaxed(&tried->headway_ns, ours);
         hw_atomic_store_release(&tried->tried_bytes, (uint64_t)trial.bytes);
     }
-    return is_begun && ours + ours / MARGIN < theirs;
+    return is_begun && ours != UINT64_MAX && ours * least_percent < 100 * theirs;
 }

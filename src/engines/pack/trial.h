@@ -13,9 +13,9 @@
 /* Whether the plan packs what the MPI does. */
 bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan);
 
-/* Whether our way with one more copy of all is clearly shorter than the MPI's. Unpacking writes the bytes
- * that are there. What it measured is in *tried then. */
-bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan,
+/* Whether the MPI's way takes more than `least_percent` of ours with one more copy of all. Unpacking writes
+ * the bytes that are there. What it measured is in *tried then. */
+bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan, uint64_t least_percent,
                         struct hw_packing_class *tried);
 
 #endif

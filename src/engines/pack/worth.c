@@ -17,8 +17,24 @@ enum { USES_OF_TYPE = 8, USES_OF_CLASS = 8, USES_MAX = 4 * USES_OF_CLASS };
 
 bool hw_pack_message_only_measures;
 
+/* What the MPI must take, in percent of ours, to be left: where the user asks for it, and where nobody does.
+ */
+enum { ASKED_FOR_PERCENT = 125, UNASKED_PERCENT = 200 };
+
+static bool is_asked_for(void) { return hw_options.pack_messages == HW_OPTION_PACK_MESSAGES_YES; }
+
+/* By the MPI's way unless the user says otherwise. */
+static bool is_packed_on_its_way(int64_t bytes)
+{
+    return HW_REAL_PACKS_WHILE_SENDING_BYTES > 0 && bytes >= HW_REAL_PACKS_WHILE_SENDING_BYTES &&
+           !is_asked_for() && !hw_pack_message_only_measures;
+}
+
 /* Whether all that can be packed is. */
-static bool is_forced(void) { return hw_options.pack == HW_OPTION_PACK_ON && !hw_pack_message_only_measures; }
+static bool is_forced(void)
+{
+    return hw_options.pack == HW_OPTION_PACK_ON && is_asked_for() && !hw_pack_message_only_measures;
+}
 
 /* Nothing is there but where a datatype has absolute addresses. */
 static bool is_there(const struct hw_plan *plan, uintptr_t memory)
@@ -74,7 +90,8 @@ static void settle(struct hw_pack_messages *of, enum hw_pack_message_way way)
 static enum hw_pack_message_way by_trial(const struct hw_pack_given *given, struct hw_plan *plan,
                                          struct hw_pack_class *class)
 {
-    bool wins = hw_pack_trial_wins(given, plan, &class->tried);
+    uint64_t least_percent = is_asked_for() ? ASKED_FOR_PERCENT : UNASKED_PERCENT;
+    bool wins = hw_pack_trial_wins(given, plan, least_percent, &class->tried);
     return wins && !hw_pack_message_only_measures ? HW_PACK_MESSAGE_TRIED : HW_PACK_MESSAGE_MPI;
 }
 
@@ -142,7 +159,8 @@ bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *pl
 {
     *verdict = (struct hw_pack_verdict){.is_packed = false};
     if ((HW_REAL_TRUNCATION_OVERFLOWS && given->direction == HW_SHAPE_UNPACK) || /* beyond our buffer's end */
-        __builtin_mul_overflow(plan->size, (int64_t)given->count, &verdict->bytes))
+        __builtin_mul_overflow(plan->size, (int64_t)given->count, &verdict->bytes) ||
+        is_packed_on_its_way(verdict->bytes))
         return false;
     if (wants_plan(given, plan, is_persistent)) {
         verdict->look.kind = HW_PACK_LOOK_TRY;
