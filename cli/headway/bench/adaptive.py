@@ -117,11 +117,11 @@ def single_case(users: int) -> Case:
             "phases": ",".join(f"{chr(ord('a') + at)}:{one}" for at, one in enumerate(chosen)),
             "comp": f"{COMP},64,4",
             "comm": f"{COMM},4000,2",
-            "seconds": "0.15",
+            "seconds": "0.6",
         },
         ranks_per_node=users,
         cores_per_node=1,
-        timeout_s=30.0,
+        timeout_s=60.0,
         excluded=FOUR_A_CORE if users == 4 else {},
     )
 
