@@ -34,13 +34,17 @@ def summarise(records: Sequence[Record]) -> list[str]:
     """The closing paragraph of a run; its first line stands by itself."""
     if not records:
         return [NO_RECORDS]
-    ends = [f"{line[0].upper()}{line[1:]}." for line in endings.lines(records)]
-    lines = [headline(records), *ends, *run_lines(records)]
-    lines += [*details(records), *origin.lines(records)]
     sizes = {r.size for r in records if r.size > 0}
+    lines = [*what_happened(records), *origin.lines(records)]
     if sizes and max(sizes) > len(records):
         lines.append(f"Only {len(records)} of {max(sizes)} ranks left a record that can be read.")
     return lines
+
+
+def what_happened(records: Sequence[Record]) -> list[str]:
+    """The same without where, when and of what."""
+    ends = [f"{line[0].upper()}{line[1:]}." for line in endings.lines(records)]
+    return [headline(records), *ends, *run_lines(records), *details(records)]
 
 
 def details(records: Sequence[Record]) -> list[str]:
@@ -49,6 +53,7 @@ def details(records: Sequence[Record]) -> list[str]:
         *progress_lines(records),
         *ghost_lines(records),
         *message_lines(records),
+        *packing_lines(records),
         *overlap_lines(records),
     ]
     return [*lines, *left_out_lines(records), *declined_lines(records)]
@@ -63,6 +68,7 @@ def headline(records: Sequence[Record]) -> str:
         saved(records)
         or served(records)
         or moved(records)
+        or packed(records)
         or not_accelerated(records)
         or nothing_pending(records)
         or little_waited(records)
@@ -104,6 +110,16 @@ def moved(records: Sequence[Record]) -> str:
     )
     told = f"{what} went by ghosts, which move them while the program computes."
     return told if what else ""
+
+
+def packed(records: Sequence[Record]) -> str:
+    """Messages that Headway packed, as the MPI is slow at that; empty if there were none."""
+    if not (count := int(total(records, "packed_messages"))):
+        return ""
+    size = size_text(total(records, "packed_message_bytes"))
+    what = f"{plural(count, 'message')} of datatypes with gaps, {size}"
+    took = mean(records, "packed_message_ns") * NS
+    return f"Headway packed {what}" + (f", in {took:.2f} s per rank." if took >= 0.005 else ".")
 
 
 def is_of_messages(reason: str) -> bool:
@@ -178,7 +194,7 @@ def is_without_gain_here(records: Sequence[Record]) -> bool:
     is_elsewhere = len(hosts) != 1 or "" in hosts
     if not was_wanted or is_elsewhere or any(r.windows_redirected for r in records):
         return False
-    if moved(records):
+    if moved(records) or packed(records):
         return False
     found = gain(records)
     return found is None or found.saved_s < SMALL_SHARE * wall_of(records)
@@ -266,6 +282,12 @@ def message_lines(records: Sequence[Record]) -> list[str]:
         size = size_text(total(records, "p2p_near_bytes"))
         line += f"; receivers read {plural(near, 'message')} within a node, {size}"
     return [f"{line}.", *collective_lines(records)]
+
+
+def packing_lines(records: Sequence[Record]) -> list[str]:
+    """Which messages Headway packed, unless the headline says it."""
+    said = packed(records)
+    return [said] if said and headline(records) != said else []
 
 
 def collective_lines(records: Sequence[Record]) -> list[str]:

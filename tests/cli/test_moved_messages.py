@@ -55,3 +55,16 @@ def test_summary_begins_with_what_went_by_ghosts() -> None:
     )
     assert summarise([{**one, "p2p": "ghost"}])[0].startswith("Nothing to gain: the ghosts moved")
     assert "The ghosts made 2 calls of nonblocking collectives, 1.0 MiB." in lines
+
+
+def test_summary_tells_of_messages_that_headway_packed() -> None:
+    one = {"rank": 0, "size": 1, "engine": "thread", "wall_s": 2.0, "host": "n0"}
+    some = {**one, "packed_messages": 12, "packed_message_bytes": 3 << 20}
+    said = "Headway packed 12 messages of datatypes with gaps, 3.0 MiB"
+    assert summarise([some])[0] == f"{said}."
+    slow = {**some, "packed_message_ns": 500_000_000}
+    assert summarise([slow])[0] == f"{said}, in 0.50 s per rank."
+    assert not [line for line in summarise([slow])[1:] if "packed" in line]
+    ghosts = {**slow, "ghost": 1, "p2p": "ghost", "p2p_offloaded": 3}
+    assert f"{said}, in 0.50 s per rank." in summarise([ghosts])[1:]
+    assert not outcome.is_without_gain_here([Record.of({**some, "declined": {"no core": 1}})])
