@@ -211,7 +211,7 @@ def headway_brief(found: list[Record]) -> dict[str, Any]:
     """What the library said about a run: its paragraph, and the counters behind it."""
     counted = ("tracked_bytes", "completed_early", "polls", "overlap_windows")
     return {
-        "told": outcome.summarise(found),
+        "told": outcome.what_happened(found),
         "thread_cpu_s": round(records.mean(found, "thread_cpu_s"), 4),
         "tracked": sum(records.tracked_count(record) for record in found),
         **{name: int(records.total(found, name)) for name in counted},
