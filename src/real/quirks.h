@@ -37,8 +37,8 @@ enum {
     HW_REAL_PARTITIONED_NEEDS_WORLD = 1,
     HW_REAL_PACKS_DENSE_STRUCTS = 0,
     /* From so many bytes on it packs a message while earlier parts of it travel, and sends another way what
-       has no gaps: halos of 1 MiB that were packed before took up to 1.69 of plain (doc/results/pack-p2p.md).
-     */
+       has no gaps: halos of 1 MiB that are packed before take 1.19 to 1.49 of plain
+       (doc/results/pack-p2p.md). */
     HW_REAL_PACKS_WHILE_SENDING_BYTES = 128 * 1024,
     /* The status of MPI_Isendrecv and MPI_Isendrecv_replace is what was in its memory before. */
     HW_REAL_IS_ISENDRECV_MUTE = 0,
@@ -59,7 +59,7 @@ enum {
     /* A struct without gaps whose extent was resized is packed field by field: 448 KiB of {double, int, 2
        double} take 0.8 ms on MPICH 4 and 5, 0.2 on Intel MPI, as MPI_PACKED 0.015. */
     HW_REAL_PACKS_DENSE_STRUCTS = 1,
-    HW_REAL_PACKS_WHILE_SENDING_BYTES = 0, /* not that it shows */
+    HW_REAL_PACKS_WHILE_SENDING_BYTES = 0, /* of no size */
     HW_REAL_IS_ISENDRECV_MUTE = 1,         /* tests/mpi/moved.c */
 };
 

@@ -9,6 +9,7 @@
 #include "engines/pack/worth.h"
 #include "objects/request.h"
 #include "real/constants.h"
+#include "real/quirks.h"
 #include "real/type_size.h"
 
 enum way { SEND, SSEND, RSEND, ISEND, ISSEND, IRSEND, SEND_INIT, SSEND_INIT, RSEND_INIT };
@@ -297,7 +298,8 @@ static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 static struct hw_pack_message *half(const struct hw_pack_given *given, int peer)
 {
     uint64_t size;
-    if (hw_real_type_is_basic(given->datatype, &size) || peer == HW_PROC_NULL || given->count <= 0)
+    if (hw_real_type_is_basic(given->datatype, &size) || peer == HW_PROC_NULL || given->count <= 0 ||
+        (given->direction == HW_SHAPE_UNPACK && HW_REAL_TRUNCATION_OVERFLOWS))
         return NULL;
     struct hw_plan *plan = hw_plan_find(given->datatype);
     return plan && is_ours(given->count, plan) ? judged(given, plan, false) : NULL;
@@ -350,6 +352,9 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return rc;
 }
 
+/* Not where a message that is too long would be written beyond the end of our buffer. */
+#define UNLESS_OVERFLOWS(receive) (HW_REAL_TRUNCATION_OVERFLOWS ? NULL : (receive))
+
 const struct hw_engine_p2p hw_pack_message_calls = {
     .send = send,
     .ssend = ssend,
@@ -360,10 +365,10 @@ const struct hw_engine_p2p hw_pack_message_calls = {
     .send_init = send_init,
     .ssend_init = ssend_init,
     .rsend_init = rsend_init,
-    .recv = receive,
-    .irecv = irecv,
-    .mrecv = mrecv,
-    .imrecv = imrecv,
-    .recv_init = recv_init,
+    .recv = UNLESS_OVERFLOWS(receive),
+    .irecv = UNLESS_OVERFLOWS(irecv),
+    .mrecv = UNLESS_OVERFLOWS(mrecv),
+    .imrecv = UNLESS_OVERFLOWS(imrecv),
+    .recv_init = UNLESS_OVERFLOWS(recv_init),
     .sendrecv = sendrecv,
 };

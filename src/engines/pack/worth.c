@@ -158,8 +158,7 @@ bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *pl
                            struct hw_pack_verdict *verdict)
 {
     *verdict = (struct hw_pack_verdict){.is_packed = false};
-    if ((HW_REAL_TRUNCATION_OVERFLOWS && given->direction == HW_SHAPE_UNPACK) || /* beyond our buffer's end */
-        __builtin_mul_overflow(plan->size, (int64_t)given->count, &verdict->bytes) ||
+    if (__builtin_mul_overflow(plan->size, (int64_t)given->count, &verdict->bytes) ||
         is_packed_on_its_way(verdict->bytes))
         return false;
     if (wants_plan(given, plan, is_persistent)) {
