@@ -44,19 +44,21 @@ def summarise(records: Sequence[Record]) -> list[str]:
 def what_happened(records: Sequence[Record]) -> list[str]:
     """The same without where, when and of what."""
     ends = [f"{line[0].upper()}{line[1:]}." for line in endings.lines(records)]
-    return [headline(records), *ends, *run_lines(records), *details(records)]
+    first = headline(records)
+    return [first, *ends, *run_lines(records), *details(records, first)]
 
 
-def details(records: Sequence[Record]) -> list[str]:
-    """What there is to say of the engine, beside the headline."""
+def details(records: Sequence[Record], said: str) -> list[str]:
+    """What there is to say of the engine, beside the sentence that is said."""
     lines = [
         *progress_lines(records),
         *ghost_lines(records),
         *message_lines(records),
-        *packing_lines(records),
+        packed(records),
         *overlap_lines(records),
     ]
-    return [*lines, *left_out_lines(records), *declined_lines(records)]
+    lines += [*left_out_lines(records), *declined_lines(records)]
+    return [line for line in lines if line not in ("", said)]
 
 
 # ---- the headline ------------------------------------------------------------------------------
@@ -282,12 +284,6 @@ def message_lines(records: Sequence[Record]) -> list[str]:
         size = size_text(total(records, "p2p_near_bytes"))
         line += f"; receivers read {plural(near, 'message')} within a node, {size}"
     return [f"{line}.", *collective_lines(records)]
-
-
-def packing_lines(records: Sequence[Record]) -> list[str]:
-    """Which messages Headway packed, unless the headline says it."""
-    said = packed(records)
-    return [said] if said and headline(records) != said else []
 
 
 def collective_lines(records: Sequence[Record]) -> list[str]:

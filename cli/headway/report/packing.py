@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headway import records
+from headway.mpi import transport
 from headway.records import NS
 from headway.report.recorded import profile_of, sites_of
 from headway.report.runs import Run
@@ -85,7 +86,7 @@ def rows(run: Run) -> list[Row]:
     found: dict[Key, Row] = {}
     for record in run.records:
         sites = {one.id: one for one in sites_of(record)}
-        is_ompi = record.mpi.startswith("Open MPI")
+        is_ompi = transport.vendor_of(record.mpi) == "Open MPI"
         for one in profile_of(record).derived:
             site = sites.get(one.site)
             if site is None or one.mpi_ns <= one.headway_ns * ASKED_FOR:

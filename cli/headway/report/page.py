@@ -180,7 +180,8 @@ def write(runs: Sequence[Run]) -> str:
 
 
 def section(run: Run) -> Section:
-    lines = outcome.details(run.records)
+    sentence, figures = told(run)
+    lines = outcome.details(run.records, sentence)
     lines += routes.lines(run)
     lines += (
         [*conclusion(run), *imbalance_lines(run)]
@@ -206,7 +207,8 @@ def section(run: Run) -> Section:
         run.title,
         lines,
         pieces,
-        *told(run),
+        sentence,
+        figures,
         [*origin.lines(run.records), *complaints(run)],
     )
 

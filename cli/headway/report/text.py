@@ -64,7 +64,7 @@ def show(run: Run, console: Console, rows: int) -> None:
         say(console, line)
     for complaint in complaints(run):
         say(console, f"note: {complaint}")
-    for line in outcome.details(run.records):
+    for line in outcome.details(run.records, sentence):
         say(console, line)
     if marked := phases.phases_of(run):
         put(phases_table(run, marked[:rows]), console)
