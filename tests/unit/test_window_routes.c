@@ -187,8 +187,13 @@ static void members_agree_on_what_the_program_says(void **state)
     window.routes.next_wish = HW_RMA_WISH_ON;
     others[2] = 1;
     struct hw_rma_window *all[] = {&window};
-    assert_int_equal(hw_rma_agree_several(all, 1), MPI_SUCCESS);
+    bool is_changed = false;
+    assert_int_equal(hw_rma_agree_several(all, 1, 8, &is_changed), MPI_SUCCESS);
     assert_int_equal(accumulates(), HW_RMA_ROUTE_GHOST);
+    assert_true(is_changed);
+    others[2] = 0;
+    assert_int_equal(hw_rma_agree_several(all, 1, 1, &is_changed), MPI_SUCCESS);
+    assert_false(is_changed);
     hw_rma_route_end(&window);
 }
 
@@ -270,9 +275,43 @@ static void only_some_rounds_are_measured(void **state)
     assert_true(window.adapt->measured.operations > 0);
     assert_true(window.adapt->measured.ns[window.adapt->first_way] > 0);
     assert_true(window.adapt->flushed_rounds > 1000);
-    hw_rma_measure_agreed(window.adapt, true);
+    hw_rma_measure_agreed(&window, false, 1);
     assert_int_equal(window.adapt->flushed_rounds, 0);
     assert_true(window.adapt->agreed_rounds > 1000);
+    operate(HW_ROUTE_ACCUMULATE, 1000, 64);
+    hw_rma_measure_agreed(&window, false, 8); /* as many rounds, but the next meeting comes sooner */
+    assert_in_range(window.adapt->agreed_rounds, 125, 126);
+    hw_rma_route_end(&window);
+}
+
+/* The round before a change is no round of the new route, and the first after it are timed. */
+static void a_round_counts_for_the_route_it_took(void **state)
+{
+    (void)state;
+    enum hw_route_way before, after;
+    hw_options.adapt = HW_OPTION_ADAPT_AUTO;
+    hw_rma_adapt_open();
+    make_as(HW_OPTION_ADAPT_AUTO);
+    struct hw_rma_measured_accumulates *measured = &window.adapt->measured;
+    before = window.adapt->first_way;
+    after = before == HW_ROUTE_GHOST ? HW_ROUTE_OWNER : HW_ROUTE_GHOST;
+    operate(HW_ROUTE_ACCUMULATE, 1000, 64);
+    hw_rma_measure_start(&window);
+    operate(HW_ROUTE_ACCUMULATE, 1, 64);
+    assert_true(window.adapt->round.is_flushed); /* it is open: the next operation closes it */
+    others[4] = (uint64_t)(before == HW_ROUTE_GHOST ? -(INT64_C(1) << 50) : INT64_C(1) << 50);
+    hw_rma_agree(&window, true);
+    assert_int_equal(accumulates(), before == HW_ROUTE_GHOST ? HW_RMA_ROUTE_OWNER : HW_RMA_ROUTE_GHOST);
+    uint64_t known = measured->ns[before];
+    operate(HW_ROUTE_ACCUMULATE, 1, 64);
+    assert_int_equal(measured->rounds, 0);
+    assert_int_equal(measured->ns[after], 0);
+    operate(HW_ROUTE_ACCUMULATE, 1, 64);
+    assert_int_equal(measured->rounds, 1);
+    assert_true(measured->ns[after] > 0);
+    operate(HW_ROUTE_ACCUMULATE, 2, 64);
+    assert_int_equal(measured->rounds, 3);
+    assert_int_equal(measured->ns[before], known);
     hw_rma_route_end(&window);
 }
 
@@ -315,6 +354,7 @@ int main(void)
         cmocka_unit_test_setup(what_members_save_in_sum_decides, begin),
         cmocka_unit_test_setup(nothing_is_foreseen_from_one_route, begin), /* before others know something */
         cmocka_unit_test_setup(only_some_rounds_are_measured, begin),
+        cmocka_unit_test_setup(a_round_counts_for_the_route_it_took, begin),
     };
     return cmocka_run_group_tests_name("window_routes", tests, NULL, NULL);
 }

@@ -181,7 +181,7 @@ static void tell_agreed(const struct hw_rma_window *window, enum hw_rma_route ro
     hw_rma_told_add(&change);
 }
 
-static void agreed(struct hw_rma_window *window, enum hw_rma_route before)
+static void agreed(struct hw_rma_window *window, enum hw_rma_route before, int parts)
 {
     if (window->adapt == NULL)
         return;
@@ -190,7 +190,7 @@ static void agreed(struct hw_rma_window *window, enum hw_rma_route before)
         for (int i = 0; i < window->size; i++)
             hw_atomic_store_relaxed(&window->targets[i].route, (uint32_t)route);
     if (hw_options.adapt == HW_OPTION_ADAPT_AUTO)
-        hw_rma_measure_agreed(window->adapt, route != before);
+        hw_rma_measure_agreed(window, route != before, parts);
     if (hw_options.adapt == HW_OPTION_ADAPT_AUTO && window->adapt->accumulates.phase != HW_ROUTE_CONTROL)
         hw_route_use(&window->adapt->accumulates,
                      route == HW_RMA_ROUTE_OWNER ? HW_ROUTE_OWNER : HW_ROUTE_GHOST);

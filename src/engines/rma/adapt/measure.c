@@ -184,12 +184,14 @@ static void doubt_other(struct hw_rma_measured_accumulates *measured, enum hw_ro
     }
 }
 
-/* A look lasts from one agreement to the next; as long as there was none, who knows how long. */
+/* A look lasts from one agreement to the next, which comes soon; as long as there was none, who knows how
+ * long. */
 static uint64_t rounds_of_look(const struct hw_rma_adapt *adapt)
 {
     if (adapt->agreed_rounds == 0)
         return UNKNOWN_ROUNDS;
-    return adapt->agreed_rounds > adapt->flushed_rounds ? adapt->agreed_rounds : adapt->flushed_rounds;
+    uint64_t rounds = adapt->flushed_rounds / (uint64_t)adapt->parts;
+    return adapt->agreed_rounds > rounds ? adapt->agreed_rounds : rounds;
 }
 
 static uint64_t learn_accumulates(struct hw_rma_window *window, struct hw_route_round given)
@@ -197,22 +199,30 @@ static uint64_t learn_accumulates(struct hw_rma_window *window, struct hw_route_
     const struct hw_route_round *round = &given;
     struct hw_rma_adapt *adapt = window->adapt;
     struct hw_rma_measured_accumulates *measured = &adapt->measured;
+    uint64_t left = ACCUMULATE_ROUNDS;
     given.way = way_of_accumulates(window);
     given.look = rounds_of_look(adapt);
     given.spare_ns /= LONG_LOOK_PARTS;
     adapt->last_accumulates = given;
     uint64_t ns = round->cost_ns / round->operations + 1, *known = &measured->ns[round->way];
-    *known = *known ? *known - *known / NEWEST_PARTS + ns / NEWEST_PARTS : ns;
+    if (*known == 0 || measured->rounds == 0)
+        *known = ns;
+    else if (measured->rounds == 1) /* the first after a change may have found connections to be made */
+        *known = ns < *known ? ns : *known;
+    else
+        *known = *known - *known / NEWEST_PARTS + ns / NEWEST_PARTS;
     measured->operations += round->operations * round->rounds;
     doubt_other(measured, round->way);
     show(&shown_by_accumulates_ns, (int64_t)measured->ns[HW_ROUTE_GHOST],
          (int64_t)measured->ns[HW_ROUTE_OWNER]);
+    if (measured->rounds < SETTLED_ROUNDS) /* members may meet soon */
+        left = 0;
     if (window->rank > 0)
-        return ACCUMULATE_ROUNDS;
+        return left;
     uint64_t spent = adapt->accumulates.spent_ns;
-    uint64_t left = hw_route_learn(&adapt->accumulates, round);
+    uint64_t learnt = hw_route_learn(&adapt->accumulates, round);
     spent_ns += adapt->accumulates.spent_ns - spent;
-    return left < ACCUMULATE_ROUNDS ? left : ACCUMULATE_ROUNDS;
+    return learnt < left ? learnt : left;
 }
 
 /* Each ends its own part, and the sooner timed one counts. */
@@ -278,12 +288,25 @@ bool hw_rma_measure_can_look(const struct hw_rma_adapt *adapt)
     return hw_route_can_look(&adapt->accumulates, &round);
 }
 
-void hw_rma_measure_agreed(struct hw_rma_adapt *adapt, bool is_change)
+/* The round before a change took the other route, and the next operation would close it as one of this. */
+static void drop_round(struct hw_rma_window *window)
 {
-    adapt->agreed_rounds = adapt->flushed_rounds;
+    struct hw_rma_adapt *adapt = window->adapt;
+    adapt->since += adapt->round.operations > 0;
+    memset(&adapt->round, 0, sizeof adapt->round);
+    hw_rma_measure_start(window);
+}
+
+void hw_rma_measure_agreed(struct hw_rma_window *window, bool is_change, int parts)
+{
+    struct hw_rma_adapt *adapt = window->adapt;
+    adapt->agreed_rounds = (adapt->flushed_rounds + (uint64_t)parts - 1) / (uint64_t)parts;
     adapt->flushed_rounds = 0;
-    if (is_change)
-        adapt->measured.rounds = 0;
+    adapt->parts = parts;
+    if (!is_change)
+        return;
+    adapt->measured.rounds = 0;
+    drop_round(window);
 }
 
 int64_t hw_rma_measure_moves_gain_ns(const struct hw_rma_adapt *adapt)

@@ -52,7 +52,8 @@ struct hw_rma_adapt {
     uint64_t left, since;                   /* rounds until the next that is timed, and since the last */
     uint64_t closed_ns;                     /* when the last timed round ended */
     uint64_t away_ns[HW_RMA_MEASURED_AWAY]; /* between rounds, around the last that were timed */
-    uint64_t flushed_rounds, agreed_rounds; /* since the last agreement, and between the two before */
+    uint64_t flushed_rounds, agreed_rounds; /* since the last agreement, and between two after a change */
+    int parts;                              /* as in hw_rma_agree_several() */
     uint64_t ghost_cpu_ns;                  /* what the node's ghosts had taken when the last round ended */
     struct hw_route_round last_accumulates; /* timed */
     uint32_t generation;                    /* of the table of rates, as it was followed last */
@@ -76,8 +77,9 @@ int64_t hw_rma_measure_shown_ns(bool is_moves);
  * spared. */
 bool hw_rma_measure_can_look(const struct hw_rma_adapt *adapt);
 
-/* The members have agreed on a route of accumulates, perhaps on another one. */
-void hw_rma_measure_agreed(struct hw_rma_adapt *adapt, bool is_change);
+/* The members have agreed on a route of accumulates, perhaps on another one. PARTS as in
+ * hw_rma_agree_several(). */
+void hw_rma_measure_agreed(struct hw_rma_window *window, bool is_change, int parts);
 
 /* Of a new window: its routes are what it begins with. */
 void hw_rma_measure_make(struct hw_rma_window *window);

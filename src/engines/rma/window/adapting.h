@@ -23,8 +23,9 @@ struct hw_rma_adapting {
      * nothing is known. */
     int64_t (*foresee)(void);
 
-    /* After members have agreed; the route of accumulates is what they agreed upon, BEFORE what it was. */
-    void (*agreed)(struct hw_rma_window *window, enum hw_rma_route before);
+    /* After members have agreed; the route of accumulates is what they agreed upon, BEFORE what it was. PARTS
+     * as in hw_rma_agree_several(). */
+    void (*agreed)(struct hw_rma_window *window, enum hw_rma_route before, int parts);
 };
 
 /* NULL: no route changes by itself. Written in MPI_Init*, before any window. */

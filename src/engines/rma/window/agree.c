@@ -64,7 +64,8 @@ static enum hw_rma_route decide(struct hw_rma_window *window, const uint64_t *su
                    : (enum hw_rma_route)hw_atomic_load_relaxed(&window->routes.accumulate);
 }
 
-static void apply(struct hw_rma_window *window, const uint64_t *sums)
+/* Returns whether the route of accumulates has changed. */
+static bool apply(struct hw_rma_window *window, const uint64_t *sums, int parts)
 {
     judge_wishes(window, sums);
     bool is_new = sums[WORD_FIRST] != HW_RMA_WISH_NONE;
@@ -80,7 +81,8 @@ static void apply(struct hw_rma_window *window, const uint64_t *sums)
     else if (is_change)
         hw_rma_route_set_accumulates(window, route);
     if (hw_rma_adapting)
-        hw_rma_adapting->agreed(window, before);
+        hw_rma_adapting->agreed(window, before, parts);
+    return is_change;
 }
 
 /* Operations that no flush has completed, by either route. */
@@ -105,21 +107,23 @@ static void fill(struct hw_rma_window *window, bool is_symmetric, uint64_t *word
     words[WORD_GAIN] = (uint64_t)propose(window);
 }
 
-/* What all have said. */
-static void take(struct hw_rma_window *window, const uint64_t *sums)
+/* What all have said. Returns whether the route of accumulates has changed. */
+static bool take(struct hw_rma_window *window, const uint64_t *sums, int parts)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     uint64_t symmetric = sums[WORD_STATES] >> STATE_BITS, size = (uint64_t)window->size;
     if (sums[WORD_WINDOWS] != number_of(window) * size)
-        return;
+        return false;
     if (symmetric == size && (uint32_t)sums[WORD_STATES] == 0) {
         window->routes.next_wish = HW_RMA_WISH_NONE;
-        apply(window, sums);
-    } else if (symmetric > 0 && symmetric < size && window->rank == 0) {
+        return apply(window, sums, parts);
+    }
+    if (symmetric > 0 && symmetric < size && window->rank == 0) {
         hw_log_once(&said, HW_LOG_WARN,
                     "the info key symmetric=true is not taken; all processes of the window must give it, and "
                     "some did not");
     }
+    return false;
 }
 
 int hw_rma_agree(struct hw_rma_window *window, bool is_symmetric)
@@ -128,17 +132,18 @@ int hw_rma_agree(struct hw_rma_window *window, bool is_symmetric)
     fill(window, is_symmetric, words);
     int rc = hw_bottom.Allreduce(words, sums, WORDS, HW_UINT64_T, HW_SUM, window->users);
     if (rc == MPI_SUCCESS)
-        take(window, sums);
+        (void)take(window, sums, 1);
     return rc;
 }
 
-int hw_rma_agree_several(struct hw_rma_window *const *windows, int count)
+int hw_rma_agree_several(struct hw_rma_window *const *windows, int count, int parts, bool *is_changed)
 {
     uint64_t words[HW_RMA_AGREE_MAX * WORDS] = {0}, sums[HW_RMA_AGREE_MAX * WORDS];
     for (int i = 0; i < count; i++)
         fill(windows[i], true, words + i * WORDS);
     int rc = hw_bottom.Allreduce(words, sums, count * WORDS, HW_UINT64_T, HW_SUM, windows[0]->users);
+    *is_changed = false;
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
-        take(windows[i], sums + i * WORDS);
+        *is_changed |= take(windows[i], sums + i * WORDS, parts);
     return rc;
 }

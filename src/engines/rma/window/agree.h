@@ -15,8 +15,10 @@
  * code, not raised. */
 int hw_rma_agree(struct hw_rma_window *window, bool is_symmetric);
 
-/* The same of several windows of the same members, all of which are here. COUNT: from 1 on. */
+/* The same of several windows of the same members, all of which are here. COUNT: from 1 on. PARTS: members
+ * met last so many times as long ago as they will meet again after a change of routes; 1: both are alike.
+ * Sets IS_CHANGED, alike at all members, to whether a route has changed. */
 enum { HW_RMA_AGREE_MAX = 8 };
-int hw_rma_agree_several(struct hw_rma_window *const *windows, int count);
+int hw_rma_agree_several(struct hw_rma_window *const *windows, int count, int parts, bool *is_changed);
 
 #endif

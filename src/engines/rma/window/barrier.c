@@ -8,14 +8,15 @@
 
 #include <stdlib.h>
 
-/* Of the barriers of one communicator. */
-enum { STRIDE = 16 };
+/* Of the barriers of one communicator; after a change, for so many meetings. */
+enum { STRIDE = 16, STRIDE_SOON = 2, MEETINGS_SOON = 4 };
 
 /* The attribute of a communicator that has barriers while there are windows that ask for them. */
 struct barriers {
     uint64_t stamp;   /* hw_rma_table_stamp when the windows were looked for */
     bool has_windows; /* of the communicator's processes; alike at all of them, like the next */
-    uint32_t count;   /* while there were such */
+    int left;         /* until the next meeting, while there are such; 0: none was counted yet */
+    int soon;         /* meetings that come soon */
 };
 
 static struct hw_comm_state state = HW_COMM_STATE_CLOSED;
@@ -39,13 +40,20 @@ static int find_windows(MPI_Comm comm, struct hw_rma_window **windows, int max)
     return count;
 }
 
-static int meet(MPI_Comm comm)
+static int meet(MPI_Comm comm, struct barriers *barriers)
 {
     struct hw_rma_window *windows[HW_RMA_AGREE_MAX];
     int count = find_windows(comm, windows, HW_RMA_AGREE_MAX);
+    int parts = barriers->soon > 0 ? 1 : STRIDE / STRIDE_SOON;
+    bool is_changed;
     if (count == 0)
         return HW_DECLINES;
-    int rc = hw_rma_agree_several(windows, count);
+    int rc = hw_rma_agree_several(windows, count, parts, &is_changed);
+    if (is_changed)
+        barriers->soon = MEETINGS_SOON;
+    else if (barriers->soon > 0)
+        barriers->soon--;
+    barriers->left = barriers->soon > 0 ? STRIDE_SOON : STRIDE;
     if (rc != MPI_SUCCESS)
         hw_real.Comm_call_errhandler(comm, rc);
     return rc;
@@ -65,7 +73,11 @@ static int barrier(MPI_Comm comm)
         barriers->has_windows = find_windows(comm, &one, 1) > 0;
         barriers->stamp = stamp;
     }
-    return barriers->has_windows && ++barriers->count % STRIDE == 0 ? meet(comm) : HW_DECLINES;
+    if (!barriers->has_windows)
+        return HW_DECLINES;
+    if (barriers->left == 0)
+        barriers->left = STRIDE;
+    return --barriers->left == 0 ? meet(comm, barriers) : HW_DECLINES;
 }
 
 void hw_rma_barrier_close(void) { hw_comm_state_close(&state); }
