@@ -85,12 +85,12 @@ static uint64_t rounds_of_look(const struct hw_route_round *round)
 }
 
 /* What a look at an owner of which nothing is known may cost: the target computes outside MPI as long as the
- * origin is away between its rounds. The ghost is the way out of that; only a long look at it, which may find
+ * origin is away between its rounds, and waits for its turn where others have its core. The ghost is the way out of that; only a long look at it, which may find
  * it as long again, has a price. */
 bool hw_route_can_look(const struct hw_route *route, const struct hw_route_round *round)
 {
     uint64_t outside = round->share_percent < 0 ? 100 : (uint64_t)(100 - round->share_percent);
-    uint64_t each_ns = round->away_ns * outside / 100;
+    uint64_t each_ns = round->away_ns * outside / 100 + round->turn_ns;
     if (route->way == HW_ROUTE_OWNER)
         each_ns = round->look ? round->cost_ns : 0;
     return each_ns * rounds_of_look(round) <= round->spare_ns;

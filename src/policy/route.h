@@ -8,7 +8,7 @@
  * one is taken. Looks come seldom enough to cost little beside the time between them
  * (hw_choice_calls_before). A look at the owner comes only where the caller can spare what it may cost, the
  * first one too: what an owner that computes would cost is not more than the time that the origin is away
- * between two rounds, in which it computes. A look comes at once where the share of time in MPI has changed
+ * between two rounds, in which it computes, and its turn where it shares a core. A look comes at once where the share of time in MPI has changed
  * by ten points since the last, or where rounds by the route in force have come to cost much more, or much
  * less.
  *
@@ -66,6 +66,7 @@ struct hw_route_round {
     uint64_t rounds;     /* since the last timed one, this one included */
     int share_percent;   /* of its time that the targets are inside MPI; -1: not known */
     uint64_t away_ns;    /* between a round and the next: the origin is elsewhere */
+    uint64_t turn_ns;    /* until an owner has a core that it shares with others, if an operation needs it */
     uint64_t spare_ns;   /* what the caller can spend on a look */
     uint64_t look; /* rounds that a look takes at least, where the way changes seldom; 0: as few as do */
 };

@@ -168,14 +168,26 @@ static void a_short_phase_is_noticed(void **state)
 static void a_long_look_waits_for_its_price(void **state)
 {
     (void)state;
-    struct hw_route route = {0};
-    struct hw_route_round round = {HW_ROUTE_GHOST, 1, 8 * US, 1, -1, MS, 99 * MS, 100};
-    for (int i = 0; i < 100; i++)
-        hw_route_learn(&route, &round);
-    assert_int_equal(route.phase, HW_ROUTE_USED);
-    round.spare_ns = 100 * MS;
-    hw_route_learn(&route, &round);
-    assert_int_equal(route.phase, HW_ROUTE_BEFORE);
+    const struct hw_route_round away = {.way = HW_ROUTE_GHOST,
+                                        .operations = 1,
+                                        .cost_ns = 8 * US,
+                                        .rounds = 1,
+                                        .share_percent = -1,
+                                        .away_ns = MS,
+                                        .spare_ns = 99 * MS,
+                                        .look = 100};
+    struct hw_route_round rounds[] = {away, away}; /* the second: an owner is there, but has no core */
+    rounds[1].away_ns = 0;
+    rounds[1].turn_ns = MS;
+    for (int which = 0; which < 2; which++) {
+        struct hw_route route = {0};
+        for (int i = 0; i < 100; i++)
+            hw_route_learn(&route, &rounds[which]);
+        assert_int_equal(route.phase, HW_ROUTE_USED);
+        rounds[which].spare_ns = 100 * MS;
+        hw_route_learn(&route, &rounds[which]);
+        assert_int_equal(route.phase, HW_ROUTE_BEFORE);
+    }
 }
 
 static void equal_routes_are_not_changed_to_and_fro(void **state)
@@ -201,7 +213,7 @@ static void a_round_by_the_other_route_says_nothing(void **state)
     for (int i = 0; i < 3; i++)
         round_of(&run, &communicating);
     struct hw_route before = run.route;
-    hw_route_learn(&run.route, &(struct hw_route_round){HW_ROUTE_OWNER, 1, 1, 1, 95, 1, S, 0});
+    hw_route_learn(&run.route, &(struct hw_route_round){HW_ROUTE_OWNER, 1, 1, 1, 95, 1, 0, S, 0});
     assert_int_equal(run.route.by[HW_ROUTE_OWNER].count, before.by[HW_ROUTE_OWNER].count);
     assert_int_equal(run.route.by[HW_ROUTE_GHOST].count, before.by[HW_ROUTE_GHOST].count);
 }
@@ -225,7 +237,7 @@ static void the_same_rounds_give_the_same_routes(void **state)
     struct hw_route one = {0}, other = {0};
     for (int i = 0; i < 5000; i++) {
         struct hw_route_round round = {hw_route_next(&one), 1 + drawn(9), 1 + drawn(50 * US), 1,
-                                       (int)drawn(101) - 1, drawn(MS),    drawn(10 * MS),     drawn(9)};
+                                       (int)drawn(101) - 1, drawn(MS), drawn(MS), drawn(10 * MS),     drawn(9)};
         assert_int_equal(hw_route_learn(&one, &round), hw_route_learn(&other, &round));
         assert_int_equal(hw_route_next(&one), hw_route_next(&other));
     }

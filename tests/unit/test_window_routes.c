@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -31,6 +32,7 @@ static struct hw_world_process processes[] = {{.node = 0, .user_rank = 0},
                                               {.node = 1, .user_rank = -1}};
 static struct hw_world_node nodes[] = {{.process_count = 2, .ghost_count = 1},
                                        {.process_count = 2, .ghost_count = 1}};
+static pid_t pids[2]; /* of the node's processes: all are this one */
 static struct hw_rma_target targets[USERS];
 static struct hw_rma_offer offers[USERS];
 static struct hw_rma_window window;
@@ -63,6 +65,8 @@ static int begin(void **state)
     hw_real_pretend_loaded();
     hw_bottom.Allreduce = allreduce;
     hw_bottom.Info_get = info_get;
+    pids[0] = pids[1] = getpid();
+    hw_world.node_pids = pids;
     hw_world.processes = processes;
     hw_world.own_node = nodes;
     hw_world.node_count = 2;

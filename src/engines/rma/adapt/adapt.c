@@ -102,13 +102,15 @@ static int64_t vote(const struct hw_rma_window *window)
 
 /* What others say of accumulates whose other route is not known: Put and Get on the window, else the share of
  * time in MPI. To the ghost by which a window did not begin only what accumulates take themselves may lead:
- * until members meet again, and it is known, much may have changed. */
+ * until members meet again, and it is known, much may have changed. To owners that share cores only a look
+ * leads: Put and Get within a node do without the owner, and accumulates wait for its turn. */
 static int64_t hinted_gain(const struct hw_rma_window *window)
 {
     const struct hw_rma_adapt *adapt = window->adapt;
     int64_t moves = hw_rma_measure_moves_gain_ns(adapt), votes = vote(window);
     int64_t gain = moves ? moves : votes;
-    return gain > 0 && adapt->first_way == HW_ROUTE_OWNER ? 0 : gain;
+    bool is_vain = gain > 0 ? adapt->first_way == HW_ROUTE_OWNER : hw_rma_measure_turn_ns() > 0;
+    return is_vain ? 0 : gain;
 }
 
 /* What operations since the last agreement would have cost more, or less, by the other route. */
@@ -151,14 +153,14 @@ static int64_t propose(struct hw_rma_window *window)
 }
 
 /* A program that never meets on a window keeps the route that its accumulates begin with. So a window begins
- * as the last one showed that knows both routes. What Put and Get showed may lead to owners alone, as with
- * hinted_gain(). */
+ * as the last one showed that knows both routes. What Put and Get showed leads no further than with
+ * hinted_gain(), and to owners alone. */
 static int64_t foresee(void)
 {
     if (hw_options.adapt != HW_OPTION_ADAPT_AUTO)
         return 0;
     int64_t shown = hw_rma_measure_shown_ns(false), moves = hw_rma_measure_shown_ns(true);
-    int64_t gain = shown ? shown : moves < 0 ? moves : 0;
+    int64_t gain = shown ? shown : moves < 0 && hw_rma_measure_turn_ns() == 0 ? moves : 0;
     return gain > FORESEEN_MAX ? FORESEEN_MAX : gain < -FORESEEN_MAX ? -FORESEEN_MAX : gain;
 }
 

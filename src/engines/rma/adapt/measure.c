@@ -29,6 +29,9 @@ enum { LATELY = 32 };
 /* A round is timed at least so often, or a phase of a few long rounds would be over before it is noticed. */
 #define TIMED_NS (5 * HW_NS_PER_MS)
 
+/* A process keeps a core that it shares for so long at most, as the kernel's scheduler mostly has it. */
+#define TURN_NS (4 * HW_NS_PER_MS)
+
 /* The part of a run that looks at longer routes may take. */
 enum { SPARE_PARTS = 50 };
 
@@ -43,6 +46,7 @@ enum { SETTLED_ROUNDS = 4 };
 enum { STALE = 3 };
 
 static uint64_t opened_ns, spent_ns; /* of the run, by the looks of all windows */
+static uint64_t turn_ns;             /* hw_rma_measure_turn_ns */
 
 /* What the last windows that know both routes showed that an operation takes longer by the owner; relaxed. A
  * difference of less than a part of the shorter one shows nothing. */
@@ -203,6 +207,7 @@ static uint64_t learn_accumulates(struct hw_rma_window *window, struct hw_route_
     given.way = way_of_accumulates(window);
     given.look = rounds_of_look(adapt);
     given.spare_ns /= LONG_LOOK_PARTS;
+    given.turn_ns = hw_rma_measure_turn_ns(); /* near ones wait for the owner, too */
     adapt->last_accumulates = given;
     uint64_t ns = round->cost_ns / round->operations + 1, *known = &measured->ns[round->way];
     if (*known == 0 || measured->rounds == 0)
@@ -332,8 +337,11 @@ int64_t hw_rma_measure_shown_ns(bool is_moves)
 
 void hw_rma_measure_open(void) { opened_ns = hw_clock_fast_ns(); }
 
+uint64_t hw_rma_measure_turn_ns(void) { return turn_ns; }
+
 void hw_rma_measure_make(struct hw_rma_window *window)
 {
+    turn_ns = hw_world_is_crowded(hw_world_own_user_count(), false) ? TURN_NS : 0;
     window->adapt->first_way = way_of_accumulates(window);
     hw_route_begin(&window->adapt->accumulates, window->adapt->first_way);
     hw_rma_measure_start(window);

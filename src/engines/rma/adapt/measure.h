@@ -65,6 +65,10 @@ void hw_rma_measure_begin(struct hw_rma_window *window, enum hw_route_kind kind,
 /* In MPI_Init*. What looks may cost counts from here. */
 void hw_rma_measure_open(void);
 
+/* Until a user process of this node has a core that it shares with others; 0: each has its own. As when the
+ * last window was made. */
+uint64_t hw_rma_measure_turn_ns(void);
+
 /* What a Put or Get of the class that was met last takes longer by the owner than by the ghost. 0: that is
  * not known. */
 int64_t hw_rma_measure_moves_gain_ns(const struct hw_rma_adapt *adapt);
