@@ -85,8 +85,8 @@ static uint64_t rounds_of_look(const struct hw_route_round *round)
 }
 
 /* What a look at an owner of which nothing is known may cost: the target computes outside MPI as long as the
- * origin is away between its rounds, and waits for its turn where others have its core. The ghost is the way out of that; only a long look at it, which may find
- * it as long again, has a price. */
+ * origin is away between its rounds, and waits for its turn where others have its core. The ghost is the way
+ * out of that; only a long look at it, which may find it as long again, has a price. */
 bool hw_route_can_look(const struct hw_route *route, const struct hw_route_round *round)
 {
     uint64_t outside = round->share_percent < 0 ? 100 : (uint64_t)(100 - round->share_percent);

@@ -8,9 +8,9 @@
  * one is taken. Looks come seldom enough to cost little beside the time between them
  * (hw_choice_calls_before). A look at the owner comes only where the caller can spare what it may cost, the
  * first one too: what an owner that computes would cost is not more than the time that the origin is away
- * between two rounds, in which it computes, and its turn where it shares a core. A look comes at once where the share of time in MPI has changed
- * by ten points since the last, or where rounds by the route in force have come to cost much more, or much
- * less.
+ * between two rounds, in which it computes, and its turn where it shares a core. A look comes at once where
+ * the share of time in MPI has changed by ten points since the last, or where rounds by the route in force
+ * have come to cost much more, or much less.
  *
  * What a flush costs varies with what the target does meanwhile: so means are compared, and not the least.
  * Pure; one thread at a time. Processes that give it the same get the same, which is how they decide

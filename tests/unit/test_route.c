@@ -236,8 +236,9 @@ static void the_same_rounds_give_the_same_routes(void **state)
     (void)state;
     struct hw_route one = {0}, other = {0};
     for (int i = 0; i < 5000; i++) {
-        struct hw_route_round round = {hw_route_next(&one), 1 + drawn(9), 1 + drawn(50 * US), 1,
-                                       (int)drawn(101) - 1, drawn(MS), drawn(MS), drawn(10 * MS),     drawn(9)};
+        struct hw_route_round round = {
+            hw_route_next(&one), 1 + drawn(9), 1 + drawn(50 * US), 1,       (int)drawn(101) - 1,
+            drawn(MS),           drawn(MS),    drawn(10 * MS),     drawn(9)};
         assert_int_equal(hw_route_learn(&one, &round), hw_route_learn(&other, &round));
         assert_int_equal(hw_route_next(&one), hw_route_next(&other));
     }

@@ -25,6 +25,8 @@
 
 /* A user process on each of two nodes, and a ghost on each. */
 enum { USERS = 2, GHOSTS = 2, OWN = 0, OTHER = 1, WORDS = 5 };
+/* More processes than any machine has cores that cpu_set_t names. */
+enum { CROWD = 2048 };
 
 static struct hw_world_process processes[] = {{.node = 0, .user_rank = 0},
                                               {.node = 0, .user_rank = -1},
@@ -32,7 +34,7 @@ static struct hw_world_process processes[] = {{.node = 0, .user_rank = 0},
                                               {.node = 1, .user_rank = -1}};
 static struct hw_world_node nodes[] = {{.process_count = 2, .ghost_count = 1},
                                        {.process_count = 2, .ghost_count = 1}};
-static pid_t pids[2]; /* of the node's processes: all are this one */
+static pid_t pids[CROWD]; /* of the node's processes: all are this one */
 static struct hw_rma_target targets[USERS];
 static struct hw_rma_offer offers[USERS];
 static struct hw_rma_window window;
@@ -65,7 +67,9 @@ static int begin(void **state)
     hw_real_pretend_loaded();
     hw_bottom.Allreduce = allreduce;
     hw_bottom.Info_get = info_get;
-    pids[0] = pids[1] = getpid();
+    for (int i = 0; i < CROWD; i++)
+        pids[i] = getpid();
+    nodes[0].process_count = 2;
     hw_world.node_pids = pids;
     hw_world.processes = processes;
     hw_world.own_node = nodes;
@@ -288,6 +292,33 @@ static void only_some_rounds_are_measured(void **state)
     hw_rma_route_end(&window);
 }
 
+/* Put and Get lead accumulates to owners, but not to such as share their cores. */
+static void owners_that_wait_for_a_core_need_a_look(void **state)
+{
+    (void)state;
+    for (int is_crowd = 0; is_crowd < 2; is_crowd++) {
+        hw_options.adapt = HW_OPTION_ADAPT_AUTO;
+        hw_rma_adapt_open();
+        nodes[0].process_count = is_crowd ? CROWD : 2;
+        make_as(HW_OPTION_ADAPT_AUTO);
+        assert_int_equal(hw_rma_measure_turn_ns() > 0, is_crowd);
+        operate(HW_ROUTE_MOVE, 10, 64);
+        struct hw_route *route = &window.adapt->classes[hw_route_class(HW_ROUTE_MOVE, true, 64)]->route;
+        for (int i = 0; i < HW_ROUTE_SAMPLES; i++) {
+            route->by[HW_ROUTE_GHOST].ns[i] = 900;
+            route->by[HW_ROUTE_OWNER].ns[i] = 400;
+        }
+        route->by[HW_ROUTE_GHOST].count = route->by[HW_ROUTE_OWNER].count = HW_ROUTE_SAMPLES;
+        route->looks = 1;
+        assert_int_equal(hw_rma_measure_moves_gain_ns(window.adapt), -500);
+        window.rank = OTHER; /* the first alone begins looks */
+        window.adapt->measured.ns[HW_ROUTE_GHOST] = window.adapt->measured.ns[HW_ROUTE_OWNER] = 0;
+        window.adapt->measured.operations = 3;
+        assert_int_equal(hw_rma_adapting->propose(&window), is_crowd ? 0 : -1500);
+        hw_rma_route_end(&window);
+    }
+}
+
 /* The round before a change is no round of the new route, and the first after it are timed. */
 static void a_round_counts_for_the_route_it_took(void **state)
 {
@@ -359,6 +390,7 @@ int main(void)
         cmocka_unit_test_setup(nothing_is_foreseen_from_one_route, begin), /* before others know something */
         cmocka_unit_test_setup(only_some_rounds_are_measured, begin),
         cmocka_unit_test_setup(a_round_counts_for_the_route_it_took, begin),
+        cmocka_unit_test_setup(owners_that_wait_for_a_core_need_a_look, begin),
     };
     return cmocka_run_group_tests_name("window_routes", tests, NULL, NULL);
 }
