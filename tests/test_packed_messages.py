@@ -118,6 +118,19 @@ def test_corners(mpi: Mpi, way: str, tmp_path: Path, plain_run: support.PlainRun
         assert done.total("packed_messages") > 20
 
 
+@matrix.quick(lambda mpi, options: mpi.name == "mpich4" or options == "default", "another MPI")
+@pytest.mark.parametrize("options", ["default", "yes", "on"])
+def test_receives_that_know_nothing(
+    mpi: Mpi, options: str, tmp_path: Path, plain_run: support.PlainRuns
+) -> None:
+    """The MPI receives with gaps what Headway has packed, whatever it is made of."""
+    argv = [build(mpi, "packed_mixtures")]
+    plain = plain_run(mpi, argv, ranks=2)
+    done = run(mpi, argv, True, {"default": {}, "yes": AUTO, "on": ON}[options], tmp_path)
+    assert done.lines == plain.lines, done.explain()
+    assert done.total("packed_message_trials") > 0 or options == "on"
+
+
 @matrix.only(lambda mpi: mpi.name != "ompi4", "Open MPI 4's own windows lose operations")
 @matrix.quick(lambda mpi, has_shm: mpi.name == "mpich5" and has_shm, "another MPI, or TCP")
 @pytest.mark.parametrize("has_shm", [True, False])

@@ -52,7 +52,14 @@ static bool is_mpich_5(void)
     return version && strncmp(version, "5.", 2) == 0;
 }
 
-bool hw_real_takes_packed(void) { return is_mpich_5() || is_intel(); }
+bool hw_real_takes_dense(void)
+{
+#ifdef OPEN_MPI
+    return true;
+#else
+    return is_mpich_5() || is_intel();
+#endif
+}
 
 bool hw_real_gains_by_sleep(void) { return is_mpich_5(); }
 

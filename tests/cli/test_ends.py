@@ -136,7 +136,9 @@ def test_hang_and_kill(mpi: Mpi, headway: Headway, tmp_path: Path) -> None:
             time.sleep(0.05)
         assert [one.ending for one in seen] == ["checkpoint"] * 2, seen
         for pid in pids:
-            with contextlib.suppress(ProcessLookupError):  # the launcher ends the others at the first
+            with contextlib.suppress(
+                ProcessLookupError
+            ):  # the launcher ends the others at the first
                 os.kill(pid, signal.SIGKILL)
         process.communicate(timeout=60)
     finally:

@@ -39,11 +39,11 @@ struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, 
     if (made.is_packed) {
         if (made.bytes > HW_PACK_POOL_BYTES_MAX)
             return NULL;
-        const struct hw_pack_twin *twin = hw_pack_twin_of(plan, given->datatype);
-        if (twin == NULL)
+        const struct hw_pack_dense *dense = hw_pack_dense_of(plan, given->datatype, given->direction);
+        if (dense == NULL)
             return NULL;
-        made.type = twin->by[given->direction].type;
-        made.count = given->count * (MPI_Count)twin->by[given->direction].count;
+        made.type = dense->type;
+        made.count = given->count * (MPI_Count)dense->count;
     }
     struct hw_pack_message *message = hw_pack_pool_take(room_of(&made));
     if (message == NULL)

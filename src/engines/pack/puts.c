@@ -98,12 +98,11 @@ static int flush_local(int rank, MPI_Win win) { COMPLETES(rank, hw_real.Win_flus
 static int flush_all(MPI_Win win) { COMPLETES(EVERY_TARGET, hw_real.Win_flush_all(win)); }
 static int flush_local_all(MPI_Win win) { COMPLETES(EVERY_TARGET, hw_real.Win_flush_local_all(win)); }
 
-/* One that the MPI is not slow with, and that has the signature of the datatype. */
+/* One that has the signature of the datatype, as MPI_PACKED has not. */
 static const struct hw_pack_dense *dense_of(struct hw_plan *plan, MPI_Datatype datatype)
 {
-    const struct hw_pack_twin *twin = hw_pack_twin_of(plan, datatype);
-    bool is_slow = twin && twin->owned != HW_DATATYPE_NULL && HW_REAL_PACKS_DENSE_STRUCTS;
-    return twin && !is_slow ? &twin->by[HW_SHAPE_PACK] : NULL;
+    const struct hw_pack_dense *dense = hw_pack_dense_of(plan, datatype, HW_SHAPE_PACK);
+    return dense && dense->type != HW_PACKED ? dense : NULL;
 }
 
 /* NULL: by the MPI's way. */

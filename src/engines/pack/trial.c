@@ -107,17 +107,17 @@ bool hw_pack_trial_wins(const struct hw_pack_given *given, struct hw_plan *plan,
 {
     uint64_t theirs = UINT64_MAX, ours = UINT64_MAX;
     struct trial trial;
-    const struct hw_pack_twin *twin = hw_pack_twin_of(plan, given->datatype);
-    bool is_begun = twin && begin(&trial, given, plan) && by_mpi(&trial, HW_SHAPE_PACK) > 0;
+    const struct hw_pack_dense *dense = hw_pack_dense_of(plan, given->datatype, given->direction);
+    bool is_begun = dense && begin(&trial, given, plan) && by_mpi(&trial, HW_SHAPE_PACK) > 0;
     if (is_begun)
-        trial.dense = twin->by[given->direction];
+        trial.dense = *dense;
     for (int i = 0; is_begun && i < TIMES; i++) {
         uint64_t mpi = by_mpi(&trial, given->direction), we = by_us(&trial, given->direction);
         is_begun = mpi > 0;
         theirs = mpi < theirs ? mpi : theirs;
         ours = we < ours ? we : ours;
     }
-    if (twin)
+    if (dense)
         end(&trial);
     if (is_begun && ours != UINT64_MAX) {
         hw_atomic_store_relaxed(&tried->mpi_ns, theirs);

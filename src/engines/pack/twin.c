@@ -150,6 +150,13 @@ static void free_twin(void *of)
     free(twin);
 }
 
+/* As it is sent. */
+static struct hw_pack_dense sent_as(const struct dense *dense, struct hw_pack_dense as_received)
+{
+    bool is_whole = !dense->is_owned && size_of(dense->type) <= HW_REAL_WHOLE_BYTES;
+    return is_whole || hw_real_takes_dense() ? as_received : (struct hw_pack_dense){.count = 0};
+}
+
 /* Where there is none counts are 0. */
 static struct hw_pack_twin *make(MPI_Datatype datatype)
 {
@@ -166,13 +173,14 @@ static struct hw_pack_twin *make(MPI_Datatype datatype)
     }
     const struct hw_pack_dense exact = {dense.type, dense.count}, packed = {HW_PACKED, size_of(datatype)};
     bool is_slow = dense.is_owned && HW_REAL_PACKS_DENSE_STRUCTS;
-    twin->by[HW_SHAPE_PACK] = is_slow && hw_real_takes_packed() ? packed : exact;
     twin->by[HW_SHAPE_UNPACK] = is_slow ? packed : exact;
+    twin->by[HW_SHAPE_PACK] = sent_as(&dense, twin->by[HW_SHAPE_UNPACK]);
     twin->owned = dense.is_owned ? dense.type : HW_DATATYPE_NULL;
     return twin;
 }
 
-const struct hw_pack_twin *hw_pack_twin_of(struct hw_plan *plan, MPI_Datatype datatype)
+const struct hw_pack_dense *hw_pack_dense_of(struct hw_plan *plan, MPI_Datatype datatype,
+                                             enum hw_shape_direction direction)
 {
     struct hw_pack_twin *twin = hw_atomic_load_acquire(&plan->twin);
     if (twin == NULL) {
@@ -186,5 +194,5 @@ const struct hw_pack_twin *hw_pack_twin_of(struct hw_plan *plan, MPI_Datatype da
             twin = none;
         }
     }
-    return twin->by[HW_SHAPE_PACK].count > 0 ? twin : NULL;
+    return twin->by[direction].count > 0 ? &twin->by[direction] : NULL;
 }

@@ -17,13 +17,16 @@ struct hw_pack_dense {
     int64_t count;
 };
 
+/* What a plan keeps of it. */
 struct hw_pack_twin {
-    struct hw_pack_dense by[HW_SHAPE_UNPACK + 1]; /* by direction: as it is sent, as it is received */
+    struct hw_pack_dense by[HW_SHAPE_UNPACK + 1]; /* by direction; count 0: none */
     MPI_Datatype owned;                           /* MPI_DATATYPE_NULL: none */
 };
 
-/* Of a datatype with a usable plan, made at the first use; NULL: it has none. Any thread; local. Lives as
- * long as the plan. */
-const struct hw_pack_twin *hw_pack_twin_of(struct hw_plan *plan, MPI_Datatype datatype);
+/* The twin, as it is sent or as it is received, of a datatype with a usable plan, made at the first use.
+ * NULL: it has none, or a receive by the MPI's way would not take what is sent so (hw_real_takes_dense). Any
+ * thread; local. Lives as long as the plan. */
+const struct hw_pack_dense *hw_pack_dense_of(struct hw_plan *plan, MPI_Datatype datatype,
+                                             enum hw_shape_direction direction);
 
 #endif

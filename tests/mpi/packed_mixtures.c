@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Description: structs of two basic datatypes, and rows of one, are sent again and again with the same handle
+ * and received each time with a new one, which nobody has learnt anything of. MPICH 4.0 ends receives as
+ * truncated if such a message is sent without its gaps. */
+#include "check.h"
+
+enum { BYTES = 20000, SENDS = 24, GAP = 64, KINDS = 12 };
+
+static MPI_Datatype kinds[KINDS];
+
+/* LENGTH elements of each kind, a gap between them and one behind. */
+struct pair {
+    int kinds[2], length;
+    size_t bytes[2], extent;
+};
+
+static struct pair pair_of(int first, int second, int length)
+{
+    struct pair pair = {.kinds = {first, second}, .length = length, .extent = 2 * GAP};
+    for (int i = 0; i < 2; i++) {
+        int size;
+        MPI_Type_size(kinds[pair.kinds[i]], &size);
+        pair.bytes[i] = (size_t)length * (size_t)size;
+        pair.extent += pair.bytes[i];
+    }
+    return pair;
+}
+
+static MPI_Datatype make(const struct pair *pair)
+{
+    int lengths[] = {pair->length, pair->length};
+    MPI_Aint places[] = {0, (MPI_Aint)pair->bytes[0] + GAP};
+    MPI_Datatype types[] = {kinds[pair->kinds[0]], kinds[pair->kinds[1]]}, made, resized;
+    MPI_Type_create_struct(2, lengths, places, types, &made);
+    MPI_Type_create_resized(made, 0, (MPI_Aint)pair->extent, &resized);
+    MPI_Type_free(&made);
+    MPI_Type_commit(&resized);
+    return resized;
+}
+
+/* Of long doubles not all bytes are copied. */
+static bool has_padding(int kind)
+{
+    return kinds[kind] == MPI_LONG_DOUBLE || kinds[kind] == MPI_C_LONG_DOUBLE_COMPLEX;
+}
+
+/* What the byte AT of the message in memory is: 0 in gaps, and where bytes may be lost. */
+static char byte_of(const struct pair *pair, size_t at, int number)
+{
+    size_t j = at % pair->extent, second = pair->bytes[0] + GAP;
+    bool is_first = j < pair->bytes[0], is_second = j >= second && j < second + pair->bytes[1];
+    if ((is_first && !has_padding(pair->kinds[0])) || (is_second && !has_padding(pair->kinds[1])))
+        return (char)((size_t)number * 31 + at * 7);
+    return 0;
+}
+
+static void receive(const struct pair *pair, char *memory, int count, int number)
+{
+    size_t bytes = (size_t)count * pair->extent;
+    MPI_Datatype type = make(pair);
+    memset(memory, 0, bytes);
+    CHECK(MPI_Recv(memory, count, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    for (size_t i = 0; i < bytes; i++)
+        CHECK(memory[i] == byte_of(pair, i, number));
+    MPI_Type_free(&type);
+}
+
+static void exchange(int first, int second, int length)
+{
+    struct pair pair = pair_of(first, second, length);
+    MPI_Datatype type = make(&pair);
+    int count = BYTES / (int)(pair.bytes[0] + pair.bytes[1]) + 1;
+    char *memory = malloc((size_t)count * pair.extent);
+    for (int number = 0; number < SENDS; number++) {
+        for (size_t i = 0; check_rank == 0 && i < (size_t)count * pair.extent; i++)
+            memory[i] = byte_of(&pair, i, number);
+        if (check_rank == 0)
+            MPI_Send(memory, count, type, 1, 0, MPI_COMM_WORLD);
+        else
+            receive(&pair, memory, count, number);
+    }
+    free(memory);
+    MPI_Type_free(&type);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    check_begin();
+    const MPI_Datatype all[KINDS] = {
+        MPI_CHAR,        MPI_SHORT,           MPI_INT,    MPI_FLOAT,
+        MPI_DOUBLE,      MPI_C_FLOAT_COMPLEX, MPI_C_BOOL, MPI_C_DOUBLE_COMPLEX,
+        MPI_LONG_DOUBLE, MPI_INT64_T,         MPI_WCHAR,  MPI_C_LONG_DOUBLE_COMPLEX};
+    memcpy(kinds, all, sizeof all);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int first = 0; first < KINDS; first++)
+        for (int second = first; second < KINDS; second++) {
+            exchange(first, second, 1);
+            exchange(first, second, 8);
+        }
+    printf("rank %d mixtures\n", check_rank);
+    MPI_Finalize();
+    return 0;
+}
