@@ -23,10 +23,11 @@ def both(
     environment: dict[str, str] | None = None,
     cores: int = 0,
     preload: str | None = None,
+    netmod: str | None = None,
 ) -> tuple[RunResult, RunResult]:
     """The plain run, and that with ghosts. `users`: processes a node; `ghosts` may be 0.
     `cores`: of a node, which its processes share; 0: they may run on all of the machine's.
-    `preload`: in place of the library."""
+    `preload`: in place of the library. `netmod`: of MPICH 5, in place of ofi."""
     records.mkdir(exist_ok=True)
     settings = {
         **(environment or {}),
@@ -38,7 +39,7 @@ def both(
     # Plain MPICH 4.0 often hangs in MPI_Finalize; the library by itself lets it end.
     control = {"LD_PRELOAD": str(support.library(mpi)), "HEADWAY_ENGINE": "off"}
     common = {
-        "netmod": support.netmod(mpi),
+        "netmod": netmod or support.netmod(mpi),
         "launcher_args": support.launcher_extra(mpi),
         "timeout": timeout,
     }

@@ -85,6 +85,12 @@ bool hw_real_ends_without_dead(void);
 bool hw_real_takes_dense(void);
 enum { HW_REAL_WHOLE_BYTES = 16 };
 
+/* False where that is so of matched receives alone: MPICH 5 over UCX truncates in MPI_Mrecv and MPI_Imrecv,
+ * plain too, structs of several basic datatypes from 64 KiB on and elements of more than
+ * HW_REAL_WHOLE_MATCHED_BYTES, and may abort then (tests/mpi/packed_mixtures.c between nodes). */
+bool hw_real_takes_dense_matched(void);
+enum { HW_REAL_WHOLE_MATCHED_BYTES = 8 };
+
 /* Whether the operation whose status this is was cancelled. Intel MPI 2021.18 sets MPI_Test_cancelled of
  * messages that were received between nodes at random, plain too; of what was cancelled no data came. */
 bool hw_real_is_cancelled(const MPI_Status *status);

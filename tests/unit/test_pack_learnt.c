@@ -34,7 +34,7 @@ static struct hw_plan plan_of(uint64_t kind)
 
 static struct hw_pack_given given_of(enum hw_shape_direction direction)
 {
-    return (struct hw_pack_given){direction, (uintptr_t)memory, 1, MPI_BYTE};
+    return (struct hw_pack_given){direction, (uintptr_t)memory, 1, MPI_BYTE, false};
 }
 
 static bool judge(struct hw_plan *plan, enum hw_shape_direction direction, struct hw_pack_verdict *verdict)
@@ -123,10 +123,10 @@ static void an_option_packs_all(void **state)
     assert_false(judge(&plan, HW_SHAPE_UNPACK, &verdict));
     hw_pack_message_only_measures = true;
     assert_false(judge(&plan, HW_SHAPE_PACK, &verdict));
-    struct hw_pack_given nowhere = {HW_SHAPE_PACK, 0, 1, MPI_BYTE};
+    struct hw_pack_given nowhere = {HW_SHAPE_PACK, 0, 1, MPI_BYTE, false};
     hw_pack_message_only_measures = false;
     assert_false(hw_pack_message_judge(&nowhere, &plan, false, &verdict));
-    struct hw_pack_given too_many = {HW_SHAPE_PACK, (uintptr_t)memory, INT64_MAX / 2, MPI_BYTE};
+    struct hw_pack_given too_many = {HW_SHAPE_PACK, (uintptr_t)memory, INT64_MAX / 2, MPI_BYTE, false};
     assert_false(hw_pack_message_judge(&too_many, &plan, false, &verdict));
     atomic_store(&plan.state, HW_PLAN_NONE);
     assert_false(judge(&plan, HW_SHAPE_PACK, &verdict));

@@ -208,8 +208,8 @@ static inline bool is_left(MPI_Count count, MPI_Datatype datatype)
 }
 
 #define GIVEN_SENT                                                                                           \
-    .given = {HW_SHAPE_PACK, (uintptr_t)buf, count, datatype}, .peer = dest, .tag = tag, .comm = comm
-#define GIVEN_RECEIVED .given = {HW_SHAPE_UNPACK, (uintptr_t)buf, count, datatype}
+    .given = {HW_SHAPE_PACK, (uintptr_t)buf, count, datatype, false}, .peer = dest, .tag = tag, .comm = comm
+#define GIVEN_RECEIVED .given = {HW_SHAPE_UNPACK, (uintptr_t)buf, count, datatype, false}
 
 #define SENDS(name, which)                                                                                   \
     static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
@@ -275,23 +275,44 @@ static bool is_matched(const MPI_Message *message)
     return message && *message != HW_MESSAGE_NULL && *message != HW_MESSAGE_NO_PROC;
 }
 
+/* A receive that is to be packed at once: senders may have packed though nobody here has learnt anything. */
+static int answer_dense(struct call *c)
+{
+    struct hw_plan *plan = hw_plan_find(c->given.datatype);
+    c->given.must_be_dense = true;
+    if (plan == NULL)
+        plan = hw_plan_note(c->given.datatype);
+    return plan && is_ours(c->given.count, plan) ? call_derived(c, plan) : HW_DECLINES;
+}
+
+static int answer_matched(struct call *c)
+{
+    uint64_t size;
+    const struct hw_pack_given *given = &c->given;
+    bool is_derived = given->count > 0 && given->datatype != HW_DATATYPE_NULL &&
+                      !hw_real_type_is_basic(given->datatype, &size);
+    if (is_derived && hw_pack_must_be_dense(given->datatype, hw_engines_bytes(given->count, given->datatype)))
+        return answer_dense(c);
+    return is_left(given->count, given->datatype) ? HW_DECLINES : answer(c);
+}
+
 static int mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    if (is_left(count, datatype) || !is_matched(message))
+    if (!is_matched(message))
         return HW_DECLINES;
-    const struct call c = {
+    struct call c = {
         .way = MRECV, GIVEN_RECEIVED, .peer = HW_ANY_SOURCE, .matched = message, .status = status};
-    return answer(&c);
+    return answer_matched(&c);
 }
 
 static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                   MPI_Request *request)
 {
-    if (is_left(count, datatype) || request == NULL || !is_matched(message))
+    if (request == NULL || !is_matched(message))
         return HW_DECLINES;
-    const struct call c = {
+    struct call c = {
         .way = IMRECV, GIVEN_RECEIVED, .peer = HW_ANY_SOURCE, .matched = message, .request = request};
-    return answer(&c);
+    return answer_matched(&c);
 }
 
 /* A half of MPI_Sendrecv. NULL: as the program passed it. */
@@ -318,8 +339,8 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                     MPI_Comm comm, MPI_Status *status)
 {
-    const struct hw_pack_given sent = {HW_SHAPE_PACK, (uintptr_t)sendbuf, sendcount, sendtype};
-    const struct hw_pack_given received = {HW_SHAPE_UNPACK, (uintptr_t)recvbuf, recvcount, recvtype};
+    const struct hw_pack_given sent = {HW_SHAPE_PACK, (uintptr_t)sendbuf, sendcount, sendtype, false};
+    const struct hw_pack_given received = {HW_SHAPE_UNPACK, (uintptr_t)recvbuf, recvcount, recvtype, false};
     uint64_t size;
     if (hw_real_type_is_basic(sendtype, &size) && hw_real_type_is_basic(recvtype, &size))
         return HW_DECLINES;

@@ -175,7 +175,8 @@ static int put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
 {
     if (is_left(origin_count, origin_datatype) || target_rank == HW_PROC_NULL || win == HW_WIN_NULL)
         return HW_DECLINES;
-    const struct hw_pack_given given = {HW_SHAPE_PACK, (uintptr_t)origin_addr, origin_count, origin_datatype};
+    const struct hw_pack_given given = {HW_SHAPE_PACK, (uintptr_t)origin_addr, origin_count, origin_datatype,
+                                        false};
     return put_derived(&given, target_rank, target_disp, target_count, target_datatype, win);
 }
 

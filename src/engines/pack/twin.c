@@ -196,3 +196,14 @@ const struct hw_pack_dense *hw_pack_dense_of(struct hw_plan *plan, MPI_Datatype 
     }
     return twin->by[direction].count > 0 ? &twin->by[direction] : NULL;
 }
+
+bool hw_pack_must_be_dense(MPI_Datatype datatype, int64_t bytes)
+{
+    enum { PARTS_FROM = 8 * 1024 }; /* what is shorter comes in one */
+    struct dense dense;
+    if (bytes < PARTS_FROM || hw_real_takes_dense_matched() || !find(datatype, &dense))
+        return false;
+    bool is_whole = !dense.is_owned && size_of(dense.type) <= HW_REAL_WHOLE_MATCHED_BYTES;
+    let_go(&dense);
+    return !is_whole;
+}

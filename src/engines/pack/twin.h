@@ -29,4 +29,8 @@ struct hw_pack_twin {
 const struct hw_pack_dense *hw_pack_dense_of(struct hw_plan *plan, MPI_Datatype datatype,
                                              enum hw_shape_direction direction);
 
+/* Whether a matched receive of so many bytes must be without gaps (hw_real_takes_dense_matched): elements of
+ * the datatype, a valid one, are not all of one basic datatype, or too large to be received whole. */
+bool hw_pack_must_be_dense(MPI_Datatype datatype, int64_t bytes);
+
 #endif

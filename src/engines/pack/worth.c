@@ -30,10 +30,11 @@ static bool is_packed_on_its_way(int64_t bytes)
            !is_asked_for() && !hw_pack_message_only_measures;
 }
 
-/* Whether all that can be packed is. */
-static bool is_forced(void)
+/* Whether all that can be packed is, or this message must be. */
+static bool is_forced(const struct hw_pack_given *given)
 {
-    return hw_options.pack == HW_OPTION_PACK_ON && is_asked_for() && !hw_pack_message_only_measures;
+    return ((hw_options.pack == HW_OPTION_PACK_ON && is_asked_for()) || given->must_be_dense) &&
+           !hw_pack_message_only_measures;
 }
 
 /* Nothing is there but where a datatype has absolute addresses. */
@@ -144,7 +145,7 @@ static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan,
 /* Makes a plan for a datatype that is used often enough. True: once what is received has come. */
 static bool wants_plan(const struct hw_pack_given *given, struct hw_plan *plan, bool is_persistent)
 {
-    bool is_now = is_forced();
+    bool is_now = is_forced(given);
     if (hw_plan_state(plan) != HW_PLAN_SEEN || (!is_now && !is_used_often(&plan->uses, USES_OF_TYPE)))
         return false;
     if (!is_now && given->direction == HW_SHAPE_UNPACK)
@@ -171,7 +172,7 @@ bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *pl
         !(plan->is_disjoint && hw_shape_stays_disjoint(&plan->shape, given->count, plan->extent)))
         return false;
     struct hw_pack_class *class = NULL;
-    verdict->is_packed = is_forced();
+    verdict->is_packed = is_forced(given);
     if (!verdict->is_packed || hw_profile_is_on())
         class = hw_pack_class_find(plan, given->direction, verdict->bytes);
     bool is_taken = verdict->is_packed || (class && judge_class(given, plan, class, is_persistent, verdict));
