@@ -138,7 +138,9 @@ def test_matched_receives_that_know_nothing(mpi: Mpi, tmp_path: Path) -> None:
     argv = [str(build(mpi, "packed_mixtures")), "matched"]
     netmod = "ucx" if mpi.name == "mpich5" else None  # which truncates, as its ofi does not
     records = two_nodes.same_output(mpi, argv, tmp_path, ghosts=0, rate="10gbit", netmod=netmod)
-    assert sum(record["packed_messages"] for record in records) > 0
+    assert sum(record["packed_message_trials"] for record in records) > 0
+    if mpi.name == "mpich5":
+        assert sum(record["packed_messages"] for record in records) > 0
 
 
 @matrix.only(lambda mpi: mpi.name != "ompi4", "Open MPI 4's own windows lose operations")
