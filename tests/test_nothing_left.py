@@ -116,7 +116,7 @@ def first_ranks(process: subprocess.Popen, count: int) -> list[int]:
 def start_ranks(
     mpi: Mpi, made: launch.Launch, tag: str, count: int
 ) -> tuple[subprocess.Popen[str], list[int]]:
-    """Once more where no rank came up: Open MPI's launcher does not always listen (support.DEAF)."""
+    """Once more where no rank came up: Open MPI's launcher may not listen (support.DEAF)."""
     process = support.start_tagged(mpi, made, tag)
     ranks = first_ranks(process, count)
     if support.tally("started again, for no rank came up", not ranks):
