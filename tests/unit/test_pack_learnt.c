@@ -34,13 +34,13 @@ static struct hw_plan plan_of(uint64_t kind)
 
 static struct hw_pack_given given_of(enum hw_shape_direction direction)
 {
-    return (struct hw_pack_given){direction, (uintptr_t)memory, 1, MPI_BYTE, false};
+    return (struct hw_pack_given){direction, (uintptr_t)memory, 1, MPI_BYTE};
 }
 
 static bool judge(struct hw_plan *plan, enum hw_shape_direction direction, struct hw_pack_verdict *verdict)
 {
     struct hw_pack_given given = given_of(direction);
-    return hw_pack_message_judge(&given, plan, false, verdict);
+    return hw_pack_message_judge(&given, plan, HW_PACK_ONCE, verdict);
 }
 
 static int begin(void **state)
@@ -123,11 +123,11 @@ static void an_option_packs_all(void **state)
     assert_false(judge(&plan, HW_SHAPE_UNPACK, &verdict));
     hw_pack_message_only_measures = true;
     assert_false(judge(&plan, HW_SHAPE_PACK, &verdict));
-    struct hw_pack_given nowhere = {HW_SHAPE_PACK, 0, 1, MPI_BYTE, false};
+    struct hw_pack_given nowhere = {HW_SHAPE_PACK, 0, 1, MPI_BYTE};
     hw_pack_message_only_measures = false;
-    assert_false(hw_pack_message_judge(&nowhere, &plan, false, &verdict));
-    struct hw_pack_given too_many = {HW_SHAPE_PACK, (uintptr_t)memory, INT64_MAX / 2, MPI_BYTE, false};
-    assert_false(hw_pack_message_judge(&too_many, &plan, false, &verdict));
+    assert_false(hw_pack_message_judge(&nowhere, &plan, HW_PACK_ONCE, &verdict));
+    struct hw_pack_given too_many = {HW_SHAPE_PACK, (uintptr_t)memory, INT64_MAX / 2, MPI_BYTE};
+    assert_false(hw_pack_message_judge(&too_many, &plan, HW_PACK_ONCE, &verdict));
     atomic_store(&plan.state, HW_PLAN_NONE);
     assert_false(judge(&plan, HW_SHAPE_PACK, &verdict));
 }
@@ -141,7 +141,7 @@ static void rare_messages_are_left_alone(void **state)
     struct hw_pack_verdict verdict;
     for (int i = 0; i < USES; i++)
         assert_false(judge(&plan, HW_SHAPE_UNPACK, &verdict));
-    assert_false(hw_pack_message_judge(&given, &plan, true, &verdict)); /* persistent */
+    assert_false(hw_pack_message_judge(&given, &plan, HW_PACK_AGAIN, &verdict)); /* persistent */
     uint64_t trials = atomic_load(&hw_counters.packed_message_trials);
     assert_true(judge(&plan, HW_SHAPE_UNPACK, &verdict));
     assert_int_equal(verdict.look.kind, HW_PACK_LOOK_TRY);

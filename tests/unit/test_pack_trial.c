@@ -112,7 +112,7 @@ static int end(void **state)
 
 static struct hw_pack_given given_of(enum hw_shape_direction direction)
 {
-    return (struct hw_pack_given){direction, (uintptr_t)memory, COUNT, GAPPED, false};
+    return (struct hw_pack_given){direction, (uintptr_t)memory, COUNT, GAPPED};
 }
 
 /* What the MPI takes each time, and what it takes with the packed form. */
@@ -187,7 +187,7 @@ static void trial_of_much_takes_a_part(void **state)
     size_t bytes = (size_t)MOST_BYTES / SIZE * EXTENT;
     char *large = calloc(1, bytes);
     assert_non_null(large);
-    struct hw_pack_given given = {HW_SHAPE_PACK, (uintptr_t)large, MANY, GAPPED, false};
+    struct hw_pack_given given = {HW_SHAPE_PACK, (uintptr_t)large, MANY, GAPPED};
     hw_pack_trial_wins(&given, &plan, least_percent, &tried);
     assert_int_equal(hw_atomic_load_relaxed(&tried.tried_bytes), MOST_BYTES);
     free(large);

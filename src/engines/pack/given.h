@@ -6,7 +6,6 @@
 #include "objects/datatype/shape.h"
 #include "real/real.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct hw_pack_given {
@@ -14,7 +13,6 @@ struct hw_pack_given {
     uintptr_t memory;
     MPI_Count count;
     MPI_Datatype datatype;
-    bool must_be_dense; /* it is received, and the MPI may not receive with gaps what was sent without */
 };
 
 #endif

@@ -156,10 +156,10 @@ static int receive_one(const struct call *c, struct hw_pack_message *message)
 
 /* NULL: the MPI's way, and nothing is to be learnt of it. */
 static struct hw_pack_message *judged(const struct hw_pack_given *given, struct hw_plan *plan,
-                                      bool is_made_to_stay)
+                                      enum hw_pack_use use)
 {
     struct hw_pack_verdict verdict;
-    if (!hw_pack_message_judge(given, plan, is_made_to_stay, &verdict))
+    if (!hw_pack_message_judge(given, plan, use, &verdict))
         return NULL;
     struct hw_pack_message *message = hw_pack_message_make(given, plan, &verdict);
     if (message == NULL)
@@ -167,10 +167,11 @@ static struct hw_pack_message *judged(const struct hw_pack_given *given, struct 
     return message;
 }
 
-static __attribute__((noinline)) int call_derived(const struct call *c, struct hw_plan *plan)
+static __attribute__((noinline)) int call_derived(const struct call *c, struct hw_plan *plan,
+                                                  enum hw_pack_use use)
 {
     hw_pack_message_look_after();
-    struct hw_pack_message *message = judged(&c->given, plan, is_persistent(c));
+    struct hw_pack_message *message = judged(&c->given, plan, use);
     if (message == NULL)
         return HW_DECLINES;
     if (c->request != NULL && !hw_request_reserve()) {
@@ -194,7 +195,8 @@ static __attribute__((noinline)) int answer(const struct call *c)
     if (c->peer == HW_PROC_NULL || c->given.count <= 0)
         return HW_DECLINES;
     struct hw_plan *plan = hw_plan_find(c->given.datatype);
-    return plan ? call_derived(c, plan) : call_first(c);
+    enum hw_pack_use use = is_persistent(c) ? HW_PACK_AGAIN : HW_PACK_ONCE;
+    return plan ? call_derived(c, plan, use) : call_first(c);
 }
 
 /* Most calls must cost next to nothing: those of little, and of datatypes that are not ours. */
@@ -208,8 +210,8 @@ static inline bool is_left(MPI_Count count, MPI_Datatype datatype)
 }
 
 #define GIVEN_SENT                                                                                           \
-    .given = {HW_SHAPE_PACK, (uintptr_t)buf, count, datatype, false}, .peer = dest, .tag = tag, .comm = comm
-#define GIVEN_RECEIVED .given = {HW_SHAPE_UNPACK, (uintptr_t)buf, count, datatype, false}
+    .given = {HW_SHAPE_PACK, (uintptr_t)buf, count, datatype}, .peer = dest, .tag = tag, .comm = comm
+#define GIVEN_RECEIVED .given = {HW_SHAPE_UNPACK, (uintptr_t)buf, count, datatype}
 
 #define SENDS(name, which)                                                                                   \
     static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
@@ -275,32 +277,30 @@ static bool is_matched(const MPI_Message *message)
     return message && *message != HW_MESSAGE_NULL && *message != HW_MESSAGE_NO_PROC;
 }
 
-/* A receive that is to be packed at once: senders may have packed though nobody here has learnt anything. */
-static int answer_dense(struct call *c)
+/* Senders may have packed what nobody here has learnt anything of. */
+static int answer_matched(const struct call *c)
 {
-    struct hw_plan *plan = hw_plan_find(c->given.datatype);
-    c->given.must_be_dense = true;
-    if (plan == NULL)
-        plan = hw_plan_note(c->given.datatype);
-    return plan && is_ours(c->given.count, plan) ? call_derived(c, plan) : HW_DECLINES;
-}
-
-static int answer_matched(struct call *c)
-{
-    uint64_t size;
     const struct hw_pack_given *given = &c->given;
-    bool is_derived = given->count > 0 && given->datatype != HW_DATATYPE_NULL &&
-                      !hw_real_type_is_basic(given->datatype, &size);
-    if (is_derived && hw_pack_must_be_dense(given->datatype, hw_engines_bytes(given->count, given->datatype)))
-        return answer_dense(c);
-    return is_left(given->count, given->datatype) ? HW_DECLINES : answer(c);
+    uint64_t size;
+    if (given->count <= 0 || given->datatype == HW_DATATYPE_NULL ||
+        hw_real_type_is_basic(given->datatype, &size))
+        return HW_DECLINES;
+    struct hw_plan *plan = hw_plan_find(given->datatype);
+    bool must = hw_pack_must_be_dense(plan, given->datatype, hw_engines_bytes(given->count, given->datatype));
+    if (must && plan == NULL)
+        plan = hw_plan_note(given->datatype);
+    if (plan == NULL)
+        return call_first(c);
+    if (!is_ours(given->count, plan))
+        return HW_DECLINES;
+    return call_derived(c, plan, must ? HW_PACK_AT_ONCE : HW_PACK_ONCE);
 }
 
 static int mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
     if (!is_matched(message))
         return HW_DECLINES;
-    struct call c = {
+    const struct call c = {
         .way = MRECV, GIVEN_RECEIVED, .peer = HW_ANY_SOURCE, .matched = message, .status = status};
     return answer_matched(&c);
 }
@@ -310,7 +310,7 @@ static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 {
     if (request == NULL || !is_matched(message))
         return HW_DECLINES;
-    struct call c = {
+    const struct call c = {
         .way = IMRECV, GIVEN_RECEIVED, .peer = HW_ANY_SOURCE, .matched = message, .request = request};
     return answer_matched(&c);
 }
@@ -323,7 +323,7 @@ static struct hw_pack_message *half(const struct hw_pack_given *given, int peer)
         (given->direction == HW_SHAPE_UNPACK && HW_REAL_TRUNCATION_OVERFLOWS))
         return NULL;
     struct hw_plan *plan = hw_plan_find(given->datatype);
-    return plan && is_ours(given->count, plan) ? judged(given, plan, false) : NULL;
+    return plan && is_ours(given->count, plan) ? judged(given, plan, HW_PACK_ONCE) : NULL;
 }
 
 /* A datatype that is new. */
@@ -339,8 +339,8 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                     MPI_Comm comm, MPI_Status *status)
 {
-    const struct hw_pack_given sent = {HW_SHAPE_PACK, (uintptr_t)sendbuf, sendcount, sendtype, false};
-    const struct hw_pack_given received = {HW_SHAPE_UNPACK, (uintptr_t)recvbuf, recvcount, recvtype, false};
+    const struct hw_pack_given sent = {HW_SHAPE_PACK, (uintptr_t)sendbuf, sendcount, sendtype};
+    const struct hw_pack_given received = {HW_SHAPE_UNPACK, (uintptr_t)recvbuf, recvcount, recvtype};
     uint64_t size;
     if (hw_real_type_is_basic(sendtype, &size) && hw_real_type_is_basic(recvtype, &size))
         return HW_DECLINES;

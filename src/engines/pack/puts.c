@@ -110,7 +110,7 @@ static struct put *packed(const struct hw_pack_given *given, struct hw_plan *pla
                           const struct hw_pack_dense **dense)
 {
     struct hw_pack_verdict verdict;
-    if (!hw_pack_message_judge(given, plan, false, &verdict))
+    if (!hw_pack_message_judge(given, plan, HW_PACK_ONCE, &verdict))
         return NULL;
     struct put *put = NULL;
     if (verdict.is_packed && verdict.bytes <= HW_PACK_POOL_BYTES_MAX &&
@@ -175,8 +175,7 @@ static int put(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
 {
     if (is_left(origin_count, origin_datatype) || target_rank == HW_PROC_NULL || win == HW_WIN_NULL)
         return HW_DECLINES;
-    const struct hw_pack_given given = {HW_SHAPE_PACK, (uintptr_t)origin_addr, origin_count, origin_datatype,
-                                        false};
+    const struct hw_pack_given given = {HW_SHAPE_PACK, (uintptr_t)origin_addr, origin_count, origin_datatype};
     return put_derived(&given, target_rank, target_disp, target_count, target_datatype, win);
 }
 

@@ -150,11 +150,10 @@ static void free_twin(void *of)
     free(twin);
 }
 
-/* As it is sent. */
-static struct hw_pack_dense sent_as(const struct dense *dense, struct hw_pack_dense as_received)
+/* Whether all elements are of one basic datatype that is no larger. */
+static bool is_whole(const struct hw_pack_twin *twin, int64_t bytes)
 {
-    bool is_whole = !dense->is_owned && size_of(dense->type) <= HW_REAL_WHOLE_BYTES;
-    return is_whole || hw_real_takes_dense() ? as_received : (struct hw_pack_dense){.count = 0};
+    return twin->owned == HW_DATATYPE_NULL && size_of(twin->by[HW_SHAPE_UNPACK].type) <= bytes;
 }
 
 /* Where there is none counts are 0. */
@@ -173,37 +172,44 @@ static struct hw_pack_twin *make(MPI_Datatype datatype)
     }
     const struct hw_pack_dense exact = {dense.type, dense.count}, packed = {HW_PACKED, size_of(datatype)};
     bool is_slow = dense.is_owned && HW_REAL_PACKS_DENSE_STRUCTS;
-    twin->by[HW_SHAPE_UNPACK] = is_slow ? packed : exact;
-    twin->by[HW_SHAPE_PACK] = sent_as(&dense, twin->by[HW_SHAPE_UNPACK]);
     twin->owned = dense.is_owned ? dense.type : HW_DATATYPE_NULL;
+    twin->by[HW_SHAPE_UNPACK] = is_slow ? packed : exact;
+    if (hw_real_takes_dense() || is_whole(twin, HW_REAL_WHOLE_BYTES))
+        twin->by[HW_SHAPE_PACK] = twin->by[HW_SHAPE_UNPACK];
+    return twin;
+}
+
+/* NULL: no memory. */
+static const struct hw_pack_twin *twin_of(struct hw_plan *plan, MPI_Datatype datatype)
+{
+    struct hw_pack_twin *twin = hw_atomic_load_acquire(&plan->twin);
+    void *none = NULL;
+    if (twin || (twin = make(datatype)) == NULL)
+        return twin;
+    if (!hw_atomic_compare_exchange_acq_rel(&plan->twin, &none, twin)) {
+        free_twin(twin);
+        return none;
+    }
+    plan->free_twin = free_twin; /* for hw_plan_release, which comes when no call has the plan */
     return twin;
 }
 
 const struct hw_pack_dense *hw_pack_dense_of(struct hw_plan *plan, MPI_Datatype datatype,
                                              enum hw_shape_direction direction)
 {
-    struct hw_pack_twin *twin = hw_atomic_load_acquire(&plan->twin);
-    if (twin == NULL) {
-        void *none = NULL;
-        if ((twin = make(datatype)) == NULL)
-            return NULL;
-        if (hw_atomic_compare_exchange_acq_rel(&plan->twin, &none, twin)) {
-            plan->free_twin = free_twin; /* for hw_plan_release, which comes when no call has the plan */
-        } else {
-            free_twin(twin);
-            twin = none;
-        }
-    }
-    return twin->by[direction].count > 0 ? &twin->by[direction] : NULL;
+    const struct hw_pack_twin *twin = twin_of(plan, datatype);
+    return twin && twin->by[direction].count > 0 ? &twin->by[direction] : NULL;
 }
 
-bool hw_pack_must_be_dense(MPI_Datatype datatype, int64_t bytes)
+bool hw_pack_must_be_dense(struct hw_plan *plan, MPI_Datatype datatype, uint64_t bytes)
 {
     enum { PARTS_FROM = 8 * 1024 }; /* what is shorter comes in one */
-    struct dense dense;
-    if (bytes < PARTS_FROM || hw_real_takes_dense_matched() || !find(datatype, &dense))
+    if (bytes < PARTS_FROM || hw_real_takes_dense_matched())
         return false;
-    bool is_whole = !dense.is_owned && size_of(dense.type) <= HW_REAL_WHOLE_MATCHED_BYTES;
-    let_go(&dense);
-    return !is_whole;
+    struct hw_pack_twin *own = plan ? NULL : make(datatype);
+    const struct hw_pack_twin *twin = plan ? twin_of(plan, datatype) : own;
+    bool must = twin && twin->by[HW_SHAPE_UNPACK].count > 0 && !is_whole(twin, HW_REAL_WHOLE_MATCHED_BYTES);
+    if (own)
+        free_twin(own);
+    return must;
 }

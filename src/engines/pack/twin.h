@@ -30,7 +30,8 @@ const struct hw_pack_dense *hw_pack_dense_of(struct hw_plan *plan, MPI_Datatype 
                                              enum hw_shape_direction direction);
 
 /* Whether a matched receive of so many bytes must be without gaps (hw_real_takes_dense_matched): elements of
- * the datatype, a valid one, are not all of one basic datatype, or too large to be received whole. */
-bool hw_pack_must_be_dense(MPI_Datatype datatype, int64_t bytes);
+ * the datatype, a valid one, are not all of one basic datatype, or too large to be received whole. Without a
+ * plan (NULL), which keeps its twin, that is found out anew. */
+bool hw_pack_must_be_dense(struct hw_plan *plan, MPI_Datatype datatype, uint64_t bytes);
 
 #endif

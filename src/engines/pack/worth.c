@@ -31,10 +31,10 @@ static bool is_packed_on_its_way(int64_t bytes)
 }
 
 /* Whether all that can be packed is, or this message must be. */
-static bool is_forced(const struct hw_pack_given *given)
+static bool is_forced(enum hw_pack_use use)
 {
-    return ((hw_options.pack == HW_OPTION_PACK_ON && is_asked_for()) || given->must_be_dense) &&
-           !hw_pack_message_only_measures;
+    bool are_all = hw_options.pack == HW_OPTION_PACK_ON && is_asked_for();
+    return (are_all || use == HW_PACK_AT_ONCE) && !hw_pack_message_only_measures;
 }
 
 /* Nothing is there but where a datatype has absolute addresses. */
@@ -143,26 +143,26 @@ static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan,
 }
 
 /* Makes a plan for a datatype that is used often enough. True: once what is received has come. */
-static bool wants_plan(const struct hw_pack_given *given, struct hw_plan *plan, bool is_persistent)
+static bool wants_plan(const struct hw_pack_given *given, struct hw_plan *plan, enum hw_pack_use use)
 {
-    bool is_now = is_forced(given);
+    bool is_now = is_forced(use);
     if (hw_plan_state(plan) != HW_PLAN_SEEN || (!is_now && !is_used_often(&plan->uses, USES_OF_TYPE)))
         return false;
     if (!is_now && given->direction == HW_SHAPE_UNPACK)
-        return !is_persistent;
-    if (is_now || !is_persistent)
+        return use != HW_PACK_AGAIN;
+    if (is_now || use != HW_PACK_AGAIN)
         consider(given, plan);
     return false;
 }
 
-bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *plan, bool is_persistent,
+bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *plan, enum hw_pack_use use,
                            struct hw_pack_verdict *verdict)
 {
     *verdict = (struct hw_pack_verdict){.is_packed = false};
     if (__builtin_mul_overflow(plan->size, (int64_t)given->count, &verdict->bytes) ||
         is_packed_on_its_way(verdict->bytes))
         return false;
-    if (wants_plan(given, plan, is_persistent)) {
+    if (wants_plan(given, plan, use)) {
         verdict->look.kind = HW_PACK_LOOK_TRY;
         return true;
     }
@@ -172,10 +172,11 @@ bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *pl
         !(plan->is_disjoint && hw_shape_stays_disjoint(&plan->shape, given->count, plan->extent)))
         return false;
     struct hw_pack_class *class = NULL;
-    verdict->is_packed = is_forced(given);
+    verdict->is_packed = is_forced(use);
     if (!verdict->is_packed || hw_profile_is_on())
         class = hw_pack_class_find(plan, given->direction, verdict->bytes);
-    bool is_taken = verdict->is_packed || (class && judge_class(given, plan, class, is_persistent, verdict));
+    bool is_taken =
+        verdict->is_packed || (class && judge_class(given, plan, class, use == HW_PACK_AGAIN, verdict));
     if (class && hw_profile_is_on())
         hw_packings_tell(&class->tried, verdict->bytes, verdict->is_packed);
     return is_taken;

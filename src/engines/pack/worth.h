@@ -24,6 +24,12 @@ struct hw_pack_look {
     uint64_t began_ns;
 };
 
+enum hw_pack_use {
+    HW_PACK_ONCE,
+    HW_PACK_AGAIN,   /* by a persistent request: what one does is settled when it is made */
+    HW_PACK_AT_ONCE, /* it must be packed, though nothing is learnt: hw_pack_must_be_dense */
+};
+
 struct hw_pack_verdict {
     bool is_packed; /* by us; else by the MPI's way */
     int64_t bytes;
@@ -39,7 +45,7 @@ void hw_pack_message_accepted(const struct hw_pack_given *given);
 
 /* False: the MPI's way, and nothing is learnt. If true, a look that is none but NOT ends by one of the next
  * two. */
-bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *plan, bool is_persistent,
+bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *plan, enum hw_pack_use use,
                            struct hw_pack_verdict *verdict);
 
 /* It is through; the buffer is still that of the call. */
