@@ -188,6 +188,19 @@ static void doubt_other(struct hw_rma_measured_accumulates *measured, enum hw_ro
     }
 }
 
+/* What an operation took in one more round by WAY. The first after a change may have found connections to be
+ * made. */
+static void add_cost(struct hw_rma_measured_accumulates *measured, enum hw_route_way way, uint64_t ns)
+{
+    uint64_t *known = &measured->ns[way];
+    if (*known == 0 || measured->rounds == 0)
+        *known = ns;
+    else if (measured->rounds == 1)
+        *known = ns < *known ? ns : *known;
+    else
+        *known = *known - *known / NEWEST_PARTS + ns / NEWEST_PARTS;
+}
+
 /* A look lasts from one agreement to the next, which comes soon; as long as there was none, who knows how
  * long. */
 static uint64_t rounds_of_look(const struct hw_rma_adapt *adapt)
@@ -203,25 +216,17 @@ static uint64_t learn_accumulates(struct hw_rma_window *window, struct hw_route_
     const struct hw_route_round *round = &given;
     struct hw_rma_adapt *adapt = window->adapt;
     struct hw_rma_measured_accumulates *measured = &adapt->measured;
-    uint64_t left = ACCUMULATE_ROUNDS;
     given.way = way_of_accumulates(window);
     given.look = rounds_of_look(adapt);
     given.spare_ns /= LONG_LOOK_PARTS;
-    given.turn_ns = hw_rma_measure_turn_ns(); /* near ones wait for the owner, too */
+    given.turn_ns = turn_ns; /* near ones wait for the owner, too */
     adapt->last_accumulates = given;
-    uint64_t ns = round->cost_ns / round->operations + 1, *known = &measured->ns[round->way];
-    if (*known == 0 || measured->rounds == 0)
-        *known = ns;
-    else if (measured->rounds == 1) /* the first after a change may have found connections to be made */
-        *known = ns < *known ? ns : *known;
-    else
-        *known = *known - *known / NEWEST_PARTS + ns / NEWEST_PARTS;
+    add_cost(measured, round->way, round->cost_ns / round->operations + 1);
     measured->operations += round->operations * round->rounds;
     doubt_other(measured, round->way);
     show(&shown_by_accumulates_ns, (int64_t)measured->ns[HW_ROUTE_GHOST],
          (int64_t)measured->ns[HW_ROUTE_OWNER]);
-    if (measured->rounds < SETTLED_ROUNDS) /* members may meet soon */
-        left = 0;
+    uint64_t left = measured->rounds < SETTLED_ROUNDS ? 0 : ACCUMULATE_ROUNDS; /* members may meet soon */
     if (window->rank > 0)
         return left;
     uint64_t spent = adapt->accumulates.spent_ns;

@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-/* Of the barriers of one communicator; after a change, for so many meetings. */
+/* Every so many of the barriers of one communicator is a meeting; after a change of routes more of them, for
+ * some meetings. */
 enum { STRIDE = 16, STRIDE_SOON = 2, MEETINGS_SOON = 4 };
 
 /* The attribute of a communicator that has barriers while there are windows that ask for them. */
@@ -16,7 +17,7 @@ struct barriers {
     uint64_t stamp;   /* hw_rma_table_stamp when the windows were looked for */
     bool has_windows; /* of the communicator's processes; alike at all of them, like the next */
     int left;         /* until the next meeting, while there are such; 0: none was counted yet */
-    int soon;         /* meetings that come soon */
+    int soon;         /* of the next meetings so many come soon */
 };
 
 static struct hw_comm_state state = HW_COMM_STATE_CLOSED;
