@@ -177,6 +177,24 @@ static void lock_round(long round)
     }
 }
 
+/* A fence opens when the last process has come to it, which may take long: so the target says that the data is
+ * there, and until then nobody ends the epoch. */
+static void come_by_until_arrived(long round)
+{
+    volatile long *arrived = base;
+    time_t until = time(NULL) + PATIENCE_S;
+    int is_told = 0, flag;
+    if (check_rank == TARGET) {
+        while (arrived[PUT] != 100 * round && time(NULL) < until)
+            MPI_Iprobe(ORIGIN, GO, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        tell(ORIGIN, OPEN);
+    } else if (check_rank == ORIGIN) {
+        while (!is_told)
+            MPI_Iprobe(TARGET, OPEN, MPI_COMM_WORLD, &is_told, MPI_STATUS_IGNORE);
+        hear(TARGET, OPEN);
+    }
+}
+
 static void fence_round(long round)
 {
     if (check_rank == TARGET)
@@ -188,10 +206,8 @@ static void fence_round(long round)
         operate(round);
         for (int rank = 1; rank < check_size; rank++)
             tell(rank, GO);
-        come_by();
-    } else if (check_rank == TARGET) {
-        tell(ORIGIN, OPEN);
     }
+    come_by_until_arrived(round);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     if (check_rank == ORIGIN)
         check_origin(round);
