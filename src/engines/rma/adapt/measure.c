@@ -7,6 +7,7 @@
 #include "ghost/bell.h"
 #include "ghost/rates.h"
 #include "profile/record/counters.h"
+#include "progress/inside.h"
 #include "real/basic_type.h"
 #include "real/type_size.h"
 #include "world/world.h"
@@ -369,27 +370,32 @@ static void note_operation(struct hw_rma_adapt *adapt, bool is_move, unsigned cl
     }
 }
 
+/* What is owed on the other route is paid before the operation's time begins. */
+static void lead(struct hw_rma_target *target, enum hw_rma_route route)
+{
+    if (hw_atomic_load_relaxed(&target->route) != (uint32_t)route)
+        hw_inside_pay();
+    hw_atomic_store_relaxed(&target->route, (uint32_t)route);
+}
+
 void hw_rma_measure_begin(struct hw_rma_window *window, enum hw_route_kind kind, int target_rank,
                           MPI_Count count, MPI_Datatype datatype)
 {
     struct hw_rma_adapt *adapt = window->adapt;
-    uint64_t now_ns = adapt->is_timed ? hw_clock_fast_ns() : 0;
     if (adapt->round.is_flushed) {
-        close_round(window, now_ns);
+        close_round(window, adapt->is_timed ? hw_clock_fast_ns() : 0);
         if (!hw_atomic_load_relaxed(&window->is_watched))
             return;
-        now_ns = adapt->is_timed ? hw_clock_fast_ns() : 0;
     }
     uint64_t bytes = bytes_of(count, datatype);
     bool is_move = kind == HW_ROUTE_MOVE;
     unsigned class = is_move ? hw_route_class(kind, hw_real_type_operations(datatype) != 0, bytes) : 0;
     const struct hw_rma_measured_class *of = is_move ? class_of(adapt, class) : NULL;
     if (of && (unsigned)target_rank < (unsigned)window->size)
-        hw_atomic_store_relaxed(&window->targets[target_rank].route,
-                                (uint32_t)route_of(hw_route_next(&of->route)));
+        lead(&window->targets[target_rank], route_of(hw_route_next(&of->route)));
     if (adapt->is_timed)
         note_operation(adapt, is_move, class, bytes);
-    adapt->began_ns = now_ns;
+    adapt->began_ns = adapt->is_timed ? hw_clock_fast_ns() : 0;
 }
 
 void hw_rma_measure_end(struct hw_rma_window *window)

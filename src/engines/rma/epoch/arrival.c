@@ -61,7 +61,7 @@ int hw_rma_arrival_flush_owner(struct hw_rma_window *window, struct hw_rma_targe
 {
     if (how == HW_RMA_LOCALLY)
         return hw_rma_pass(window, window->win, hw_real.Win_flush_local(target->owner.rank, window->win));
-    int rc = confirm_owner(window, target);
+    int rc = how == HW_RMA_AT_TARGET ? confirm_owner(window, target) : MPI_SUCCESS;
     if (rc == MPI_SUCCESS)
         rc = hw_rma_pass(window, window->win, hw_real.Win_flush(target->owner.rank, window->win));
     if (rc == MPI_SUCCESS)

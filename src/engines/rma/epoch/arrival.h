@@ -20,7 +20,7 @@ int hw_rma_arrival_flush(struct hw_rma_window *window, int ghost, struct hw_ghos
 /* Before a flush of all targets: the same of what was put to the owners of targets (window/route.h). */
 int hw_rma_arrival_confirm_owners(struct hw_rma_window *window);
 
-/* Flushes what went to the owner of a target; confirmed, if not LOCALLY. */
+/* Flushes what went to the owner of a target. */
 int hw_rma_arrival_flush_owner(struct hw_rma_window *window, struct hw_rma_target *target,
                                enum hw_rma_completion how);
 

@@ -20,13 +20,6 @@
  * lets another write to its window (tests/mpi/idle_flushes.c). */
 static void make_progress_instead(void) { hw_ghost_channel_progress_sometimes(); }
 
-static int flush_one(struct hw_rma_window *window, int ghost, struct hw_ghost_bell *bell,
-                     enum hw_rma_completion how)
-{
-    int rc = hw_rma_arrival_flush(window, ghost, bell, how);
-    return rc == MPI_SUCCESS && how == HW_RMA_UNCONFIRMED ? hw_rma_owe(window, ghost) : rc;
-}
-
 /* The ghosts of a target's node that took operations since they were last flushed, whoever was the target. */
 static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target *target,
                         enum hw_rma_completion how)
@@ -38,26 +31,40 @@ static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target
         _Atomic uint32_t *dirty = &window->spread->dirty[ghost];
         if (!window->is_multithreaded && hw_atomic_load_relaxed(dirty) != generation)
             continue;
-        rc = flush_one(window, ghost, hw_rma_spread_bell(window, target, ghost), how);
+        rc = hw_rma_arrival_flush(window, ghost, hw_rma_spread_bell(window, target, ghost), how);
         if (rc == MPI_SUCCESS && how != HW_RMA_LOCALLY)
             hw_atomic_store_relaxed(dirty, 0);
     }
     return rc;
 }
 
-/* Both routes of a target, the ghost's last: what is then owed is the last that was asked for. */
+static int flush_ghost(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_completion how)
+{
+    if (window->spread)
+        return flush_spread(window, target, how);
+    int rc = hw_rma_arrival_flush(window, target->ghost, target->bell, how);
+    return rc == MPI_SUCCESS && how == HW_RMA_UNCONFIRMED ? hw_rma_owe(window, target, HW_RMA_ROUTE_GHOST)
+                                                          : rc;
+}
+
+static int flush_owner(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_completion how)
+{
+    int rc = hw_rma_arrival_flush_owner(window, target, how);
+    return rc == MPI_SUCCESS && how == HW_RMA_UNCONFIRMED ? hw_rma_owe(window, target, HW_RMA_ROUTE_OWNER)
+                                                          : rc;
+}
+
+/* Both routes of a target. What is owed goes by one of them: the other's is confirmed at once. */
 static int flush_both(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_completion how)
 {
-    bool is_dirty = hw_rma_is_dirty(window, target);
+    bool is_dirty = hw_rma_is_dirty(window, target), is_owner_dirty = hw_rma_is_owner_dirty(window, target);
+    bool are_both = is_dirty && is_owner_dirty;
     int rc = MPI_SUCCESS;
-    if (hw_rma_is_owner_dirty(window, target))
-        rc = hw_rma_arrival_flush_owner(window, target, how);
+    if (is_owner_dirty)
+        rc = flush_owner(window, target, are_both && how == HW_RMA_UNCONFIRMED ? HW_RMA_AT_TARGET : how);
     else if (!is_dirty)
         make_progress_instead();
-    if (!is_dirty || rc != MPI_SUCCESS)
-        return rc;
-    return window->spread ? flush_spread(window, target, how)
-                          : flush_one(window, target->ghost, target->bell, how);
+    return is_dirty && rc == MPI_SUCCESS ? flush_ghost(window, target, how) : rc;
 }
 
 static int flush_routes(struct hw_rma_window *window, struct hw_rma_target *target,

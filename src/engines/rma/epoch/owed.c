@@ -22,7 +22,8 @@ enum transport { NOT_KNOWN, KEEPS_ORDER, MAY_NOT };
 static bool may_owe;
 static enum transport transport;
 static struct hw_rma_window *owed_window;
-static int owed_ghost;
+static struct hw_rma_target *owed_target;
+static enum hw_rma_route owed_route; /* to the target's ghost, or its owner */
 
 void hw_rma_owed_open(void)
 {
@@ -35,18 +36,25 @@ void hw_rma_owed_open(void)
 
 void hw_rma_owed_stop(void) { may_owe = false; }
 
-/* Waits until what was put has arrived at GHOST, which was flushed. */
-static int confirm(struct hw_rma_window *window, int ghost)
+/* The member of the shadow window at which TARGET's memory is reached by ROUTE. */
+static int member_of(const struct hw_rma_target *target, enum hw_rma_route route)
 {
-    return hw_rma_arrival_flush(window, ghost, NULL, HW_RMA_AT_TARGET);
+    return route == HW_RMA_ROUTE_OWNER ? target->owner.rank : target->ghost;
+}
+
+/* Waits until what was put has arrived, where it was flushed. */
+static int confirm(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_route route)
+{
+    return route == HW_RMA_ROUTE_OWNER ? hw_rma_arrival_flush_owner(window, target, HW_RMA_AT_TARGET)
+                                       : hw_rma_arrival_flush(window, target->ghost, NULL, HW_RMA_AT_TARGET);
 }
 
 /* The first confirmation shows on what it travels: its answer is counted by TCP, or by nothing. */
-static int confirm_first(struct hw_rma_window *window, int ghost)
+static int confirm_first(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_route route)
 {
     struct hw_profile_wire before, after;
     bool is_read = hw_wire_read(&before, true);
-    int rc = confirm(window, ghost);
+    int rc = confirm(window, target, route);
     is_read = is_read && hw_wire_read(&after, false);
     transport = is_read && after.received_bytes > before.received_bytes ? KEEPS_ORDER : MAY_NOT;
     return rc;
@@ -55,8 +63,7 @@ static int confirm_first(struct hw_rma_window *window, int ghost)
 bool hw_rma_owed_allows(const struct hw_rma_window *window, const struct hw_rma_target *target)
 {
     return may_owe && transport != MAY_NOT && !hw_rma_may_have_threads() && window->spread == NULL &&
-           window->dynamic == NULL && target->node != hw_world_own_node() &&
-           hw_atomic_load_relaxed(&window->has_puts[target->ghost]) != 0;
+           window->dynamic == NULL && target->node != hw_world_own_node();
 }
 
 static void pay(void)
@@ -64,26 +71,42 @@ static void pay(void)
     if (!hw_inside_is_owing)
         return;
     hw_inside_is_owing = false;
-    confirm(owed_window, owed_ghost);
+    confirm(owed_window, owed_target, owed_route);
 }
 
-int hw_rma_owe(struct hw_rma_window *window, int ghost)
+static bool has_puts(const struct hw_rma_window *window, const struct hw_rma_target *target,
+                     enum hw_rma_route route)
 {
+    return route == HW_RMA_ROUTE_OWNER ? hw_atomic_load_relaxed(&target->owner.has_puts) != 0
+                                       : hw_atomic_load_relaxed(&window->has_puts[target->ghost]) != 0;
+}
+
+int hw_rma_owe(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_route route)
+{
+    if (!has_puts(window, target, route))
+        return MPI_SUCCESS;
     if (transport == NOT_KNOWN)
-        return confirm_first(window, ghost);
+        return confirm_first(window, target, route);
+    hw_rma_owed_before_going_to(member_of(target, route));
     HW_COUNT(confirmations_owed);
     owed_window = window;
-    owed_ghost = ghost;
+    owed_target = target;
+    owed_route = route;
     hw_inside_owe(pay);
     return MPI_SUCCESS;
 }
 
 void hw_rma_owed_go_on(const struct hw_rma_window *window, int rank)
 {
-    bool goes_behind = window == owed_window && (unsigned)rank < (unsigned)window->size &&
-                       window->targets[rank].ghost == owed_ghost && window->targets[rank].memory == NULL &&
-                       hw_atomic_load_relaxed(&window->targets[rank].route) == HW_RMA_ROUTE_GHOST &&
-                       !hw_rma_is_owner_dirty(window, &window->targets[rank]);
-    if (!goes_behind)
+    bool may_go_behind = window == owed_window && (unsigned)rank < (unsigned)window->size &&
+                         window->targets[rank].memory == NULL &&
+                         member_of(&window->targets[rank], owed_route) == member_of(owed_target, owed_route);
+    if (!may_go_behind)
+        pay();
+}
+
+void hw_rma_owed_go_to(int member)
+{
+    if (member != member_of(owed_target, owed_route))
         pay();
 }

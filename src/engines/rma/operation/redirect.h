@@ -6,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "engines/rma/epoch/lock.h"
+#include "engines/rma/epoch/owed.h"
 #include "engines/rma/operation/dynamic_choose.h"
 #include "engines/rma/operation/shape.h"
 #include "engines/rma/operation/spread_choose.h"
@@ -49,6 +50,7 @@ static inline void hw_rma_go_to_owner(struct hw_rma_window *window, struct hw_rm
     *win = window->win;
     *disp = target->owner.offset + *disp * target->owner.unit;
     *rank = target->owner.rank;
+    hw_rma_owed_before_going_to(*rank);
     if (class == HW_RMA_PUT)
         hw_atomic_store_relaxed(&target->owner.has_puts, 1);
     hw_atomic_store_relaxed(&target->owner.dirty, hw_atomic_load_relaxed(&window->generation));
@@ -90,6 +92,7 @@ static inline int hw_rma_redirect(struct hw_rma_window *window, MPI_Win *win, in
         *win = window->win;
         *disp = target->offset + *disp * target->disp_unit;
         hw_rma_choose_ghost(window, target, rank, *disp, shape);
+        hw_rma_owed_before_going_to(*rank);
     }
     /* Completion of a Put at the ghost may need more than a flush. */
     if (shape->class == HW_RMA_PUT)
