@@ -177,8 +177,8 @@ static void lock_round(long round)
     }
 }
 
-/* A fence opens when the last process has come to it, which may take long: so the target says that the data is
- * there, and until then nobody ends the epoch. */
+/* A fence opens when the last process has come to it, which may take long: so the target says that the data
+ * is there, and until then nobody ends the epoch. */
 static void come_by_until_arrived(long round)
 {
     volatile long *arrived = base;
