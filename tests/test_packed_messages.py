@@ -132,6 +132,22 @@ def test_receives_that_know_nothing(
     assert done.total("packed_message_trials") > 0 or options == "on"
 
 
+@matrix.quick(lambda mpi, options, case: mpi.name == "mpich5", "takes all that others send")
+@pytest.mark.parametrize("case", ["self", "large"])
+@pytest.mark.parametrize("options", ["default", "on"])
+def test_parts_that_know_nothing(
+    mpi: Mpi, options: str, case: str, tmp_path: Path, plain_run: support.PlainRuns
+) -> None:
+    """The same of messages that MPICH 5 hands over in parts: what a process sends to itself, and
+    all within a node whose kernel does not let processes read one another."""
+    argv = [build(mpi, "packed_mixtures"), case]
+    plain = plain_run(mpi, argv, ranks=2)
+    own = {"MPIR_CVAR_CH4_CMA_ENABLE": "0"} if case == "large" else {}
+    done = run(mpi, argv, True, {**(ON if options == "on" else {}), **own}, tmp_path)
+    assert sorted(done.lines) == sorted(plain.lines), done.explain()
+    assert done.total("packed_messages") > 0, done.explain()
+
+
 @matrix.quick(lambda mpi: mpi.name in ("mpich4", "mpich5"), "takes all that others send")
 def test_matched_receives_that_know_nothing(mpi: Mpi, tmp_path: Path) -> None:
     """The same of large messages from another node in MPI_Mrecv and MPI_Imrecv."""

@@ -61,6 +61,8 @@ bool hw_real_takes_dense(void)
 #endif
 }
 
+bool hw_real_takes_parts(void) { return !is_mpich_5(); }
+
 bool hw_real_takes_dense_matched(void) { return !is_mpich_5(); }
 
 bool hw_real_gains_by_sleep(void) { return is_mpich_5(); }

@@ -85,6 +85,9 @@ bool hw_real_ends_without_dead(void);
 bool hw_real_takes_dense(void);
 enum { HW_REAL_WHOLE_BYTES = 16 };
 
+/* False where it does not take parts of such a message as they may come (real/parts.h): MPICH 5. */
+bool hw_real_takes_parts(void);
+
 /* False where that is so of matched receives alone: MPICH 5 over UCX truncates in MPI_Mrecv and MPI_Imrecv,
  * plain too, structs of several basic datatypes from 64 KiB on and elements of more than
  * HW_REAL_WHOLE_MATCHED_BYTES, and may abort then (tests/mpi/packed_mixtures.c between nodes). */

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: structs of two basic datatypes, and rows of one, are sent again and again with the same handle
  * and received each time with a new one, which nobody has learnt anything of. MPICH 4.0 ends receives as
- * truncated if such a message is sent without its gaps, MPICH 5 between nodes matched receives.
+ * truncated if such a message is sent without its gaps, MPICH 5 between nodes matched receives, and MPICH 5
+ * what comes in parts: what a process sends to itself, and within a node without cross-memory attach.
  *
- * packed_mixtures [matched] */
+ * packed_mixtures [matched|self|large] */
 #include "check.h"
 
-enum { BYTES = 20000, BYTES_MATCHED = 200000, SENDS = 24, GAP = 64, KINDS = 12 };
+enum { BYTES = 20000, BYTES_LARGE = 200000, SENDS = 24, GAP = 64, KINDS = 12 };
 
-static bool is_matched; /* large messages by MPI_Mrecv and MPI_Imrecv, and fewer pairs */
+static bool is_matched; /* by MPI_Mrecv and MPI_Imrecv */
+static bool is_self;    /* each to itself; the receive is posted before */
+static bool is_large;   /* and fewer pairs */
 
 static MPI_Datatype kinds[KINDS];
 
@@ -58,6 +61,16 @@ static char byte_of(const struct pair *pair, size_t at, int number)
     return 0;
 }
 
+static void tell_error(const struct pair *pair, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    if (rc == MPI_SUCCESS)
+        return;
+    MPI_Error_string(rc, text, &length);
+    fprintf(stderr, "%d and %d, %d of each: %s\n", pair->kinds[0], pair->kinds[1], pair->length, text);
+}
+
 static int receive_matched(char *memory, int count, MPI_Datatype type, bool is_blocking)
 {
     MPI_Message message;
@@ -69,9 +82,17 @@ static int receive_matched(char *memory, int count, MPI_Datatype type, bool is_b
                          : MPI_Imrecv(memory, count, type, &message, &request);
     if (!is_blocking)
         rc = MPI_Wait(&request, &status);
+    if (rc != MPI_SUCCESS)
+        return rc;
     MPI_Get_count(&status, type, &received);
     CHECK(received == count && status.MPI_SOURCE == 0 && message == MPI_MESSAGE_NULL);
     return rc;
+}
+
+static void verify(const struct pair *pair, const char *memory, size_t bytes, int number)
+{
+    for (size_t i = 0; i < bytes; i++)
+        CHECK(memory[i] == byte_of(pair, i, number));
 }
 
 static void receive(const struct pair *pair, char *memory, int count, int number)
@@ -81,22 +102,42 @@ static void receive(const struct pair *pair, char *memory, int count, int number
     memset(memory, 0, bytes);
     int rc = is_matched ? receive_matched(memory, count, type, number % 2 == 0)
                         : MPI_Recv(memory, count, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    tell_error(pair, rc);
     CHECK(rc == MPI_SUCCESS);
-    for (size_t i = 0; i < bytes; i++)
-        CHECK(memory[i] == byte_of(pair, i, number));
+    verify(pair, memory, bytes, number);
     MPI_Type_free(&type);
+}
+
+static void send_to_self(const struct pair *pair, const char *memory, int count, MPI_Datatype type,
+                         int number)
+{
+    size_t bytes = (size_t)count * pair->extent;
+    char *received = calloc(1, bytes);
+    MPI_Datatype new = make(pair);
+    MPI_Request requests[2];
+    MPI_Irecv(received, count, new, check_rank, 0, MPI_COMM_WORLD, &requests[0]);
+    if (number % 3 == 0)
+        MPI_Issend(memory, count, type, check_rank, 0, MPI_COMM_WORLD, &requests[1]);
+    else
+        MPI_Isend(memory, count, type, check_rank, 0, MPI_COMM_WORLD, &requests[1]);
+    CHECK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+    verify(pair, received, bytes, number);
+    MPI_Type_free(&new);
+    free(received);
 }
 
 static void exchange(int first, int second, int length)
 {
     struct pair pair = pair_of(first, second, length);
     MPI_Datatype type = make(&pair);
-    int count = (is_matched ? BYTES_MATCHED : BYTES) / (int)(pair.bytes[0] + pair.bytes[1]) + 1;
+    int count = (is_large ? BYTES_LARGE : BYTES) / (int)(pair.bytes[0] + pair.bytes[1]) + 1;
     char *memory = malloc((size_t)count * pair.extent);
     for (int number = 0; number < SENDS; number++) {
-        for (size_t i = 0; check_rank == 0 && i < (size_t)count * pair.extent; i++)
+        for (size_t i = 0; (is_self || check_rank == 0) && i < (size_t)count * pair.extent; i++)
             memory[i] = byte_of(&pair, i, number);
-        if (check_rank == 0)
+        if (is_self)
+            send_to_self(&pair, memory, count, type, number);
+        else if (check_rank == 0)
             MPI_Send(memory, count, type, 1, 0, MPI_COMM_WORLD);
         else
             receive(&pair, memory, count, number);
@@ -116,8 +157,10 @@ int main(int argc, char **argv)
     memcpy(kinds, all, sizeof all);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     is_matched = argc > 1 && strcmp(argv[1], "matched") == 0;
+    is_self = argc > 1 && strcmp(argv[1], "self") == 0;
+    is_large = argc > 1 && !is_self;
     for (int first = 0; first < KINDS; first++)
-        for (int second = first; second < KINDS; second += is_matched ? 3 : 1) {
+        for (int second = first; second < KINDS; second += is_large ? 3 : 1) {
             exchange(first, second, 1);
             exchange(first, second, 8);
         }

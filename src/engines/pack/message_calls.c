@@ -6,9 +6,11 @@
 
 #include "engines/pack/learnt.h"
 #include "engines/pack/message.h"
+#include "engines/pack/twin.h"
 #include "engines/pack/worth.h"
 #include "objects/request.h"
 #include "real/constants.h"
+#include "real/parts.h"
 #include "real/quirks.h"
 #include "real/type_size.h"
 
@@ -154,14 +156,24 @@ static int receive_one(const struct call *c, struct hw_pack_message *message)
     return rc;
 }
 
+/* Whether what is sent packed can be received, by whom the sender knows nothing of. */
+static bool is_taken(const struct hw_pack_given *given, struct hw_plan *plan, int64_t bytes, int peer,
+                     MPI_Comm comm)
+{
+    return given->direction == HW_SHAPE_UNPACK || hw_real_comes_whole(comm, peer, (uint64_t)bytes) ||
+           hw_pack_is_whole_in_parts(plan, given->datatype);
+}
+
 /* NULL: the MPI's way, and nothing is to be learnt of it. */
-static struct hw_pack_message *judged(const struct hw_pack_given *given, struct hw_plan *plan,
-                                      enum hw_pack_use use)
+static struct hw_pack_message *judged(const struct hw_pack_given *given, struct hw_plan *plan, int peer,
+                                      MPI_Comm comm, enum hw_pack_use use)
 {
     struct hw_pack_verdict verdict;
     if (!hw_pack_message_judge(given, plan, use, &verdict))
         return NULL;
-    struct hw_pack_message *message = hw_pack_message_make(given, plan, &verdict);
+    struct hw_pack_message *message = NULL;
+    if (!verdict.is_packed || is_taken(given, plan, verdict.bytes, peer, comm))
+        message = hw_pack_message_make(given, plan, &verdict);
     if (message == NULL)
         hw_pack_look_drop(&verdict.look);
     return message;
@@ -171,7 +183,7 @@ static __attribute__((noinline)) int call_derived(const struct call *c, struct h
                                                   enum hw_pack_use use)
 {
     hw_pack_message_look_after();
-    struct hw_pack_message *message = judged(&c->given, plan, use);
+    struct hw_pack_message *message = judged(&c->given, plan, c->peer, c->comm, use);
     if (message == NULL)
         return HW_DECLINES;
     if (c->request != NULL && !hw_request_reserve()) {
@@ -316,14 +328,14 @@ static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 }
 
 /* A half of MPI_Sendrecv. NULL: as the program passed it. */
-static struct hw_pack_message *half(const struct hw_pack_given *given, int peer)
+static struct hw_pack_message *half(const struct hw_pack_given *given, int peer, MPI_Comm comm)
 {
     uint64_t size;
     if (hw_real_type_is_basic(given->datatype, &size) || peer == HW_PROC_NULL || given->count <= 0 ||
         (given->direction == HW_SHAPE_UNPACK && HW_REAL_TRUNCATION_OVERFLOWS))
         return NULL;
     struct hw_plan *plan = hw_plan_find(given->datatype);
-    return plan && is_ours(given->count, plan) ? judged(given, plan, HW_PACK_ONCE) : NULL;
+    return plan && is_ours(given->count, plan) ? judged(given, plan, peer, comm, HW_PACK_ONCE) : NULL;
 }
 
 /* A datatype that is new. */
@@ -345,7 +357,7 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (hw_real_type_is_basic(sendtype, &size) && hw_real_type_is_basic(recvtype, &size))
         return HW_DECLINES;
     hw_pack_message_look_after();
-    struct hw_pack_message *out = half(&sent, dest), *in = half(&received, source);
+    struct hw_pack_message *out = half(&sent, dest, comm), *in = half(&received, source, comm);
     struct hw_pack_message *packed = out && out->is_packed ? out : NULL;
     struct hw_pack_message *to_unpack = in && in->is_packed ? in : NULL;
     MPI_Status own = {0};

@@ -3,6 +3,7 @@
 
 #include "objects/datatype/contents.h"
 #include "real/constants.h"
+#include "real/parts.h"
 #include "real/quirks.h"
 
 #include <limits.h>
@@ -199,6 +200,12 @@ const struct hw_pack_dense *hw_pack_dense_of(struct hw_plan *plan, MPI_Datatype 
 {
     const struct hw_pack_twin *twin = twin_of(plan, datatype);
     return twin && twin->by[direction].count > 0 ? &twin->by[direction] : NULL;
+}
+
+bool hw_pack_is_whole_in_parts(struct hw_plan *plan, MPI_Datatype datatype)
+{
+    const struct hw_pack_twin *twin = twin_of(plan, datatype);
+    return twin && twin->by[HW_SHAPE_UNPACK].count > 0 && is_whole(twin, HW_REAL_WHOLE_PART_BYTES);
 }
 
 bool hw_pack_must_be_dense(struct hw_plan *plan, MPI_Datatype datatype, uint64_t bytes)

@@ -29,6 +29,10 @@ struct hw_pack_twin {
 const struct hw_pack_dense *hw_pack_dense_of(struct hw_plan *plan, MPI_Datatype datatype,
                                              enum hw_shape_direction direction);
 
+/* Whether a receive with gaps takes what is sent packed in whatever parts it comes (real/parts.h): all
+ * elements are of one basic datatype of up to HW_REAL_WHOLE_PART_BYTES. Of a datatype that has a twin. */
+bool hw_pack_is_whole_in_parts(struct hw_plan *plan, MPI_Datatype datatype);
+
 /* Whether a matched receive of so many bytes must be without gaps (hw_real_takes_dense_matched): elements of
  * the datatype, a valid one, are not all of one basic datatype, or too large to be received whole. Without a
  * plan (NULL), which keeps its twin, that is found out anew. */
