@@ -36,6 +36,19 @@ def test_every_way_to_receive(mpi: Mpi, size: str, tmp_path: Path) -> None:
     assert total(records, "p2p_held") > 0
 
 
+@matrix.only(lambda mpi, case: mpi.name != "ompi4" or case == "messages", "it makes no windows")
+@matrix.one_of_a("family")
+@pytest.mark.parametrize("case", ["messages", "windows"])
+def test_calls_within_finalize(mpi: Mpi, case: str, tmp_path: Path) -> None:
+    """What an attribute of MPI_COMM_SELF does at the end ghosts still serve."""
+    program = support.compile_program(mpi, "late_calls", [support.PROGRAMS / "late_calls.c"])
+    records = two_nodes.same_output(mpi, [str(program), case], tmp_path, environment=MOVED)
+    if case == "messages":
+        assert total(records, "p2p_offloaded") == 4
+    else:
+        assert total(records, "operations_redirected") > 0
+
+
 @matrix.quick(lambda staging: staging == "64K")
 @matrix.one_of_a("family")
 @pytest.mark.parametrize("staging", ["64K", "256M"])

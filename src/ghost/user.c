@@ -14,12 +14,21 @@
 
 #include <stddef.h>
 
-enum hw_status hw_ghost_user_start(void)
+static void (*run_before_farewell)(void);
+
+static void part(void)
 {
+    run_before_farewell();
+    hw_ghost_farewell();
+}
+
+enum hw_status hw_ghost_user_start(void (*before_farewell)(void))
+{
+    run_before_farewell = before_farewell;
     const struct hw_ghost_service *service;
     enum hw_status status = hw_ghost_channel_open();
     if (status == HW_OK)
-        status = hw_world_at_end(hw_ghost_farewell);
+        status = hw_world_at_end(part);
     if (status != HW_OK) {
         hw_log_error(
             "no memory to talk to ghosts, or the MPI refuses attributes; run without HEADWAY_GHOSTS");

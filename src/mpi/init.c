@@ -19,6 +19,7 @@
 #include "profile/record.h"
 #include "profile/record/origin.h"
 #include "profile/recorder.h"
+#include "progress/inside.h"
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/ending.h"
@@ -243,6 +244,14 @@ static _Noreturn void abort_world_refused(void)
     _exit(EXIT_BAD_INPUT);
 }
 
+/* Within MPI_Finalize, after all functions of the program's. */
+static void end_with_ghosts(void)
+{
+    hw_inside_enter(&hw_inside);
+    hw_inside_pay();
+    remove_user(true);
+}
+
 /* Right after the real MPI_Init*: a ghost stays here. Processes that were spawned have no ghosts: the program
  * counted them. */
 static void split_world(void)
@@ -255,7 +264,7 @@ static void split_world(void)
         end_world_refused();
     if (hw_world_is_ghost())
         hw_ghost_run();
-    if (hw_ghost_user_start() != HW_OK)
+    if (hw_ghost_user_start(end_with_ghosts) != HW_OK)
         end_world_refused();
 }
 
@@ -290,9 +299,14 @@ int hw_init_thread(int *argc, char ***argv, int required, int *provided)
     return rc;
 }
 
+/* First of all the real MPI_Finalize calls functions of the program's, those of attributes of MPI_COMM_SELF,
+ * in which the program may use MPI and what ghosts serve (MPI-4.1 section 11.2.4). */
 int hw_finalize(void)
 {
-    remove_user(true);
+    if (hw_world_has_ghosts())
+        hw_inside_leave(&hw_inside); /* their calls are the program's, not the MPI's */
+    else
+        remove_user(true);
     hw_real_ending_begin();
     int rc = hw_real.Finalize();
     hw_real_ending_end();
