@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -27,8 +27,7 @@ static const char *control(const char *name)
     char full[64];
     const char *value = NULL;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && value == NULL; i++) {
-        strcpy(full, prefixes[i]);
-        strncat(full, name, sizeof full - strlen(full) - 1);
+        snprintf(full, sizeof full, "%s%s", prefixes[i], name);
         value = getenv(full);
     }
     return value;
