@@ -197,7 +197,8 @@ def test_same_bytes_between_nodes(
         timeout=60 + 10.0 * seeds,
         cores=1 if has_one_core else 0,
     )
-    assert has_one_core == all(record["operations_slept_for"] > 0 for record in records)
+    # A process may have drawn no operation on another node.
+    assert has_one_core == any(record["operations_slept_for"] > 0 for record in records)
     for counter in ("windows_redirected", "operations_redirected", "operations_copied"):
         assert sum(record[counter] for record in records) > 0, f"{counter} is 0"
     is_applied = sum(record["operations_applied"] for record in records) > 0
