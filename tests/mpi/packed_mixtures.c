@@ -51,14 +51,25 @@ static bool has_padding(int kind)
     return kinds[kind] == MPI_LONG_DOUBLE || kinds[kind] == MPI_C_LONG_DOUBLE_COMPLEX;
 }
 
-/* What the byte AT of the message in memory is: 0 in gaps, and where bytes may be lost. */
-static char byte_of(const struct pair *pair, size_t at, int number)
+/* What the byte AT of the message in memory is, of an element; 0 where bytes may be lost. */
+static char byte_of(const struct pair *pair, int part, size_t at, int number)
 {
-    size_t j = at % pair->extent, second = pair->bytes[0] + GAP;
-    bool is_first = j < pair->bytes[0], is_second = j >= second && j < second + pair->bytes[1];
-    if ((is_first && !has_padding(pair->kinds[0])) || (is_second && !has_padding(pair->kinds[1])))
-        return (char)((size_t)number * 31 + at * 7);
-    return 0;
+    return has_padding(pair->kinds[part]) ? 0 : (char)((size_t)number * 31 + at * 7);
+}
+
+/* Where a part of one of the datatype begins. */
+static size_t begin_of(const struct pair *pair, int element, int part)
+{
+    return (size_t)element * pair->extent + (part ? pair->bytes[0] + GAP : 0);
+}
+
+static void write_all(const struct pair *pair, char *memory, int count, int number)
+{
+    for (int i = 0; i < 2 * count; i++) {
+        size_t begin = begin_of(pair, i / 2, i % 2), end = begin + pair->bytes[i % 2];
+        for (size_t at = begin; at < end; at++)
+            memory[at] = byte_of(pair, i % 2, at, number);
+    }
 }
 
 static void tell_error(const struct pair *pair, int rc)
@@ -89,30 +100,34 @@ static int receive_matched(char *memory, int count, MPI_Datatype type, bool is_b
     return rc;
 }
 
-static void verify(const struct pair *pair, const char *memory, size_t bytes, int number)
+/* Each part, and that nothing was written into the gap behind it. */
+static void verify(const struct pair *pair, const char *memory, int count, int number)
 {
-    for (size_t i = 0; i < bytes; i++)
-        CHECK(memory[i] == byte_of(pair, i, number));
+    static const char nothing[GAP];
+    for (int i = 0; i < 2 * count; i++) {
+        size_t begin = begin_of(pair, i / 2, i % 2), end = begin + pair->bytes[i % 2];
+        for (size_t at = begin; at < end; at++)
+            CHECK(memory[at] == byte_of(pair, i % 2, at, number));
+        CHECK(memcmp(memory + end, nothing, GAP) == 0);
+    }
 }
 
 static void receive(const struct pair *pair, char *memory, int count, int number)
 {
-    size_t bytes = (size_t)count * pair->extent;
     MPI_Datatype type = make(pair);
-    memset(memory, 0, bytes);
+    memset(memory, 0, (size_t)count * pair->extent);
     int rc = is_matched ? receive_matched(memory, count, type, number % 2 == 0)
                         : MPI_Recv(memory, count, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     tell_error(pair, rc);
     CHECK(rc == MPI_SUCCESS);
-    verify(pair, memory, bytes, number);
+    verify(pair, memory, count, number);
     MPI_Type_free(&type);
 }
 
 static void send_to_self(const struct pair *pair, const char *memory, int count, MPI_Datatype type,
                          int number)
 {
-    size_t bytes = (size_t)count * pair->extent;
-    char *received = calloc(1, bytes);
+    char *received = calloc((size_t)count, pair->extent);
     MPI_Datatype new = make(pair);
     MPI_Request requests[2];
     MPI_Irecv(received, count, new, check_rank, 0, MPI_COMM_WORLD, &requests[0]);
@@ -121,7 +136,7 @@ static void send_to_self(const struct pair *pair, const char *memory, int count,
     else
         MPI_Isend(memory, count, type, check_rank, 0, MPI_COMM_WORLD, &requests[1]);
     CHECK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
-    verify(pair, received, bytes, number);
+    verify(pair, received, count, number);
     MPI_Type_free(&new);
     free(received);
 }
@@ -131,10 +146,10 @@ static void exchange(int first, int second, int length)
     struct pair pair = pair_of(first, second, length);
     MPI_Datatype type = make(&pair);
     int count = (is_large ? BYTES_LARGE : BYTES) / (int)(pair.bytes[0] + pair.bytes[1]) + 1;
-    char *memory = malloc((size_t)count * pair.extent);
+    char *memory = calloc((size_t)count, pair.extent);
     for (int number = 0; number < SENDS; number++) {
-        for (size_t i = 0; (is_self || check_rank == 0) && i < (size_t)count * pair.extent; i++)
-            memory[i] = byte_of(&pair, i, number);
+        if (is_self || check_rank == 0)
+            write_all(&pair, memory, count, number);
         if (is_self)
             send_to_self(&pair, memory, count, type, number);
         else if (check_rank == 0)
