@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/eager.h"
 
-#include "real/constants.h"
+#include "real/control.h"
 #include "real/detect.h"
-#include "real/real.h"
 
 #include <dlfcn.h>
 
@@ -63,47 +62,13 @@ bool hw_real_directions_alternate(void)
 
 bool hw_real_directions_alternate(void) { return false; }
 
-/* The values an MPI stores in an int, unsigned or (unsigned) long variable. */
-static uint64_t read_number(MPI_T_cvar_handle handle, MPI_Datatype type)
-{
-    union {
-        int as_int;
-        long long as_long;
-    } value = {0};
-    if (hw_bottom.T_cvar_read(handle, &value) != MPI_SUCCESS)
-        return 0;
-    MPI_Count size = 0;
-    hw_bottom.Type_size_x(type, &size);
-    long long number = size == sizeof(int) ? value.as_int : value.as_long;
-    return number > 0 ? (uint64_t)number : 0;
-}
-
-static uint64_t ask(const char *name)
-{
-    int index, verbosity, binding, scope, count, name_length = 0, text_length = 0;
-    MPI_Datatype type;
-    MPI_T_enum enumeration;
-    MPI_T_cvar_handle handle;
-    if (hw_bottom.T_cvar_get_index(name, &index) != MPI_SUCCESS ||
-        hw_bottom.T_cvar_get_info(index, NULL, &name_length, &verbosity, &type, &enumeration, NULL,
-                                  &text_length, &binding, &scope) != MPI_SUCCESS ||
-        hw_bottom.T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
-        return 0;
-    uint64_t limit = count == 1 ? read_number(handle, type) : 0;
-    hw_bottom.T_cvar_handle_free(&handle);
-    return limit;
-}
-
 uint64_t hw_real_eager_limit(void)
 {
-    int provided;
-    if (hw_bottom.T_init_thread(HW_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
-        return 0;
-    uint64_t limit = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && limit == 0; i++)
-        limit = ask(names[i]);
-    hw_bottom.T_finalize();
-    return limit;
+    long long limit = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && limit <= 0; i++)
+        if (!hw_real_control_read(names[i], &limit))
+            limit = 0;
+    return limit > 0 ? (uint64_t)limit : 0;
 }
 
 #endif

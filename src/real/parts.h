@@ -13,9 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Before the first question, after MPI_Init*; one thread. */
+void hw_real_parts_find(void);
+
 /* Whether so many bytes that are sent to the rank `peer` of `comm`, as contiguous memory, are known to come
- * whole, or in parts that end between elements of up to HW_REAL_WHOLE_PART_BYTES alone. After MPI_Init*, any
- * thread, inside MPI; looks only at this process. */
+ * whole, or in parts that end between elements of up to HW_REAL_WHOLE_PART_BYTES alone. Any thread, inside
+ * MPI; looks only at this process. */
 bool hw_real_comes_whole(MPI_Comm comm, int peer, uint64_t bytes);
 
 enum { HW_REAL_WHOLE_PART_BYTES = 8 };

@@ -13,6 +13,7 @@
 #include "engines/pack/puts.h"
 #include "engines/pack/worth.h"
 #include "profile/calls/calls.h"
+#include "real/parts.h"
 #include "team/team.h"
 #include "world/world.h"
 
@@ -45,12 +46,18 @@ static enum hw_status begin(void)
 }
 
 /* A profile says which messages would gain by it, where they are not packed. */
-static enum hw_status begin_messages(void)
+static enum hw_status decide_messages(void)
 {
     bool are_packed = is_wanted() && hw_options.pack_messages != HW_OPTION_PACK_MESSAGES_NO;
     hw_pack_message_only_measures = !are_packed;
     bool is_measured = hw_profile_is_on() && hw_options.pack != HW_OPTION_PACK_OFF;
     return are_packed || is_measured ? HW_OK : HW_DECLINED;
+}
+
+static enum hw_status begin_messages(void)
+{
+    hw_real_parts_find();
+    return decide_messages();
 }
 
 /* Only what the user forces: nothing is learnt yet of what the MPI's way takes. Windows that ghosts serve
@@ -66,7 +73,7 @@ static enum hw_status begin_puts(void)
 static enum hw_status start_messages(bool has_world, uint64_t *min_bytes)
 {
     (void)has_world, (void)min_bytes;
-    return begin_messages();
+    return decide_messages();
 }
 
 static void stop_messages(void)
