@@ -56,8 +56,7 @@ int hw_rma_arrival_confirm_owners(struct hw_rma_window *window)
     return rc;
 }
 
-int hw_rma_arrival_flush_owner(struct hw_rma_window *window, struct hw_rma_target *target,
-                               enum hw_rma_completion how)
+static int flush_owner(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_completion how)
 {
     if (how == HW_RMA_LOCALLY)
         return hw_rma_pass(window, window->win, hw_real.Win_flush_local(target->owner.rank, window->win));
@@ -67,4 +66,11 @@ int hw_rma_arrival_flush_owner(struct hw_rma_window *window, struct hw_rma_targe
     if (rc == MPI_SUCCESS)
         hw_atomic_store_relaxed(&target->owner.dirty, 0);
     return rc;
+}
+
+int hw_rma_arrival_flush_route(struct hw_rma_window *window, struct hw_rma_target *target,
+                               enum hw_rma_route route, enum hw_rma_completion how)
+{
+    return route == HW_RMA_ROUTE_OWNER ? flush_owner(window, target, how)
+                                       : hw_rma_arrival_flush(window, target->ghost, target->bell, how);
 }

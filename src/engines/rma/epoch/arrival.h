@@ -20,8 +20,8 @@ int hw_rma_arrival_flush(struct hw_rma_window *window, int ghost, struct hw_ghos
 /* Before a flush of all targets: the same of what was put to the owners of targets (window/route.h). */
 int hw_rma_arrival_confirm_owners(struct hw_rma_window *window);
 
-/* Flushes what went to the owner of a target. */
-int hw_rma_arrival_flush_owner(struct hw_rma_window *window, struct hw_rma_target *target,
-                               enum hw_rma_completion how);
+/* Flushes what went to TARGET by ROUTE, where one ghost serves it. */
+int hw_rma_arrival_flush_route(struct hw_rma_window *window, struct hw_rma_target *target,
+                               enum hw_rma_route route, enum hw_rma_completion how);
 
 #endif

@@ -38,33 +38,26 @@ static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target
     return rc;
 }
 
-static int flush_ghost(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_completion how)
+static int flush_route(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_route route,
+                       enum hw_rma_completion how)
 {
-    if (window->spread)
+    if (route == HW_RMA_ROUTE_GHOST && window->spread)
         return flush_spread(window, target, how);
-    int rc = hw_rma_arrival_flush(window, target->ghost, target->bell, how);
-    return rc == MPI_SUCCESS && how == HW_RMA_UNCONFIRMED ? hw_rma_owe(window, target, HW_RMA_ROUTE_GHOST)
-                                                          : rc;
-}
-
-static int flush_owner(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_completion how)
-{
-    int rc = hw_rma_arrival_flush_owner(window, target, how);
-    return rc == MPI_SUCCESS && how == HW_RMA_UNCONFIRMED ? hw_rma_owe(window, target, HW_RMA_ROUTE_OWNER)
-                                                          : rc;
+    int rc = hw_rma_arrival_flush_route(window, target, route, how);
+    return rc == MPI_SUCCESS && how == HW_RMA_UNCONFIRMED ? hw_rma_owe(window, target, route) : rc;
 }
 
 /* Both routes of a target. What is owed goes by one of them: the other's is confirmed at once. */
 static int flush_both(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_completion how)
 {
     bool is_dirty = hw_rma_is_dirty(window, target), is_owner_dirty = hw_rma_is_owner_dirty(window, target);
-    bool are_both = is_dirty && is_owner_dirty;
     int rc = MPI_SUCCESS;
     if (is_owner_dirty)
-        rc = flush_owner(window, target, are_both && how == HW_RMA_UNCONFIRMED ? HW_RMA_AT_TARGET : how);
+        rc = flush_route(window, target, HW_RMA_ROUTE_OWNER,
+                         is_dirty && how == HW_RMA_UNCONFIRMED ? HW_RMA_AT_TARGET : how);
     else if (!is_dirty)
         make_progress_instead();
-    return is_dirty && rc == MPI_SUCCESS ? flush_ghost(window, target, how) : rc;
+    return is_dirty && rc == MPI_SUCCESS ? flush_route(window, target, HW_RMA_ROUTE_GHOST, how) : rc;
 }
 
 static int flush_routes(struct hw_rma_window *window, struct hw_rma_target *target,

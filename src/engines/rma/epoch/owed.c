@@ -42,19 +42,12 @@ static int member_of(const struct hw_rma_target *target, enum hw_rma_route route
     return route == HW_RMA_ROUTE_OWNER ? target->owner.rank : target->ghost;
 }
 
-/* Waits until what was put has arrived, where it was flushed. */
-static int confirm(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_route route)
-{
-    return route == HW_RMA_ROUTE_OWNER ? hw_rma_arrival_flush_owner(window, target, HW_RMA_AT_TARGET)
-                                       : hw_rma_arrival_flush(window, target->ghost, NULL, HW_RMA_AT_TARGET);
-}
-
 /* The first confirmation shows on what it travels: its answer is counted by TCP, or by nothing. */
 static int confirm_first(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_route route)
 {
     struct hw_profile_wire before, after;
     bool is_read = hw_wire_read(&before, true);
-    int rc = confirm(window, target, route);
+    int rc = hw_rma_arrival_flush_route(window, target, route, HW_RMA_AT_TARGET);
     is_read = is_read && hw_wire_read(&after, false);
     transport = is_read && after.received_bytes > before.received_bytes ? KEEPS_ORDER : MAY_NOT;
     return rc;
@@ -71,7 +64,7 @@ static void pay(void)
     if (!hw_inside_is_owing)
         return;
     hw_inside_is_owing = false;
-    confirm(owed_window, owed_target, owed_route);
+    hw_rma_arrival_flush_route(owed_window, owed_target, owed_route, HW_RMA_AT_TARGET);
 }
 
 static bool has_puts(const struct hw_rma_window *window, const struct hw_rma_target *target,
