@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "ghost/bell.h"
 #include "ghost/channel.h"
-#include "ghost/farewell.h"
 #include "ghost/leaver.h"
 #include "ghost/node_memory.h"
 #include "ghost/rates.h"
@@ -14,21 +13,12 @@
 
 #include <stddef.h>
 
-static void (*run_before_farewell)(void);
-
-static void part(void)
+enum hw_status hw_ghost_user_start(void (*at_end)(void))
 {
-    run_before_farewell();
-    hw_ghost_farewell();
-}
-
-enum hw_status hw_ghost_user_start(void (*before_farewell)(void))
-{
-    run_before_farewell = before_farewell;
     const struct hw_ghost_service *service;
     enum hw_status status = hw_ghost_channel_open();
     if (status == HW_OK)
-        status = hw_world_at_end(part);
+        status = hw_world_at_end(at_end);
     if (status != HW_OK) {
         hw_log_error(
             "no memory to talk to ghosts, or the MPI refuses attributes; run without HEADWAY_GHOSTS");

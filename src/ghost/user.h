@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /* In user processes, after the world was split; collective with hw_ghost_run: opens every service. Anything
- * but HW_OK, after one line, ends the job. The farewell follows by itself, in MPI_Finalize, when the program
- * can do nothing more, and `before_farewell` right before it. */
-enum hw_status hw_ghost_user_start(void (*before_farewell)(void));
+ * but HW_OK, after one line, ends the job. `at_end` runs in MPI_Finalize, when the program can do nothing
+ * more, and ends with hw_ghost_farewell. */
+enum hw_status hw_ghost_user_start(void (*at_end)(void));
 
 /* What the ghost that serves this process took of its core so far, ns. It tells before it sleeps, and every
  * 20 ms while it spins. */

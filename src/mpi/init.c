@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/engine.h"
+#include "ghost/farewell.h"
 #include "ghost/run.h"
 #include "ghost/user.h"
 #include "hooks.h"
@@ -250,6 +251,7 @@ static void end_with_ghosts(void)
     hw_inside_enter(&hw_inside);
     hw_inside_pay();
     remove_user(true);
+    hw_ghost_farewell();
 }
 
 /* Right after the real MPI_Init*: a ghost stays here. Processes that were spawned have no ghosts: the program
