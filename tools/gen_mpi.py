@@ -122,7 +122,7 @@ def missing_body(name: str, p: Prototype) -> str:
         if name == known:
             return refusal
         value = f"hw_bottom.{known}({value})"
-    return f"#ifdef OPEN_MPI\n{refusal}#else\n    return ({p.type}){value};\n#endif\n"
+    return f"#if HW_ABI_OPEN_MPI\n{refusal}#else\n    return ({p.type}){value};\n#endif\n"
 
 
 class Generator:

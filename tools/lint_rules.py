@@ -43,7 +43,8 @@ BARE_ATOMIC = re.compile(
 )
 # What tells one MPI from another; only src/real may ask.
 VENDOR_NAME = re.compile(
-    r"\b(?:OPEN_MPI|(?:OMPI|ompi|MPICH|MPIR|MPII|MPIX|MPIO|I_MPI)_\w+|HW_REAL_FLAVOUR_\w+)"
+    r"\b(?:OPEN_MPI|(?:OMPI|ompi|MPICH|MPIR|MPII|MPIX|MPIO|I_MPI)_\w+"
+    r"|HW_REAL_FLAVOUR_\w+|HW_ABI_\w+)"
 )
 #: variables of launchers, which tell a process its rank before there is an MPI
 LAUNCHER_NAMES = {(Path("src/base/log.c"), "OMPI_COMM_WORLD_RANK")}

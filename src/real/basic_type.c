@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
 
 unsigned hw_real_type_operations(MPI_Datatype datatype)
 {

@@ -6,7 +6,7 @@
 
 #include <dlfcn.h>
 
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
 
 struct hw_real_constants hw_real_constants;
 

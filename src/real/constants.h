@@ -11,7 +11,7 @@
 #include "base/visibility.h"
 #include "real/real.h"
 
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
 
 struct hw_real_constants {
     MPI_Comm comm_world, comm_self, comm_null;

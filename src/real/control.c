@@ -4,7 +4,7 @@
 #include "real/constants.h"
 #include "real/real.h"
 
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
 
 bool hw_real_control_read(const char *name, long long *value)
 {

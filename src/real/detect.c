@@ -14,7 +14,7 @@
 
 enum hw_real_flavour hw_real_flavour_built(void)
 {
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
     return HW_REAL_FLAVOUR_OMPI;
 #else
     return HW_REAL_FLAVOUR_MPICH;

@@ -3,13 +3,14 @@
 
 #include "real/control.h"
 #include "real/detect.h"
+#include "real/real.h"
 
 #include <dlfcn.h>
 
 /* Control variables that hold an eager limit, the network's first. MPICH's ch4 leaves the choice to UCX or
  * libfabric, which do not tell; what such an MPI sends at once is left to the engine's own measurements. */
 static const char *const names[] = {
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
     "btl_tcp_eager_limit",
     "btl_openib_eager_limit",
     "btl_sm_eager_limit",
@@ -21,7 +22,7 @@ static const char *const names[] = {
 #endif
 };
 
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
 
 /* MPI_T_init_thread would load every component there is (0.4 MB a process on Open MPI 4). The registry behind
  * MPI_T knows the variables of those in use; libmpi brings it along. It is not public: without it no variable

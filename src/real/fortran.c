@@ -51,7 +51,7 @@ void *hw_real_fortran_find(struct hw_real_fortran *function)
 
 int hw_real_fortran_keyval(int keyval)
 {
-#ifndef OPEN_MPI
+#if !HW_ABI_OPEN_MPI
     /* Odd numbers in C, the even ones that follow in Fortran; the two highest bits mark what is MPI's own. */
     if ((unsigned)keyval >> 30 == 1)
         return (keyval - 1) | 1;

@@ -11,7 +11,7 @@
 
 static const struct hw_real_fortran_hooks *const hooks = &hw_real_fortran_hooks;
 
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
 
 /* The functions of its library for mpif.h, which its modules call as well. A tool may stand before them. */
 struct binding {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/keyval.h"
 
-#ifndef OPEN_MPI
+#if !HW_ABI_OPEN_MPI
 
 #include "real/fortran.h"
 

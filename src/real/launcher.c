@@ -20,7 +20,7 @@ struct names {
 };
 
 static const struct names launchers[] = {
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
 #else
     {"PMI_SIZE", "MPI_LOCALNRANKS"}, /* Hydra */
@@ -70,7 +70,7 @@ struct hw_real_job hw_real_launcher_job(void)
 
 bool hw_real_launcher_is_one_node(const struct hw_real_job *job)
 {
-#ifndef OPEN_MPI
+#if !HW_ABI_OPEN_MPI
     if (getenv("MPIR_CVAR_NOLOCAL"))
         return false;
 #endif

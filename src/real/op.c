@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "real/op.h"
 
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
 
 /* Their numbers in Fortran, from MPI_OP_NULL to MPI_NO_OP; others get the next free ones (4.1, 5.0). */
 enum { LAST_PREDEFINED = 14 };

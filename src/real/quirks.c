@@ -41,7 +41,7 @@ bool hw_real_confuses_windows(void)
 
 void hw_real_make_room_for_accumulates(void)
 {
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
     setenv("OMPI_MCA_osc_rdma_buffer_size", "16777216", 0);
 #endif
 }
@@ -54,7 +54,7 @@ static bool is_mpich_5(void)
 
 bool hw_real_takes_dense(void)
 {
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
     return true;
 #else
     return is_mpich_5() || is_intel();

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
 
 enum {
     /* MPI_Request_get_status raises the error of a request that failed. */

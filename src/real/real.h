@@ -24,6 +24,14 @@
 
 #include "real_table.h"
 
+/* The ABI that this library is built for. Always 0 or 1, so that a file which forgets this header does not
+ * compile (-Wundef); `#ifdef OPEN_MPI` without mpi.h would silently mean MPICH. */
+#ifdef OPEN_MPI
+#define HW_ABI_OPEN_MPI 1
+#else
+#define HW_ABI_OPEN_MPI 0
+#endif
+
 extern HW_HIDDEN struct hw_real_table hw_real;
 extern HW_HIDDEN struct hw_real_table hw_bottom;
 

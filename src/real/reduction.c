@@ -66,7 +66,7 @@ struct datatype {
     unsigned ops;
 };
 
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
 
 #include <dlfcn.h>
 

@@ -14,7 +14,7 @@
 
 static bool is_known_mpi(void)
 {
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
     return false;
 #else
     static const char device[] = "MPICH Device:";

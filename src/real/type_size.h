@@ -15,7 +15,7 @@
 /* True for a basic type whose *size is known without a call. */
 static inline bool hw_real_type_is_basic(MPI_Datatype type, uint64_t *size)
 {
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
     if (type == HW_BYTE || type == HW_CHAR)
         *size = 1;
     else if (type == HW_DOUBLE)

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#ifdef OPEN_MPI
+#if HW_ABI_OPEN_MPI
 #define ALL "OMPI_COMM_WORLD_SIZE"
 #define NODE "OMPI_COMM_WORLD_LOCAL_SIZE"
 #define OTHER_ALL "PMI_SIZE"
@@ -119,7 +119,7 @@ static void slurm_tells_of_the_step(void **state)
     assert_job(6, 2, false);
 }
 
-#ifndef OPEN_MPI
+#if !HW_ABI_OPEN_MPI
 static void pals_is_heard(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(other_launchers_are_not_heard, forget),
         cmocka_unit_test_setup(malformed_numbers_are_none, forget),
         cmocka_unit_test_setup(slurm_tells_of_the_step, forget),
-#ifndef OPEN_MPI
+#if !HW_ABI_OPEN_MPI
         cmocka_unit_test_setup(pals_is_heard, forget),
         cmocka_unit_test_setup(without_shared_memory_each_process_is_a_node, forget),
 #endif
