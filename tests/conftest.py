@@ -15,7 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "cli"), str(ROOT / "tests")]
 
-import matrix  # noqa: E402  (needs the path above)
+import leftovers  # noqa: E402  (needs the path above)
+import matrix  # noqa: E402
 import namespaces  # noqa: E402
 import support  # noqa: E402
 import workers  # noqa: E402
@@ -47,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     tier = matrix.EVERY if is_full else matrix.CHECK if is_check else matrix.QUICK
     left_out = matrix.LeftOut(tier, lambda: chosen_mpis(config))
     config.pluginmanager.register(left_out, "left-out")
+    leftovers.take_away(config)
     if config.pluginmanager.has_plugin("xdist"):
         config.pluginmanager.register(workers.Workers(config, left_out), "headway-workers")
 

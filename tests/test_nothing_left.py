@@ -12,6 +12,7 @@ import time
 import uuid
 from pathlib import Path
 
+import leftovers
 import matrix
 import pytest
 import support
@@ -152,3 +153,23 @@ def test_kill_one_rank(mpi: Mpi) -> None:
     finally:
         support.kill_group(process, tag)
         process.wait()
+
+
+def test_files_of_killed_jobs() -> None:
+    """What an MPI made during the run and nobody uses is taken away; nothing else."""
+    tag = uuid.uuid4().hex
+    older, unused, used, other = (
+        Path("/dev/shm") / name
+        for name in (f"mpich_shm_{tag}_0", f"mpich_shm_{tag}_1", f"mpich_shm_{tag}_2", f"{tag}_other")
+    )
+    older.touch()
+    try:
+        run = leftovers.Leftovers()
+        unused.touch()
+        other.touch()
+        with used.open("w"):
+            run.pytest_unconfigure()
+        assert [path.exists() for path in (older, unused, used, other)] == [True, False, True, True]
+    finally:
+        for path in (older, unused, used, other):
+            path.unlink(missing_ok=True)
