@@ -12,7 +12,8 @@
 
 enum {
     BYTES_MAX = 1024 * 1024, /* a trial packs no more, unless one datatype alone is larger */
-    TIMES = 2,               /* the better one of */
+    SPAN_MAX = 16 * BYTES_MAX,
+    TIMES = 2, /* the better one of */
 };
 
 /* A part of a message, packed by either. */
@@ -89,15 +90,55 @@ static uint64_t by_us(struct trial *trial, enum hw_shape_direction direction)
     return rc == MPI_SUCCESS ? hw_clock_now_ns() - began_ns + 1 : UINT64_MAX;
 }
 
+static bool is_packed_alike(struct trial *trial)
+{
+    if (by_mpi(trial, HW_SHAPE_PACK) == 0)
+        return false;
+    hw_plan_copy(trial->plan, trial->given.count, HW_SHAPE_PACK, trial->given.memory,
+                 (struct hw_shape_range){0, trial->bytes}, trial->ours);
+    return memcmp(trial->ours, trial->theirs, (size_t)trial->bytes) == 0;
+}
+
+/* Fewer of them, if they do not fit into memory of ours; where they begin there, relative to what `count` of
+ * the datatype begin with at address 0. */
+static bool limit_span(struct trial *trial, int64_t *from, int64_t *span)
+{
+    const struct hw_shape *shape = &trial->plan->shape;
+    int64_t one = shape->highest - shape->lowest, extent = trial->plan->extent;
+    int64_t step = extent < 0 ? -extent : extent;
+    if (one <= 0 || one > SPAN_MAX)
+        return false;
+    if (step > 0 && trial->given.count - 1 > (SPAN_MAX - one) / step)
+        trial->given.count = (MPI_Count)((SPAN_MAX - one) / step + 1);
+    trial->bytes = shape->size * (int64_t)trial->given.count;
+    int64_t rest = ((int64_t)trial->given.count - 1) * extent;
+    *from = shape->lowest + (rest < 0 ? rest : 0);
+    *span = one + (rest < 0 ? -rest : rest);
+    return true;
+}
+
+/* Bytes of which none is like its neighbours. */
+static char *make_scratch(int64_t bytes)
+{
+    unsigned char *scratch = malloc((size_t)bytes);
+    uint32_t state = 1;
+    for (int64_t i = 0; scratch && i < bytes; i++)
+        scratch[i] = (unsigned char)((state = state * 1664525 + 1013904223) >> 24);
+    return (char *)scratch;
+}
+
 bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan)
 {
     struct trial trial;
-    bool is_alike = begin(&trial, given, plan) && by_mpi(&trial, HW_SHAPE_PACK) > 0;
-    if (is_alike) {
-        hw_plan_copy(plan, trial.given.count, HW_SHAPE_PACK, given->memory,
-                     (struct hw_shape_range){0, trial.bytes}, trial.ours);
-        is_alike = memcmp(trial.ours, trial.theirs, (size_t)trial.bytes) == 0;
+    int64_t from, span;
+    char *scratch = NULL;
+    bool is_alike = begin(&trial, given, plan);
+    if (is_alike && given->direction == HW_SHAPE_UNPACK) {
+        is_alike = limit_span(&trial, &from, &span) && (scratch = make_scratch(span)) != NULL;
+        trial.given.memory = (uintptr_t)scratch - (uintptr_t)from;
     }
+    is_alike = is_alike && is_packed_alike(&trial);
+    free(scratch);
     end(&trial);
     return is_alike;
 }

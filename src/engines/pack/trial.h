@@ -10,7 +10,8 @@
 
 #include <stdbool.h>
 
-/* Whether the plan packs what the MPI does. */
+/* Whether the plan packs what the MPI does. What is to be received is tried in memory of ours: nothing has
+ * come yet, and a program may have less memory there than it says. */
 bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan);
 
 /* Whether the MPI's way takes more than `least_percent` of ours with one more copy of all. Unpacking writes
