@@ -160,7 +160,12 @@ def test_files_of_killed_jobs() -> None:
     tag = uuid.uuid4().hex
     older, unused, used, other = (
         Path("/dev/shm") / name
-        for name in (f"mpich_shm_{tag}_0", f"mpich_shm_{tag}_1", f"mpich_shm_{tag}_2", f"{tag}_other")
+        for name in (
+            f"mpich_shm_{tag}_0",
+            f"mpich_shm_{tag}_1",
+            f"mpich_shm_{tag}_2",
+            f"{tag}_other",
+        )
     )
     older.touch()
     try:
