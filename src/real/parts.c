@@ -28,6 +28,8 @@ void hw_real_parts_find(void)
     is_far_whole = !hw_real_control_read("MPIR_CVAR_CH4_OFI_ENABLE_TAGGED", &is_tagged) || is_tagged != 0;
 }
 
+bool hw_real_lists_posted_blocks(void) { return may_come_in_parts && !is_alone && near_bytes != UINT64_MAX; }
+
 static bool is_self(MPI_Comm comm, int peer)
 {
     int rank;

@@ -9,6 +9,7 @@
 #include "objects/request.h"
 #include "progress/inside.h"
 #include "real/constants.h"
+#include "real/parts.h"
 #include "real/quirks.h"
 #include "team/split.h"
 
@@ -24,6 +25,12 @@ static size_t room_of(const struct hw_pack_message *message)
     return sizeof *message + (message->is_packed ? (size_t)message->bytes : 0);
 }
 
+bool hw_pack_message_needs_room(const struct hw_pack_given *given, int64_t bytes)
+{
+    return given->direction == HW_SHAPE_UNPACK && bytes > HW_PACK_POOL_BYTES_MAX &&
+           hw_real_lists_posted_blocks();
+}
+
 struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, struct hw_plan *plan,
                                              struct hw_pack_verdict *verdict)
 {
@@ -36,16 +43,18 @@ struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, 
         .held = HW_DATATYPE_NULL,
         .request = HW_REQUEST_NULL,
     };
+    bool is_vast = made.is_packed && made.bytes > HW_PACK_POOL_BYTES_MAX;
+    if (is_vast && !hw_pack_message_needs_room(given, made.bytes))
+        return NULL;
     if (made.is_packed) {
-        if (made.bytes > HW_PACK_POOL_BYTES_MAX)
-            return NULL;
         const struct hw_pack_dense *dense = hw_pack_dense_of(plan, given->datatype, given->direction);
         if (dense == NULL)
             return NULL;
         made.type = dense->type;
         made.count = given->count * (MPI_Count)dense->count;
     }
-    struct hw_pack_message *message = hw_pack_pool_take(room_of(&made));
+    size_t room = room_of(&made);
+    struct hw_pack_message *message = is_vast ? hw_pack_pool_reserve(room) : hw_pack_pool_take(room);
     if (message == NULL)
         return NULL;
     if (made.look.kind == HW_PACK_LOOK_TRY)
@@ -92,13 +101,14 @@ void hw_pack_message_fill(struct hw_pack_message *message) { copy(message, messa
 /* A message that was too long has filled the buffer. */
 void hw_pack_message_empty(struct hw_pack_message *message, const MPI_Status *status, int error)
 {
-    int bytes = 0, error_class = MPI_SUCCESS;
+    MPI_Count bytes = 0;
+    int error_class = MPI_SUCCESS;
     if (error != MPI_SUCCESS)
         hw_bottom.Error_class(error, &error_class);
     if (status == NULL || (error_class != MPI_SUCCESS && error_class != MPI_ERR_TRUNCATE) ||
-        hw_bottom.Get_count(status, HW_BYTE, &bytes) != MPI_SUCCESS || bytes <= 0)
+        hw_bottom.Get_elements_x(status, HW_BYTE, &bytes) != MPI_SUCCESS || bytes <= 0)
         return;
-    copy(message, bytes < message->bytes ? bytes : message->bytes);
+    copy(message, bytes < message->bytes ? (int64_t)bytes : message->bytes);
 }
 
 void hw_pack_message_learn(struct hw_pack_message *message, const MPI_Status *status, int error)

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum { LINE = 64, LOG_MIN = 11, LOG_MAX = 26, SIZES = LOG_MAX - LOG_MIN + 1 };
 /* What waits may take this much: more than a halo has in flight is rare. */
@@ -64,10 +65,21 @@ void *hw_pack_pool_take(size_t bytes)
     return buffer;
 }
 
+void *hw_pack_pool_reserve(size_t bytes)
+{
+    void *buffer =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return buffer == MAP_FAILED ? NULL : buffer;
+}
+
 void hw_pack_pool_give(void *buffer, size_t bytes)
 {
     int size = size_of(bytes);
     struct waiting *one = buffer;
+    if (size < 0) {
+        munmap(buffer, bytes);
+        return;
+    }
     pthread_mutex_lock(&lock);
     one->next = waiting[size];
     waiting[size] = one;

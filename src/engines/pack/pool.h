@@ -12,7 +12,10 @@ enum { HW_PACK_POOL_BYTES_MAX = 64 * 1024 * 1024 };
  * memory. */
 void *hw_pack_pool_take(size_t bytes);
 
-/* `bytes` as it was asked for. */
+/* More than the pool may have, as address space of which only what is written takes memory. NULL: none. */
+void *hw_pack_pool_reserve(size_t bytes);
+
+/* `bytes` as it was asked for, of either. */
 void hw_pack_pool_give(void *buffer, size_t bytes);
 
 /* Returns to the system what waits to be used again. */

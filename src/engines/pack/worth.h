@@ -27,7 +27,8 @@ struct hw_pack_look {
 enum hw_pack_use {
     HW_PACK_ONCE,
     HW_PACK_AGAIN,   /* by a persistent request: what one does is settled when it is made */
-    HW_PACK_AT_ONCE, /* it must be packed, though nothing is learnt: hw_pack_must_be_dense */
+    HW_PACK_AT_ONCE, /* it must be packed, though nothing is learnt: hw_pack_must_be_dense,
+                        hw_pack_message_needs_room */
 };
 
 struct hw_pack_verdict {
