@@ -28,7 +28,7 @@ def in_use() -> set[str]:
 
 
 class Leftovers:
-    """A plugin of the process that controls a run. Jobs that begin during the run and go on keep theirs."""
+    """A plugin of the process that controls a run. Jobs that go on after it keep their files."""
 
     def __init__(self) -> None:
         self.before = support.shared_memory_files()

@@ -109,7 +109,7 @@ static bool limit_span(struct trial *trial, int64_t *from, int64_t *span)
     if (one <= 0 || one > SPAN_MAX)
         return false;
     if (step > 0 && trial->given.count - 1 > (SPAN_MAX - one) / step)
-        trial->given.count = (MPI_Count)((SPAN_MAX - one) / step + 1);
+        trial->given.count = (SPAN_MAX - one) / step + 1;
     trial->bytes = shape->size * (int64_t)trial->given.count;
     int64_t rest = ((int64_t)trial->given.count - 1) * extent;
     *from = shape->lowest + (rest < 0 ? rest : 0);
@@ -130,7 +130,7 @@ static char *make_scratch(int64_t bytes)
 bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan)
 {
     struct trial trial;
-    int64_t from, span;
+    int64_t from = 0, span = 0;
     char *scratch = NULL;
     bool is_alike = begin(&trial, given, plan);
     if (is_alike && given->direction == HW_SHAPE_UNPACK) {
