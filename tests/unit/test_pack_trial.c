@@ -18,13 +18,14 @@
 
 /* A datatype of four blocks. */
 enum { BLOCKS = 4, LENGTH = 8, STRIDE = 16, SIZE = BLOCKS * LENGTH, EXTENT = BLOCKS * STRIDE, COUNT = 3 };
-enum { MANY = 1 << 20, MOST_BYTES = 1024 * 1024 };
+enum { MANY = 1 << 20, MOST_BYTES = 1024 * 1024, WIDE_STRIDE = 4 * MOST_BYTES };
 #define GAPPED MPI_DOUBLE
 #define DENSE MPI_BYTE
 
 static uint64_t now_ns;
 static uint64_t mpi_ns[2], dense_ns[2]; /* what a call takes, in turns */
 static unsigned mpi_calls, dense_calls;
+static int stride, packed_count; /* of the datatype, and how many of it were packed last */
 static bool is_refused, is_backwards;
 static uint64_t least_percent;
 
@@ -44,7 +45,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 static int place_of(int at)
 {
     int block = is_backwards ? BLOCKS - 1 - at / LENGTH % BLOCKS : at / LENGTH % BLOCKS;
-    return at / SIZE * EXTENT + block * STRIDE + at % LENGTH;
+    return at / SIZE * BLOCKS * stride + block * stride + at % LENGTH;
 }
 
 static bool begin_call(MPI_Datatype datatype)
@@ -61,6 +62,7 @@ static int pack(const void *from, int count, MPI_Datatype datatype, void *to, in
         return MPI_ERR_TYPE;
     int bytes = datatype == GAPPED ? count * SIZE : count;
     assert_true(bytes <= room);
+    packed_count = count;
     for (int i = 0; i < bytes; i++)
         ((char *)to)[i] = ((const char *)from)[datatype == GAPPED ? place_of(i) : i];
     *position = bytes;
@@ -81,6 +83,19 @@ static int unpack(const void *from, int room, int *position, void *to, int count
     return MPI_SUCCESS;
 }
 
+static void make_plan(int of_stride)
+{
+    memset(&plan, 0, sizeof plan);
+    hw_shape_block(LENGTH, &plan.shape);
+    hw_shape_arena_begin(&plan.arena, 4096);
+    assert_int_equal(hw_shape_repeat(&plan.arena, BLOCKS, of_stride, &plan.shape), HW_OK);
+    plan.size = SIZE;
+    plan.extent = BLOCKS * of_stride;
+    atomic_init(&plan.state, HW_PLAN_USABLE);
+    atomic_init(&plan.twin, &twin);
+    stride = of_stride;
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -91,14 +106,7 @@ static int begin(void **state)
     mpi_calls = dense_calls = 0;
     for (size_t i = 0; i < sizeof memory; i++)
         memory[i] = (char)(i * 7);
-    memset(&plan, 0, sizeof plan);
-    hw_shape_block(LENGTH, &plan.shape);
-    hw_shape_arena_begin(&plan.arena, 4096);
-    assert_int_equal(hw_shape_repeat(&plan.arena, BLOCKS, STRIDE, &plan.shape), HW_OK);
-    plan.size = SIZE;
-    plan.extent = EXTENT;
-    atomic_init(&plan.state, HW_PLAN_USABLE);
-    atomic_init(&plan.twin, &twin);
+    make_plan(STRIDE);
     memset(&tried, 0, sizeof tried);
     return 0;
 }
@@ -129,12 +137,39 @@ static void plan_is_alike_if_it_packs_the_same(void **state)
 {
     (void)state;
     struct hw_pack_given given = given_of(HW_SHAPE_PACK);
-    assert_true(hw_pack_trial_is_alike(&given, &plan));
+    assert_true(hw_pack_trial_is_alike(&given, &plan, true));
     is_backwards = true;
-    assert_false(hw_pack_trial_is_alike(&given, &plan));
+    assert_false(hw_pack_trial_is_alike(&given, &plan, true));
     is_backwards = false;
     is_refused = true;
-    assert_false(hw_pack_trial_is_alike(&given, &plan));
+    assert_false(hw_pack_trial_is_alike(&given, &plan, true));
+}
+
+static void without_data_the_buffer_is_left_alone(void **state)
+{
+    (void)state;
+    const struct hw_pack_given given = {HW_SHAPE_UNPACK, 8, MANY, GAPPED}; /* nothing is there */
+    assert_true(hw_pack_trial_is_alike(&given, &plan, false));
+    assert_true(packed_count > 1);
+    is_backwards = true;
+    assert_false(hw_pack_trial_is_alike(&given, &plan, false));
+}
+
+static void of_what_spans_much_one_is_tried_in_the_buffer(void **state)
+{
+    (void)state;
+    hw_shape_arena_free(&plan.arena);
+    make_plan(WIDE_STRIDE);
+    char *wide = calloc(BLOCKS, WIDE_STRIDE); /* room for one of them */
+    assert_non_null(wide);
+    for (int i = 0; i < SIZE; i++)
+        wide[place_of(i)] = (char)(i * 7);
+    const struct hw_pack_given given = {HW_SHAPE_UNPACK, (uintptr_t)wide, COUNT, GAPPED};
+    assert_true(hw_pack_trial_is_alike(&given, &plan, false));
+    assert_int_equal(packed_count, 1);
+    is_backwards = true;
+    assert_false(hw_pack_trial_is_alike(&given, &plan, false));
+    free(wide);
 }
 
 static void ours_wins_if_it_is_clearly_shorter(void **state)
@@ -197,6 +232,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(plan_is_alike_if_it_packs_the_same, begin, end),
+        cmocka_unit_test_setup_teardown(without_data_the_buffer_is_left_alone, begin, end),
+        cmocka_unit_test_setup_teardown(of_what_spans_much_one_is_tried_in_the_buffer, begin, end),
         cmocka_unit_test_setup_teardown(ours_wins_if_it_is_clearly_shorter, begin, end),
         cmocka_unit_test_setup_teardown(better_of_two_times_counts, begin, end),
         cmocka_unit_test_setup_teardown(trial_of_a_receive_leaves_the_bytes, begin, end),

@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    BYTES_MAX = 1024 * 1024, /* a trial packs no more, unless one datatype alone is larger */
-    SPAN_MAX = 16 * BYTES_MAX,
-    TIMES = 2, /* the better one of */
+    BYTES_MAX = 1024 * 1024,  /* a trial packs no more, unless one datatype alone is larger */
+    SPAN_MAX = 4 * BYTES_MAX, /* of memory of ours */
+    TIMES = 2,                /* the better one of */
 };
 
 /* A part of a message, packed by either. */
@@ -99,24 +99,6 @@ static bool is_packed_alike(struct trial *trial)
     return memcmp(trial->ours, trial->theirs, (size_t)trial->bytes) == 0;
 }
 
-/* Fewer of them, if they do not fit into memory of ours; where they begin there, relative to what `count` of
- * the datatype begin with at address 0. */
-static bool limit_span(struct trial *trial, int64_t *from, int64_t *span)
-{
-    const struct hw_shape *shape = &trial->plan->shape;
-    int64_t one = shape->highest - shape->lowest, extent = trial->plan->extent;
-    int64_t step = extent < 0 ? -extent : extent;
-    if (one <= 0 || one > SPAN_MAX)
-        return false;
-    if (step > 0 && trial->given.count - 1 > (SPAN_MAX - one) / step)
-        trial->given.count = (SPAN_MAX - one) / step + 1;
-    trial->bytes = shape->size * (int64_t)trial->given.count;
-    int64_t rest = ((int64_t)trial->given.count - 1) * extent;
-    *from = shape->lowest + (rest < 0 ? rest : 0);
-    *span = one + (rest < 0 ? -rest : rest);
-    return true;
-}
-
 /* Bytes of which none is like its neighbours. */
 static char *make_scratch(int64_t bytes)
 {
@@ -127,17 +109,30 @@ static char *make_scratch(int64_t bytes)
     return (char *)scratch;
 }
 
-bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan)
+/* As many of them as memory of ours has room for; where that is not even one, one in the program's. */
+static bool leave_program(struct trial *trial, char **scratch)
+{
+    const struct hw_shape *shape = &trial->plan->shape;
+    int64_t one = shape->highest - shape->lowest, extent = trial->plan->extent;
+    int64_t step = extent < 0 ? -extent : extent;
+    int64_t most = one <= SPAN_MAX && step > 0 ? 1 + (SPAN_MAX - one) / step : 1;
+    if (trial->given.count > most)
+        trial->given.count = most;
+    trial->bytes = shape->size * (int64_t)trial->given.count;
+    if (one > SPAN_MAX)
+        return true;
+    int64_t rest = ((int64_t)trial->given.count - 1) * extent;
+    *scratch = make_scratch(one + (rest < 0 ? -rest : rest));
+    trial->given.memory = (uintptr_t)*scratch - (uintptr_t)(shape->lowest + (rest < 0 ? rest : 0));
+    return *scratch != NULL;
+}
+
+bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan, bool has_data)
 {
     struct trial trial;
-    int64_t from = 0, span = 0;
     char *scratch = NULL;
-    bool is_alike = begin(&trial, given, plan);
-    if (is_alike && given->direction == HW_SHAPE_UNPACK) {
-        is_alike = limit_span(&trial, &from, &span) && (scratch = make_scratch(span)) != NULL;
-        trial.given.memory = (uintptr_t)scratch - (uintptr_t)from;
-    }
-    is_alike = is_alike && is_packed_alike(&trial);
+    bool is_alike = begin(&trial, given, plan) && (has_data || leave_program(&trial, &scratch)) &&
+                    is_packed_alike(&trial);
     free(scratch);
     end(&trial);
     return is_alike;

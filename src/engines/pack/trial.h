@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A trial packs, or unpacks, what a message brings by the MPI's way and by ours. The buffer has data: it is
- * to be sent, or has been received, and is still the MPI call's. Any thread, inside MPI. */
+/* A trial packs, or unpacks, what a message brings by the MPI's way and by ours. The buffer has data,
+ * unless said otherwise: it is to be sent, or has been received, and is still the MPI call's. Any thread,
+ * inside MPI. */
 #ifndef HW_ENGINES_PACK_TRIAL_H
 #define HW_ENGINES_PACK_TRIAL_H
 
@@ -10,9 +11,10 @@
 
 #include <stdbool.h>
 
-/* Whether the plan packs what the MPI does. What is to be received is tried in memory of ours: nothing has
- * come yet, and a program may have less memory there than it says. */
-bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan);
+/* Whether the plan packs what the MPI does. Without data (a receive to which nothing has come) in memory of
+ * ours, since a program may have less memory there than it says; what spans much is tried in the program's,
+ * one of it. */
+bool hw_pack_trial_is_alike(const struct hw_pack_given *given, struct hw_plan *plan, bool has_data);
 
 /* Whether the MPI's way takes more than `least_percent` of ours with one more copy of all. Unpacking writes
  * the bytes that are there. What it measured is in *tried then. */

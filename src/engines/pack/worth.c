@@ -45,11 +45,11 @@ static bool is_there(const struct hw_plan *plan, uintptr_t memory)
 }
 
 /* Makes the plan, and looks whether it says what the MPI does. */
-static void consider(const struct hw_pack_given *given, struct hw_plan *plan)
+static void consider(const struct hw_pack_given *given, struct hw_plan *plan, bool has_data)
 {
     const char *reason;
     if (hw_plan_make(plan, given->datatype, &reason)) {
-        bool is_usable = is_there(plan, given->memory) && hw_pack_trial_is_alike(given, plan);
+        bool is_usable = is_there(plan, given->memory) && hw_pack_trial_is_alike(given, plan, has_data);
         hw_plan_decide(plan, is_usable);
         reason = is_usable ? NULL : "packing: the MPI packs a datatype otherwise than its plan";
     }
@@ -151,7 +151,7 @@ static bool wants_plan(const struct hw_pack_given *given, struct hw_plan *plan, 
     if (!is_now && given->direction == HW_SHAPE_UNPACK)
         return use != HW_PACK_AGAIN;
     if (is_now || use != HW_PACK_AGAIN)
-        consider(given, plan);
+        consider(given, plan, given->direction == HW_SHAPE_PACK);
     return false;
 }
 
@@ -193,7 +193,7 @@ static void try_received(const struct hw_pack_look *look, const struct hw_pack_g
         return;
     came.count = bytes / plan->size;
     if (look->of == NULL)
-        consider(&came, plan);
+        consider(&came, plan, true);
     else if (hw_atomic_load_relaxed(&look->of->messages.way) == HW_PACK_MESSAGE_UNKNOWN)
         settle(&look->of->messages, by_trial(&came, plan, look->of));
 }
