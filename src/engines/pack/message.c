@@ -9,7 +9,6 @@
 #include "objects/request.h"
 #include "progress/inside.h"
 #include "real/constants.h"
-#include "real/parts.h"
 #include "real/quirks.h"
 #include "team/split.h"
 
@@ -25,12 +24,6 @@ static size_t room_of(const struct hw_pack_message *message)
     return sizeof *message + (message->is_packed ? (size_t)message->bytes : 0);
 }
 
-bool hw_pack_message_needs_room(const struct hw_pack_given *given, int64_t bytes)
-{
-    return given->direction == HW_SHAPE_UNPACK && bytes > HW_PACK_POOL_BYTES_MAX &&
-           hw_real_lists_posted_blocks();
-}
-
 struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, struct hw_plan *plan,
                                              struct hw_pack_verdict *verdict)
 {
@@ -43,9 +36,6 @@ struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, 
         .held = HW_DATATYPE_NULL,
         .request = HW_REQUEST_NULL,
     };
-    bool is_vast = made.is_packed && made.bytes > HW_PACK_POOL_BYTES_MAX;
-    if (is_vast && !hw_pack_message_needs_room(given, made.bytes))
-        return NULL;
     if (made.is_packed) {
         const struct hw_pack_dense *dense = hw_pack_dense_of(plan, given->datatype, given->direction);
         if (dense == NULL)
@@ -54,7 +44,9 @@ struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, 
         made.count = given->count * (MPI_Count)dense->count;
     }
     size_t room = room_of(&made);
-    struct hw_pack_message *message = is_vast ? hw_pack_pool_reserve(room) : hw_pack_pool_take(room);
+    struct hw_pack_message *message = hw_pack_pool_take(room);
+    if (message == NULL && hw_pack_message_needs_room(given, made.bytes))
+        message = hw_pack_pool_reserve(room);
     if (message == NULL)
         return NULL;
     if (made.look.kind == HW_PACK_LOOK_TRY)

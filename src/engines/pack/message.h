@@ -27,11 +27,6 @@ struct hw_pack_message {
     _Alignas(64) char data[];
 };
 
-/* Whether a receive with room for so many bytes must be packed though that is more than the pool has, since
- * the MPI would take long for one that was sent packed (hw_real_lists_posted_blocks). Its buffer is reserved
- * address space then: memory is what comes. */
-bool hw_pack_message_needs_room(const struct hw_pack_given *given, int64_t bytes);
-
 /* NULL: the pool has no room, or the datatype no twin. The look is the message's from here on. */
 struct hw_pack_message *hw_pack_message_make(const struct hw_pack_given *given, struct hw_plan *plan,
                                              struct hw_pack_verdict *verdict);

@@ -202,23 +202,13 @@ static inline bool is_ours(MPI_Count count, struct hw_plan *plan)
     return state == HW_PLAN_SEEN || state == HW_PLAN_USABLE;
 }
 
-static enum hw_pack_use use_of(const struct hw_pack_given *given, const struct hw_plan *plan,
-                               enum hw_pack_use otherwise)
-{
-    int64_t bytes;
-    bool must = !hw_pack_message_only_measures &&
-                !__builtin_mul_overflow(plan->size, (int64_t)given->count, &bytes) &&
-                hw_pack_message_needs_room(given, bytes);
-    return must ? HW_PACK_AT_ONCE : otherwise;
-}
-
 static __attribute__((noinline)) int answer(const struct call *c)
 {
     if (c->peer == HW_PROC_NULL || c->given.count <= 0)
         return HW_DECLINES;
     struct hw_plan *plan = hw_plan_find(c->given.datatype);
     enum hw_pack_use use = is_persistent(c) ? HW_PACK_AGAIN : HW_PACK_ONCE;
-    return plan ? call_derived(c, plan, use_of(&c->given, plan, use)) : call_first(c);
+    return plan ? call_derived(c, plan, use) : call_first(c);
 }
 
 /* Most calls must cost next to nothing: those of little, and of datatypes that are not ours. */
@@ -315,7 +305,7 @@ static int answer_matched(const struct call *c)
         return call_first(c);
     if (!is_ours(given->count, plan))
         return HW_DECLINES;
-    return call_derived(c, plan, must ? HW_PACK_AT_ONCE : use_of(given, plan, HW_PACK_ONCE));
+    return call_derived(c, plan, must ? HW_PACK_AT_ONCE : HW_PACK_ONCE);
 }
 
 static int mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
@@ -345,9 +335,7 @@ static struct hw_pack_message *half(const struct hw_pack_given *given, int peer,
         (given->direction == HW_SHAPE_UNPACK && HW_REAL_TRUNCATION_OVERFLOWS))
         return NULL;
     struct hw_plan *plan = hw_plan_find(given->datatype);
-    if (plan == NULL || !is_ours(given->count, plan))
-        return NULL;
-    return judged(given, plan, peer, comm, use_of(given, plan, HW_PACK_ONCE));
+    return plan && is_ours(given->count, plan) ? judged(given, plan, peer, comm, HW_PACK_ONCE) : NULL;
 }
 
 /* A datatype that is new. */

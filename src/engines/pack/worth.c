@@ -4,10 +4,12 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "engines/engine.h"
+#include "engines/pack/pool.h"
 #include "engines/pack/trial.h"
 #include "objects/datatype/contents.h"
 #include "profile/calls/calls.h"
 #include "real/constants.h"
+#include "real/parts.h"
 #include "real/quirks.h"
 #include "real/type_size.h"
 
@@ -42,6 +44,12 @@ static bool is_there(const struct hw_plan *plan, uintptr_t memory)
 {
     enum { FIRST_PAGES = 64 * 1024 };
     return memory != 0 || plan->shape.lowest >= FIRST_PAGES;
+}
+
+bool hw_pack_message_needs_room(const struct hw_pack_given *given, int64_t bytes)
+{
+    return given->direction == HW_SHAPE_UNPACK && bytes > HW_PACK_POOL_BYTES_MAX &&
+           hw_real_lists_posted_blocks() && !hw_pack_message_only_measures;
 }
 
 /* Makes the plan, and looks whether it says what the MPI does. */
@@ -162,6 +170,8 @@ bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *pl
     if (__builtin_mul_overflow(plan->size, (int64_t)given->count, &verdict->bytes) ||
         is_packed_on_its_way(verdict->bytes))
         return false;
+    if (hw_pack_message_needs_room(given, verdict->bytes))
+        use = HW_PACK_AT_ONCE;
     if (wants_plan(given, plan, use)) {
         verdict->look.kind = HW_PACK_LOOK_TRY;
         return true;

@@ -27,8 +27,7 @@ struct hw_pack_look {
 enum hw_pack_use {
     HW_PACK_ONCE,
     HW_PACK_AGAIN,   /* by a persistent request: what one does is settled when it is made */
-    HW_PACK_AT_ONCE, /* it must be packed, though nothing is learnt: hw_pack_must_be_dense,
-                        hw_pack_message_needs_room */
+    HW_PACK_AT_ONCE, /* it must be packed, though nothing is learnt: hw_pack_must_be_dense */
 };
 
 struct hw_pack_verdict {
@@ -40,6 +39,11 @@ struct hw_pack_verdict {
 /* All messages go by the MPI's way, and trials only measure: for the profile. Set before the program gets
  * control back from MPI_Init*. */
 extern HW_HIDDEN bool hw_pack_message_only_measures;
+
+/* Whether a receive with room for so many bytes must be packed though that is more than the pool has, since
+ * the MPI would take long for one that was sent packed (hw_real_lists_posted_blocks). Its buffer is reserved
+ * address space then: memory is what comes. */
+bool hw_pack_message_needs_room(const struct hw_pack_given *given, int64_t bytes);
 
 /* The MPI has accepted the first call with a datatype: from here on it may have a plan. */
 void hw_pack_message_accepted(const struct hw_pack_given *given);
