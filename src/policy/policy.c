@@ -30,6 +30,10 @@ enum { SURE_PERCENT = 50 };
 /* What learning may cost, as a part of what was saved. */
 enum { BUDGET_PARTS = 50 };
 
+/* The part of a window's bytes that must have been seen on the wire before its class is probed again.
+ * Messages to partners of the same node move nothing there. */
+enum { LEAST_WIRE_PARTS = 4 };
+
 /* A probe comes late by this part of the transfer, or as long as the kernel's bursts are apart: 64 KiB at
  * 1 Gbit/s. */
 enum { PROBE_PARTS = 10, MAX_PROBE_PARTS = 3 };
@@ -292,10 +296,12 @@ static uint32_t run_length(const struct hw_policy_class *class, uint32_t usual)
 static enum hw_policy_way begin_control(struct hw_policy_class *class, const struct hw_policy_ledger *ledger)
 {
     bool is_suspect = seems_harmful(class);
-    bool is_probe = class->has_wire && !is_suspect && class->off.count == 0;
     uint64_t off = hw_policy_off_cost_ns(class), on = median(&class->on);
+    bool is_told = class->was_probed && class->is_on_wire && off != 0;
+    bool may_tell = is_told || !class->was_probed;
+    bool is_probe = class->has_wire && !is_suspect && class->off.count == 0 && may_tell;
     uint64_t price_ns = is_probe ? hw_policy_probe_ns(class) : off > on ? off - on : 0;
-    bool is_due = is_suspect || off == 0 || (is_in_doubt(class) && !class->was_probed);
+    bool is_due = is_suspect || off == 0 || (is_in_doubt(class) && !is_told);
     if (!is_due && ledger->spent_ns + price_ns > ledger->saved_ns / BUDGET_PARTS)
         return HW_POLICY_WAY_ON;
     if (is_probe)
@@ -448,6 +454,8 @@ bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledge
                    const struct hw_policy_window *window)
 {
     class->has_wire = window->has_wire;
+    if (window->wire_bytes && window->wire_bytes >= window->bytes / LEAST_WIRE_PARTS)
+        class->is_on_wire = true;
     class->duration_ns = window->duration_ns;
     if (is_idle(class, window))
         return false;

@@ -14,8 +14,8 @@
  *   PROBE    the thread comes later by a part of the transfer, and watches the transport's byte counters
  *            meanwhile. As long as bytes move by themselves it goes on watching: then the kernel or the
  *            network does it all, and the window was one without the thread. Else it begins.
- *   control  a window without the thread, where there is nothing to watch, or where what is known of the
- *            costs with and without it is too much alike.
+ *   control  a window without the thread, where there is nothing to watch (messages within a node do not
+ *            move on the wire), or where what is known of the costs with and without it is too much alike.
  *   trial    a window with the thread, while it stands down.
  *
  * What probes and controls of all classes cost together is kept below a fiftieth of what the thread has saved
@@ -95,6 +95,7 @@ struct hw_policy_class {
     uint32_t control_run;  /* windows of the control or trial under way that are still to come */
     bool stands_down;
     bool has_wire;            /* bytes can be counted: the last window said so */
+    bool is_on_wire;          /* and some window's bytes were among them */
     uint32_t natural_percent; /* of the bytes that moved before a probe ended, by the last one */
     bool was_probed;
     uint32_t natural_run; /* windows in a row that went by themselves */
@@ -136,6 +137,7 @@ struct hw_policy_window {
     bool is_for_others;     /* what it gains may be its partners': sends alone, or collectives */
     bool has_wire;          /* bytes can be counted */
     uint64_t natural_bytes; /* of a probe: that moved before the thread took part */
+    uint64_t wire_bytes;    /* that the thread saw move in all */
     uint64_t bytes;         /* of all operations */
     uint64_t opened_ns;
     uint64_t blocked_ns;   /* in completion */

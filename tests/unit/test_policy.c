@@ -20,6 +20,7 @@ struct model {
     uint64_t now_ns, compute_ns;
     uint64_t on_wait_ns, on_overhead_ns, off_ns;
     bool has_wire, goes_by_itself; /* probes can be made; what they find */
+    bool is_near;                  /* the partner is of the same node: nothing moves on the wire */
     bool is_for_others;
     uint64_t on_period_ns, off_period_ns;
     int on_count, off_count, probe_count; /* windows so far; a probe that was none in the end is off */
@@ -51,6 +52,7 @@ static void window_run(struct model *model)
         .went_by_itself = is_natural,
         .is_for_others = model->is_for_others,
         .has_wire = model->has_wire,
+        .wire_bytes = model->has_wire && !model->is_near ? 2 << 20 : 0,
         .bytes = 2 << 20,
         .opened_ns = model->now_ns,
         .blocked_ns = (was_on ? model->on_wait_ns : model->off_ns) + late_ns,
@@ -132,6 +134,21 @@ static void probes_take_the_place_of_controls(void **state)
     assert_int_equal(model.off_count, 0);
     assert_in_range(model.probe_count, 1, 8);
     assert_in_range(hw_policy_probe_ns(&model.class), 100 * US, 1 * MS);
+}
+
+/* Messages to partners of the same node move nothing on the wire, so a probe tells nothing. What windows take
+ * that wait at once is no better: they may have waited for a partner. The next look is a control, and the
+ * thread that costs more than it saves stops. */
+static void probes_that_tell_nothing_are_followed_by_a_control(void **state)
+{
+    (void)state;
+    struct model model = model_make(500 * US, 400 * US, 500 * US);
+    model.has_wire = model.is_near = true;
+    run_idle(&model, 1, 1100 * US);
+    run(&model, 40);
+    assert_int_equal(model.probe_count, 1);
+    assert_in_range(model.off_count, 1, 40);
+    assert_true(model.class.stands_down);
 }
 
 /* Probes find that the kernel moves it all: the thread stops, though it waited for nothing. */
@@ -404,6 +421,7 @@ int main(void)
         cmocka_unit_test(learning_costs_a_fiftieth_of_what_is_saved),
         cmocka_unit_test(nothing_known_is_tried_once),
         cmocka_unit_test(probes_take_the_place_of_controls),
+        cmocka_unit_test(probes_that_tell_nothing_are_followed_by_a_control),
         cmocka_unit_test(natural_transfers_stand_down),
         cmocka_unit_test(windows_that_go_by_themselves_need_no_thread),
         cmocka_unit_test(dear_thread_is_stopped_within_two_windows),

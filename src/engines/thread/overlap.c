@@ -304,6 +304,7 @@ static void close_window(uint64_t now_ns)
         .is_for_others = window.is_for_others,
         .has_wire = window.has_wire,
         .natural_bytes = window.natural_bytes,
+        .wire_bytes = window.looked_ns ? window.seen_bytes - window.first_seen_bytes : 0,
         .bytes = window.bytes,
         .opened_ns = window.opened_ns,
         .blocked_ns = window.blocked_ns,
