@@ -8,6 +8,7 @@
 #include "engines/rma/epoch/flush_wait.h"
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/epoch/under_way.h"
+#include "engines/rma/operation/await.h"
 #include "engines/rma/operation/layout.h"
 #include "engines/rma/operation/near.h"
 #include "engines/rma/operation/near_accumulate.h"
@@ -159,11 +160,13 @@ static int accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     MPI_Request *request = NULL;
     if (hw_rma_flush_wait_is_on && have_same_elements(origin_datatype, target_datatype))
         request = hw_rma_flush_wait_place(window, target_rank);
-    return made(window, on, target, origin_count, origin_datatype, false,
-                request ? hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank,
-                                              target_disp, target_count, target_datatype, op, on, request)
-                        : hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank,
-                                             target_disp, target_count, target_datatype, op, on));
+    struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
+    rc = request ? hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                       target_count, target_datatype, op, on, request)
+                 : hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                      target_count, target_datatype, op, on);
+    hw_rma_await_end(awaited);
+    return made(window, on, target, origin_count, origin_datatype, false, rc);
 }
 
 static int get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -185,19 +188,21 @@ static int get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_D
     if (rc != HW_DECLINES)
         return rc;
     MPI_Request *request = hw_rma_flush_wait_place(window, target_rank);
-    return made(window, on, target, result_count, result_datatype, true,
-                request ? hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                                  result_count, result_datatype, target_rank, target_disp,
-                                                  target_count, target_datatype, op, on, request)
-                        : hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                                 result_count, result_datatype, target_rank, target_disp,
-                                                 target_count, target_datatype, op, on));
+    struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
+    rc = request ? hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                           result_count, result_datatype, target_rank, target_disp,
+                                           target_count, target_datatype, op, on, request)
+                 : hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                          result_count, result_datatype, target_rank, target_disp,
+                                          target_count, target_datatype, op, on);
+    hw_rma_await_end(awaited);
+    return made(window, on, target, result_count, result_datatype, true, rc);
 }
 
 static int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                         MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-    int rc;
+    int rc, target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
@@ -216,17 +221,18 @@ static int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype
     MPI_Request *request = NULL;
     if (hw_rma_flush_wait_is_on && origin_addr && result_addr && hw_real_type_operations(datatype))
         request = hw_rma_flush_wait_place(window, target_rank);
-    return passed(
-        window, on,
-        request ? hw_real.Rget_accumulate(origin_addr, 1, datatype, result_addr, 1, datatype, target_rank,
-                                          target_disp, 1, datatype, op, on, request)
-                : hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, on));
+    struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
+    rc = request ? hw_real.Rget_accumulate(origin_addr, 1, datatype, result_addr, 1, datatype, target_rank,
+                                           target_disp, 1, datatype, op, on, request)
+                 : hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, on);
+    hw_rma_await_end(awaited);
+    return passed(window, on, rc);
 }
 
 static int compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
                             MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-    int rc;
+    int rc, target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
@@ -237,9 +243,11 @@ static int compare_and_swap(const void *origin_addr, const void *compare_addr, v
     rc = redirect(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp);
     if (rc != HW_DECLINES)
         return rc;
-    return passed(window, on,
-                  hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
-                                           target_disp, on));
+    struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
+    rc = hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
+                                  on);
+    hw_rma_await_end(awaited);
+    return passed(window, on, rc);
 }
 
 static int rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -286,6 +294,7 @@ static int raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
+    int target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
@@ -295,10 +304,13 @@ static int raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                                      .op = op,
                                      .request = request};
     int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
-    if (rc == HW_DECLINES)
-        rc = passed(window, on,
-                    hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                        target_count, target_datatype, op, on, request));
+    if (rc == HW_DECLINES) {
+        struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
+        rc = hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                 target_count, target_datatype, op, on, request);
+        hw_rma_await_end(awaited);
+        rc = passed(window, on, rc);
+    }
     return posted(rc, origin_count, origin_datatype, request);
 }
 
@@ -307,6 +319,7 @@ static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_
                            int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                            MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
+    int target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL)
@@ -318,11 +331,14 @@ static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_
                                      .has_result = true,
                                      .request = request};
     int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
-    if (rc == HW_DECLINES)
-        rc = passed(window, on,
-                    hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                            result_count, result_datatype, target_rank, target_disp,
-                                            target_count, target_datatype, op, on, request));
+    if (rc == HW_DECLINES) {
+        struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
+        rc = hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+                                     result_datatype, target_rank, target_disp, target_count, target_datatype,
+                                     op, on, request);
+        hw_rma_await_end(awaited);
+        rc = passed(window, on, rc);
+    }
     return posted(rc, result_count, result_datatype, request);
 }
 

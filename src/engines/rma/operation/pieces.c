@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/operation/pieces.h"
 
+#include "engines/rma/operation/await.h"
 #include "engines/rma/operation/dynamic_choose.h"
 #include "engines/rma/operation/layout.h"
 #include "engines/rma/operation/shape.h"
@@ -145,7 +146,7 @@ static void avoid_negative(struct cut *cut, struct route *to)
     }
 }
 
-static int call_real(const struct cut *cut, struct route to, MPI_Request *request)
+static int call_awaited(const struct cut *cut, struct route to, MPI_Request *request)
 {
     const struct hw_rma_accumulate *call = cut->call;
     const struct side *origin = &cut->sides[ORIGIN], *result = &cut->sides[RESULT];
@@ -164,6 +165,14 @@ static int call_real(const struct cut *cut, struct route to, MPI_Request *reques
                                        result->type, to.rank, to.disp, 1, target, call->op, to.win, request);
     return hw_real_get_accumulate(call->origin.address, count, datatype, (void *)call->result.address, 1,
                                   result->type, to.rank, to.disp, 1, target, call->op, to.win);
+}
+
+static int call_real(const struct cut *cut, struct route to, MPI_Request *request)
+{
+    struct hw_ghost_bell *awaited = hw_rma_await_begin(cut->window, cut->target_rank, to.win, to.rank);
+    int rc = call_awaited(cut, to, request);
+    hw_rma_await_end(awaited);
+    return rc;
 }
 
 static int make_piece(struct cut *cut, int owner, MPI_Request *request)

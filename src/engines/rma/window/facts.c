@@ -4,11 +4,15 @@
 #include "base/atomic.h"
 #include "real/detect.h"
 
-bool hw_rma_needs_confirmation;
+bool hw_rma_needs_confirmation, hw_rma_accumulates_wait;
 
 static atomic_bool may_have_threads;
 
-void hw_rma_facts_find(void) { hw_rma_needs_confirmation = !hw_real_is_flush_remote(); }
+void hw_rma_facts_find(void)
+{
+    hw_rma_needs_confirmation = !hw_real_is_flush_remote();
+    hw_rma_accumulates_wait = !hw_real_is_accumulate_one_request();
+}
 
 void hw_rma_expect_threads(void) { hw_atomic_store_seq_cst(&may_have_threads, true); }
 

@@ -10,6 +10,9 @@
 /* The end of a flush does not tell that a Put has arrived (epoch/arrival.c). Written at the start. */
 extern HW_HIDDEN bool hw_rma_needs_confirmation;
 
+/* The call that makes an accumulate waits for its ghost (operation/await.h). Likewise. */
+extern HW_HIDDEN bool hw_rma_accumulates_wait;
+
 /* At the start. */
 void hw_rma_facts_find(void);
 
