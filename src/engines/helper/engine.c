@@ -4,6 +4,7 @@
  * HEADWAY_TRIGGER=helper, or auto as long as no socket tells of messages. */
 #include "engines/engine.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/helper/helper.h"
@@ -20,6 +21,10 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the registry has one writer */
 static struct hw_registry *registry;
+static uint64_t full_since_ns; /* since when there has been no room in it; 0: there is. Under the lock */
+
+/* For so long a ghost that is well never leaves a full ring unread. */
+#define TOO_LONG_NS HW_NS_PER_S
 
 static void prepare(void)
 {
@@ -75,13 +80,17 @@ static bool note_receive(const struct hw_engine_message *message, uint64_t comm)
     return true;
 }
 
+/* A helper that shares its core is behind for some turns of the scheduler, and says nothing by it. */
 static void tell_of_full_ring(void)
 {
     static bool is_told;
-    if (!is_told)
-        hw_log_warn(
-            "the helper does not read what this process tells it, so the progress thread looks by a timer; "
-            "is the ghost stopped, or short of a core?");
+    uint64_t now_ns = hw_clock_now_ns();
+    full_since_ns = full_since_ns ? full_since_ns : now_ns;
+    if (is_told || now_ns - full_since_ns < TOO_LONG_NS)
+        return;
+    hw_log_warn(
+        "the helper does not read what this process tells it, so the progress thread looks by a timer; "
+        "is the ghost stopped, or short of a core?");
     is_told = true;
 }
 
@@ -92,6 +101,7 @@ static bool note(const struct hw_registry_notice *notice)
         tell_of_full_ring();
         return false;
     }
+    full_since_ns = 0;
     ring();
     return true;
 }
