@@ -126,3 +126,16 @@ def test_sleeps_where_it_shares(mpi: Mpi, tmp_path: Path) -> None:
     listener = Listener(["sleeps"], tmp_path / "done", is_of_work=False)
     printed = wait_together(mpi, cores, [], listener)
     assert listener.said == ["sleeps"], printed[-3000:]
+
+
+@is_served
+def test_answers_until_it_is_over(
+    mpi: Mpi, few_cores: None, tmp_path: Path, plain_run: support.PlainRuns
+) -> None:
+    """An operation that takes many answers, within a node, where nothing wakes the ghost."""
+    argv = [support.compile_program(mpi, "many_answers", [support.PROGRAMS / "many_answers.c"])]
+    plain = plain_run(mpi, argv, ranks=2)
+    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on", "HEADWAY_ADAPT": "off"}
+    done = support.run_mpi(mpi, argv, ranks=3, options=options, records=tmp_path, timeout_s=120)
+    assert sorted(done.lines) == sorted(plain.lines), done.explain()
+    assert done.total("operations_redirected") >= 60, done.explain()

@@ -33,6 +33,7 @@ atomic_uint hw_request_attached;
 atomic_uint hw_request_pending;
 atomic_uint hw_request_outstanding;
 atomic_uint hw_request_callbacks;
+atomic_uint hw_request_one_sided;
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct slot *slots; /* slot_mask + 1 of them; at most half are in use */
@@ -69,6 +70,8 @@ static void set_state(struct slot *slot, uint8_t state)
         hw_atomic_add_seq_cst(&hw_request_outstanding, outstanding);
     if (outstanding && slot->kind == HW_REQUEST_CALLBACK)
         hw_atomic_add_seq_cst(&hw_request_callbacks, outstanding);
+    if (outstanding && slot->kind == HW_REQUEST_RMA)
+        hw_atomic_add_relaxed(&hw_request_one_sided, outstanding);
 }
 
 static struct slot *find(MPI_Request handle)
@@ -563,4 +566,5 @@ void hw_request_fork_child(void)
     hw_atomic_store_seq_cst(&hw_request_pending, 0);
     hw_atomic_store_seq_cst(&hw_request_outstanding, 0);
     hw_atomic_store_seq_cst(&hw_request_callbacks, 0);
+    hw_atomic_store_relaxed(&hw_request_one_sided, 0);
 }

@@ -53,6 +53,9 @@ extern HW_HIDDEN atomic_uint hw_request_outstanding;
  * to end (Python's interpreter lock), or an MPI cannot have it (HW_REAL_IS_DUPLICATION_SAFE). */
 extern HW_HIDDEN atomic_uint hw_request_callbacks;
 
+/* HW_REQUEST_RMA requests among the outstanding ones. */
+extern HW_HIDDEN atomic_uint hw_request_one_sided;
+
 static inline bool hw_request_is_any_known(void) { return hw_atomic_load_relaxed(&hw_request_known) != 0; }
 
 /* Enters a request that has just been posted. `bytes` is an estimate (a receive may get less).

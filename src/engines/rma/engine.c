@@ -8,12 +8,14 @@
 #include "engines/rma/epoch/calls.h"
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/operation/calls.h"
+#include "engines/rma/operation/requests.h"
 #include "engines/rma/rma.h"
 #include "engines/rma/window/barrier.h"
 #include "engines/rma/window/calls.h"
 #include "engines/rma/window/facts.h"
 #include "engines/rma/window/plan.h"
 #include "engines/rma/window/table.h"
+#include "ghost/bell.h"
 #include "ghost/user.h"
 #include "real/constants.h"
 #include "real/quirks.h"
@@ -42,6 +44,20 @@ static void joined(int level, bool is_session)
 
 static enum hw_status begin(void) { return hw_world_has_ghosts() ? HW_OK : HW_DECLINED; }
 
+/* It is told of requests where a ghost may have to be told that somebody waits for them. */
+static enum hw_status start(bool has_world, uint64_t *min_bytes)
+{
+    (void)min_bytes; /* all that it makes are tracked */
+    return has_world && hw_rma_is_on() && hw_ghost_bell_of(0) ? HW_OK : HW_DECLINED;
+}
+
+static void stop(void) {}
+
+static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
+{
+    (void)kind, (void)bytes, (void)is_receive; /* operation/calls.c knows more */
+}
+
 static void describe(struct hw_record_facts *facts)
 {
     if (!hw_rma_is_on())
@@ -62,5 +78,10 @@ const struct hw_engine hw_engine_rma = {
     .collective = &hw_rma_collective_calls,
     .window_place = hw_rma_window_place,
     .left = hw_rma_count_declined,
+    .start = start,
+    .stop = stop,
+    .posted = posted,
+    .waits = hw_rma_requests_waits,
+    .returned = hw_rma_requests_returned,
     .describe = describe,
 };

@@ -14,6 +14,7 @@
 #include "engines/rma/operation/near_accumulate.h"
 #include "engines/rma/operation/pieces.h"
 #include "engines/rma/operation/redirect.h"
+#include "engines/rma/operation/requests.h"
 #include "engines/rma/window/table.h"
 #include "real/basic_type.h"
 
@@ -67,11 +68,15 @@ static inline int passed(struct hw_rma_window *window, MPI_Win on, int rc)
     return hw_rma_pass(window, on, rc);
 }
 
-/* Tells of a request-based one, if making it went well. */
-static inline int posted(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Request *request)
+/* Tells of a request-based one, if making it went well. `bell`: of the ghost of this node that has to serve
+ * it. */
+static inline int posted(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Request *request,
+                         const struct hw_ghost_bell *bell)
 {
-    if (rc == MPI_SUCCESS)
-        hw_engines_post_rma(count, datatype, *request);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    hw_engines_post_rma(count, datatype, *request);
+    hw_rma_requests_note(bell);
     return rc;
 }
 
@@ -254,6 +259,7 @@ static int rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
                 int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
                 MPI_Win win, MPI_Request *request)
 {
+    int target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     hw_rma_owed_before(window, target_rank);
@@ -267,13 +273,15 @@ static int rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
     rc = passed(window, on,
                 hw_real_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                              target_count, target_datatype, on, request));
-    return posted(rc, origin_count, origin_datatype, request);
+    return posted(rc, origin_count, origin_datatype, request,
+                  hw_rma_await_bell(window, target, on, target_rank));
 }
 
 static int rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                 MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                 MPI_Request *request)
 {
+    int target = target_rank;
     MPI_Win on = win;
     struct hw_rma_window *window = hw_rma_find(win);
     hw_rma_owed_before(window, target_rank);
@@ -287,7 +295,8 @@ static int rget(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
     rc = passed(window, on,
                 hw_real_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                              target_count, target_datatype, on, request));
-    return posted(rc, origin_count, origin_datatype, request);
+    return posted(rc, origin_count, origin_datatype, request,
+                  hw_rma_await_bell(window, target, on, target_rank));
 }
 
 static int raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -304,14 +313,16 @@ static int raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                                      .op = op,
                                      .request = request};
     int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
+    const struct hw_ghost_bell *bell = NULL;
     if (rc == HW_DECLINES) {
+        bell = hw_rma_await_bell(window, target, on, target_rank);
         struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
         rc = hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                                  target_count, target_datatype, op, on, request);
         hw_rma_await_end(awaited);
         rc = passed(window, on, rc);
     }
-    return posted(rc, origin_count, origin_datatype, request);
+    return posted(rc, origin_count, origin_datatype, request, bell);
 }
 
 static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -331,7 +342,9 @@ static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_
                                      .has_result = true,
                                      .request = request};
     int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
+    const struct hw_ghost_bell *bell = NULL;
     if (rc == HW_DECLINES) {
+        bell = hw_rma_await_bell(window, target, on, target_rank);
         struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
         rc = hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                                      result_datatype, target_rank, target_disp, target_count, target_datatype,
@@ -339,7 +352,7 @@ static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_
         hw_rma_await_end(awaited);
         rc = passed(window, on, rc);
     }
-    return posted(rc, result_count, result_datatype, request);
+    return posted(rc, result_count, result_datatype, request, bell);
 }
 
 const struct hw_engine_rma hw_rma_operation_calls = {

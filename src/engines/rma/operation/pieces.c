@@ -4,6 +4,7 @@
 #include "engines/rma/operation/await.h"
 #include "engines/rma/operation/dynamic_choose.h"
 #include "engines/rma/operation/layout.h"
+#include "engines/rma/operation/requests.h"
 #include "engines/rma/operation/shape.h"
 #include "engines/rma/operation/spread_choose.h"
 #include "engines/rma/window/dynamic.h"
@@ -172,6 +173,8 @@ static int call_real(const struct cut *cut, struct route to, MPI_Request *reques
     struct hw_ghost_bell *awaited = hw_rma_await_begin(cut->window, cut->target_rank, to.win, to.rank);
     int rc = call_awaited(cut, to, request);
     hw_rma_await_end(awaited);
+    if (request)
+        hw_rma_requests_note(hw_rma_await_bell(cut->window, cut->target_rank, to.win, to.rank));
     return rc;
 }
 
