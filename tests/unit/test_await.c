@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -129,7 +130,9 @@ static int close_window(void **state)
 {
     (void)state;
     hw_rma_window_leave(&window);
+    struct hw_rma_windows *windows = hw_atomic_load_acquire(&hw_rma_windows);
     hw_rma_table_close();
+    free(windows); /* the library keeps it: a late reader may hold it */
     pthread_mutex_destroy(&window.mutex);
     return 0;
 }
