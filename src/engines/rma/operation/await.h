@@ -22,17 +22,15 @@ static inline struct hw_ghost_bell *hw_rma_await_bell(const struct hw_rma_window
     return window->spread ? hw_rma_spread_bell(window, place, rank) : place->bell;
 }
 
-/* Around the real call. Begin's value is end's argument. Threads of the program, in a hook. */
-static inline struct hw_ghost_bell *hw_rma_await_begin(const struct hw_rma_window *window, int target,
-                                                       MPI_Win on, int rank)
-{
-    if (!hw_rma_accumulates_wait)
-        return NULL;
-    struct hw_ghost_bell *bell = hw_rma_await_bell(window, target, on, rank);
-    hw_ghost_bell_wait_begin(bell);
-    return bell;
-}
-
-static inline void hw_rma_await_end(struct hw_ghost_bell *bell) { hw_ghost_bell_wait_end(bell); }
+/* The value of `call`, the real call of an accumulate. The ghost with this bell (which is not looked for
+ * where such calls only post) is awaited all that time. Threads of the program, in a hook. */
+#define HW_RMA_AWAITED(bell, call)                                                                           \
+    ({                                                                                                       \
+        struct hw_ghost_bell *hw_awaited = hw_rma_accumulates_wait ? (bell) : NULL;                          \
+        hw_ghost_bell_wait_begin(hw_awaited);                                                                \
+        int hw_result = (call);                                                                              \
+        hw_ghost_bell_wait_end(hw_awaited);                                                                  \
+        hw_result;                                                                                           \
+    })
 
 #endif

@@ -165,13 +165,13 @@ static int accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     MPI_Request *request = NULL;
     if (hw_rma_flush_wait_is_on && have_same_elements(origin_datatype, target_datatype))
         request = hw_rma_flush_wait_place(window, target_rank);
-    struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
-    rc = request ? hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                       target_count, target_datatype, op, on, request)
-                 : hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                      target_count, target_datatype, op, on);
-    hw_rma_await_end(awaited);
-    return made(window, on, target, origin_count, origin_datatype, false, rc);
+    return made(window, on, target, origin_count, origin_datatype, false,
+                HW_RMA_AWAITED(
+                    hw_rma_await_bell(window, target, on, target_rank),
+                    request ? hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank,
+                                                  target_disp, target_count, target_datatype, op, on, request)
+                            : hw_real_accumulate(origin_addr, origin_count, origin_datatype, target_rank,
+                                                 target_disp, target_count, target_datatype, op, on)));
 }
 
 static int get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -193,15 +193,15 @@ static int get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_D
     if (rc != HW_DECLINES)
         return rc;
     MPI_Request *request = hw_rma_flush_wait_place(window, target_rank);
-    struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
-    rc = request ? hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                           result_count, result_datatype, target_rank, target_disp,
-                                           target_count, target_datatype, op, on, request)
-                 : hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
-                                          result_count, result_datatype, target_rank, target_disp,
-                                          target_count, target_datatype, op, on);
-    hw_rma_await_end(awaited);
-    return made(window, on, target, result_count, result_datatype, true, rc);
+    return made(window, on, target, result_count, result_datatype, true,
+                HW_RMA_AWAITED(
+                    hw_rma_await_bell(window, target, on, target_rank),
+                    request ? hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                                      result_count, result_datatype, target_rank, target_disp,
+                                                      target_count, target_datatype, op, on, request)
+                            : hw_real_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+                                                     result_count, result_datatype, target_rank, target_disp,
+                                                     target_count, target_datatype, op, on)));
 }
 
 static int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
@@ -226,12 +226,13 @@ static int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype
     MPI_Request *request = NULL;
     if (hw_rma_flush_wait_is_on && origin_addr && result_addr && hw_real_type_operations(datatype))
         request = hw_rma_flush_wait_place(window, target_rank);
-    struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
-    rc = request ? hw_real.Rget_accumulate(origin_addr, 1, datatype, result_addr, 1, datatype, target_rank,
-                                           target_disp, 1, datatype, op, on, request)
-                 : hw_real.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, on);
-    hw_rma_await_end(awaited);
-    return passed(window, on, rc);
+    return passed(window, on,
+                  HW_RMA_AWAITED(hw_rma_await_bell(window, target, on, target_rank),
+                                 request ? hw_real.Rget_accumulate(origin_addr, 1, datatype, result_addr, 1,
+                                                                   datatype, target_rank, target_disp, 1,
+                                                                   datatype, op, on, request)
+                                         : hw_real.Fetch_and_op(origin_addr, result_addr, datatype,
+                                                                target_rank, target_disp, op, on)));
 }
 
 static int compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
@@ -248,11 +249,10 @@ static int compare_and_swap(const void *origin_addr, const void *compare_addr, v
     rc = redirect(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp);
     if (rc != HW_DECLINES)
         return rc;
-    struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
-    rc = hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
-                                  on);
-    hw_rma_await_end(awaited);
-    return passed(window, on, rc);
+    return passed(window, on,
+                  HW_RMA_AWAITED(hw_rma_await_bell(window, target, on, target_rank),
+                                 hw_real.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype,
+                                                          target_rank, target_disp, on)));
 }
 
 static int rput(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -313,14 +313,13 @@ static int raccumulate(const void *origin_addr, MPI_Count origin_count, MPI_Data
                                      .op = op,
                                      .request = request};
     int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
-    const struct hw_ghost_bell *bell = NULL;
+    struct hw_ghost_bell *bell = NULL;
     if (rc == HW_DECLINES) {
         bell = hw_rma_await_bell(window, target, on, target_rank);
-        struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
-        rc = hw_real_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                                 target_count, target_datatype, op, on, request);
-        hw_rma_await_end(awaited);
-        rc = passed(window, on, rc);
+        rc = passed(window, on,
+                    HW_RMA_AWAITED(bell, hw_real_raccumulate(origin_addr, origin_count, origin_datatype,
+                                                             target_rank, target_disp, target_count,
+                                                             target_datatype, op, on, request)));
     }
     return posted(rc, origin_count, origin_datatype, request, bell);
 }
@@ -342,15 +341,14 @@ static int rget_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_
                                      .has_result = true,
                                      .request = request};
     int rc = try_accumulate(window, &on, &target_rank, &target_disp, &call);
-    const struct hw_ghost_bell *bell = NULL;
+    struct hw_ghost_bell *bell = NULL;
     if (rc == HW_DECLINES) {
         bell = hw_rma_await_bell(window, target, on, target_rank);
-        struct hw_ghost_bell *awaited = hw_rma_await_begin(window, target, on, target_rank);
-        rc = hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-                                     result_datatype, target_rank, target_disp, target_count, target_datatype,
-                                     op, on, request);
-        hw_rma_await_end(awaited);
-        rc = passed(window, on, rc);
+        rc = passed(window, on,
+                    HW_RMA_AWAITED(bell, hw_real_rget_accumulate(origin_addr, origin_count, origin_datatype,
+                                                                 result_addr, result_count, result_datatype,
+                                                                 target_rank, target_disp, target_count,
+                                                                 target_datatype, op, on, request)));
     }
     return posted(rc, result_count, result_datatype, request, bell);
 }

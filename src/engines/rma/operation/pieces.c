@@ -147,7 +147,7 @@ static void avoid_negative(struct cut *cut, struct route *to)
     }
 }
 
-static int call_awaited(const struct cut *cut, struct route to, MPI_Request *request)
+static int call_real(const struct cut *cut, struct route to, MPI_Request *request)
 {
     const struct hw_rma_accumulate *call = cut->call;
     const struct side *origin = &cut->sides[ORIGIN], *result = &cut->sides[RESULT];
@@ -168,16 +168,6 @@ static int call_awaited(const struct cut *cut, struct route to, MPI_Request *req
                                   result->type, to.rank, to.disp, 1, target, call->op, to.win);
 }
 
-static int call_real(const struct cut *cut, struct route to, MPI_Request *request)
-{
-    struct hw_ghost_bell *awaited = hw_rma_await_begin(cut->window, cut->target_rank, to.win, to.rank);
-    int rc = call_awaited(cut, to, request);
-    hw_rma_await_end(awaited);
-    if (request)
-        hw_rma_requests_note(hw_rma_await_bell(cut->window, cut->target_rank, to.win, to.rank));
-    return rc;
-}
-
 static int make_piece(struct cut *cut, int owner, MPI_Request *request)
 {
     int rc = MPI_SUCCESS;
@@ -194,7 +184,10 @@ static int make_piece(struct cut *cut, int owner, MPI_Request *request)
         hw_bottom.Type_size_x(cut->sides[TARGET].type, &bytes);
         if (cut->window->spread)
             hw_rma_spread_use(cut->window, cut->target, owner, (uint64_t)bytes);
-        rc = hw_rma_pass(cut->window, to.win, call_real(cut, to, request));
+        struct hw_ghost_bell *bell = hw_rma_await_bell(cut->window, cut->target_rank, to.win, to.rank);
+        rc = hw_rma_pass(cut->window, to.win, HW_RMA_AWAITED(bell, call_real(cut, to, request)));
+        if (request)
+            hw_rma_requests_note(bell);
     } else {
         hw_rma_raise(cut->window, rc);
     }
