@@ -186,6 +186,24 @@ struct hw_ghost_bell *hw_ghost_bell_own(void)
     return hw_ghost_bell_of(hw_world.processes[ghost].local_index);
 }
 
+void hw_ghost_bells_wait_begin(void)
+{
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
+        hw_ghost_bell_wait_begin(hw_ghost_bell_of(i));
+}
+
+void hw_ghost_bells_wait_end(void)
+{
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
+        hw_ghost_bell_wait_end(hw_ghost_bell_of(i));
+}
+
+void hw_ghost_bells_ring(void)
+{
+    for (int i = 0; i < hw_world.own_node->ghost_count; i++)
+        hw_ghost_bell_ring(hw_ghost_bell_of(i));
+}
+
 struct hw_ghost_leavers *hw_ghost_leavers(void)
 {
     return places ? (struct hw_ghost_leavers *)(void *)(places + hw_world.own_node->ghost_count) : NULL;

@@ -107,6 +107,11 @@ static inline void hw_ghost_bell_wait_end(struct hw_ghost_bell *bell)
         hw_atomic_add_relaxed(&bell->waiting, UINT32_MAX);
 }
 
+/* The same of all ghosts of this node; and rings them. */
+void hw_ghost_bells_wait_begin(void);
+void hw_ghost_bells_wait_end(void);
+void hw_ghost_bells_ring(void);
+
 /* In a ghost: whether a user process of its node waits for it. */
 bool hw_ghost_bell_is_awaited(void);
 

@@ -89,13 +89,13 @@ static bool may_ghosts_have_ops(const struct hw_rma_window *window)
  * somebody waits for looks all the time, on a core that it may share with them. */
 static int wait_all(int (*flush)(MPI_Win win), const struct hw_rma_window *window)
 {
-    int ghost_count = may_ghosts_have_ops(window) ? hw_world.own_node->ghost_count : 0;
-    for (int i = 0; i < ghost_count; i++)
-        hw_ghost_bell_wait_begin(hw_ghost_bell_of(i));
+    bool are_awaited = may_ghosts_have_ops(window);
+    if (are_awaited)
+        hw_ghost_bells_wait_begin();
     hw_rma_flush_wait(window, HW_RMA_EVERY_GHOST);
     int rc = flush(window->win);
-    for (int i = 0; i < ghost_count; i++)
-        hw_ghost_bell_wait_end(hw_ghost_bell_of(i));
+    if (are_awaited)
+        hw_ghost_bells_wait_end();
     return hw_rma_pass(window, window->win, rc);
 }
 
