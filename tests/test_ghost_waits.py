@@ -129,13 +129,14 @@ def test_sleeps_where_it_shares(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @is_served
+@pytest.mark.parametrize("engine", [{}, {"HEADWAY_ENGINE": "off"}], ids=["thread", "off"])
 def test_answers_until_it_is_over(
-    mpi: Mpi, few_cores: None, tmp_path: Path, plain_run: support.PlainRuns
+    mpi: Mpi, engine: dict, few_cores: None, tmp_path: Path, plain_run: support.PlainRuns
 ) -> None:
     """An operation that takes many answers, within a node, where nothing wakes the ghost."""
     argv = [support.compile_program(mpi, "many_answers", [support.PROGRAMS / "many_answers.c"])]
     plain = plain_run(mpi, argv, ranks=2)
-    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on", "HEADWAY_ADAPT": "off"}
+    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on", "HEADWAY_ADAPT": "off", **engine}
     done = support.run_mpi(mpi, argv, ranks=3, options=options, records=tmp_path, timeout_s=120)
     assert sorted(done.lines) == sorted(plain.lines), done.explain()
     assert done.total("operations_redirected") >= 60, done.explain()

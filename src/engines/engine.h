@@ -161,7 +161,8 @@ struct hw_engine {
     void (*posts)(void);
 
     /* An operation has been entered in the tracker (posted, or started). is_receive: it only takes what
-     * others send. Any thread, inside a hook. An engine without it is told nothing down to `listen`. */
+     * others send. Any thread, inside a hook. An engine without it is told nothing down to `listen`, but of
+     * doors, if it has `returned`. */
     void (*posted)(enum hw_request_kind kind, uint64_t bytes, bool is_receive);
 
     /* What the operation that is told of next is: a message of its own, from or to another process. Not of
@@ -224,6 +225,9 @@ struct hw_engine {
 /* Those that are on and have `posted`; NULL ends them. Written in MPI_Init*, MPI_Finalize and at exit. */
 extern HW_HIDDEN _Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MAX + 1];
 
+/* Those that are on and have `returned`. Likewise. */
+extern HW_HIDDEN _Atomic(const struct hw_engine *) hw_engines_told_of_doors[HW_ENGINES_MAX + 1];
+
 /* The smallest point-to-point message of which one of them wants to be told; UINT64_MAX while there is none.
  */
 extern HW_HIDDEN uint64_t hw_engines_min_bytes;
@@ -249,14 +253,15 @@ static inline bool hw_engines_want(MPI_Count count, MPI_Datatype type)
            __builtin_expect(hw_engines_bytes(count, type) >= hw_engines_min_bytes, 0);
 }
 
-/* `function` of all that are told, which have it. */
-#define HW_ENGINES_TELL(function, ...)                                                                       \
+/* `function` of all of a list, which have it. */
+#define HW_ENGINES_TELL_THOSE(list, function, ...)                                                           \
     do {                                                                                                     \
         const struct hw_engine *hw_told;                                                                     \
-        for (int hw_i = 0; (hw_told = hw_atomic_load_acquire(&hw_engines_told[hw_i])) != NULL; hw_i++)       \
+        for (int hw_i = 0; (hw_told = hw_atomic_load_acquire(&(list)[hw_i])) != NULL; hw_i++)                \
             if (hw_told->function)                                                                           \
                 hw_told->function(__VA_ARGS__);                                                              \
     } while (0)
+#define HW_ENGINES_TELL(...) HW_ENGINES_TELL_THOSE(hw_engines_told, __VA_ARGS__)
 
 static inline void hw_engines_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
@@ -284,11 +289,11 @@ static inline void hw_engines_post_rma(MPI_Count count, MPI_Datatype type, MPI_R
 /* Tells those that are asked. */
 void hw_engines_comm_frees(MPI_Comm comm);
 
-static inline void hw_engines_waits(void) { HW_ENGINES_TELL(waits); }
+static inline void hw_engines_waits(void) { HW_ENGINES_TELL_THOSE(hw_engines_told_of_doors, waits); }
 
 static inline void hw_engines_returned(uint64_t blocked_ns, int still_pending)
 {
-    HW_ENGINES_TELL(returned, blocked_ns, still_pending);
+    HW_ENGINES_TELL_THOSE(hw_engines_told_of_doors, returned, blocked_ns, still_pending);
 }
 
 /* What follows comes from MPI_Init*, MPI_Session_init and MPI_Finalize, one thread at a time. */

@@ -32,6 +32,7 @@ _Atomic(const struct hw_engine_communicator *) hw_engines_asked_communicator[HW_
 static _Atomic(const struct hw_engine *) asked[HW_ENGINES_MAX + 1];
 
 _Atomic(const struct hw_engine *) hw_engines_told[HW_ENGINES_MAX + 1];
+_Atomic(const struct hw_engine *) hw_engines_told_of_doors[HW_ENGINES_MAX + 1];
 uint64_t hw_engines_min_bytes = UINT64_MAX;
 uint64_t hw_engines_hook_bytes = UINT64_MAX;
 uint64_t hw_engines_hook_bytes_derived = UINT64_MAX;
@@ -76,8 +77,10 @@ static void heed_p2p(void)
 static void tell_nobody(void)
 {
     set_min_bytes(UINT64_MAX);
-    for (int i = 0; i <= HW_ENGINES_MAX; i++)
+    for (int i = 0; i <= HW_ENGINES_MAX; i++) {
         hw_atomic_store_release(&hw_engines_told[i], NULL);
+        hw_atomic_store_release(&hw_engines_told_of_doors[i], NULL);
+    }
 }
 
 static void fork_child(void)
@@ -169,18 +172,19 @@ void hw_engines_start(bool has_world)
 {
     static bool has_handlers;
     uint64_t min_bytes = UINT64_MAX;
-    int told_count = 0;
+    bool is_any = false;
     for (size_t i = 0; i < COUNT; i++) {
         uint64_t own_bytes = UINT64_MAX;
         if (table[i]->start == NULL || table[i]->start(has_world, &own_bytes) != HW_OK)
             continue;
         is_started[i] = true;
         min_bytes = own_bytes < min_bytes ? own_bytes : min_bytes;
-        if (table[i]->posted)
-            hw_atomic_store_release(&hw_engines_told[told_count++], table[i]);
+        is_any = is_any || table[i]->posted || table[i]->returned;
+        ADD(hw_engines_told, table[i]->posted ? table[i] : NULL);
+        ADD(hw_engines_told_of_doors, table[i]->returned ? table[i] : NULL);
     }
     set_min_bytes(min_bytes);
-    if (told_count > 0 && !has_handlers) {
+    if (is_any && !has_handlers) {
         pthread_atfork(hw_request_fork_prepare, hw_request_fork_release, fork_child);
         atexit(at_exit);
         has_handlers = true;
@@ -192,7 +196,7 @@ void hw_engines_stop(struct hw_record_facts *facts)
     tell_nobody();
     hw_engines_describe(facts);
     for (size_t i = 0; i < COUNT; i++) {
-        if (is_started[i])
+        if (is_started[i] && table[i]->stop)
             table[i]->stop();
         is_started[i] = false;
     }

@@ -102,7 +102,7 @@ static int query(struct headway_state *state, size_t size)
     if (is_on)
         hw_engines_describe(&facts);
     pthread_mutex_unlock(&lock);
-    now.is_active = strcmp(facts.engine, "off") != 0 && !now.is_paused;
+    now.is_active = is_on && !now.is_paused;
     snprintf(now.engine, sizeof now.engine, "%s", facts.engine);
     now.progress_cpu_s = seconds(facts.thread_cpu_ns);
     now.pending = hw_atomic_load_seq_cst(&hw_request_pending);

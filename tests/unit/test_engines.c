@@ -67,8 +67,10 @@ static int forget(void **state)
     heard[0] = '\0';
     for (int i = 0; i <= HW_ENGINES_MAX; i++)
         hw_atomic_store_release(&hw_engines_asked_epoch[i], NULL);
-    for (int i = 0; i <= HW_ENGINES_MAX; i++)
+    for (int i = 0; i <= HW_ENGINES_MAX; i++) {
         hw_atomic_store_release(&hw_engines_told[i], NULL);
+        hw_atomic_store_release(&hw_engines_told_of_doors[i], NULL);
+    }
     return 0;
 }
 
@@ -87,6 +89,7 @@ static void all_are_told_in_order(void **state)
     (void)state;
     hw_atomic_store_release(&hw_engines_told[0], &first);
     hw_atomic_store_release(&hw_engines_told[1], &second);
+    hw_atomic_store_release(&hw_engines_told_of_doors[0], &second);
     assert_true(hw_engine_is_on());
     hw_engines_posted(HW_REQUEST_P2P, 1 << 20, true);
     hw_engines_returned(7, 1);

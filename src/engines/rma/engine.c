@@ -47,15 +47,8 @@ static enum hw_status begin(void) { return hw_world_has_ghosts() ? HW_OK : HW_DE
 /* It is told of requests where a ghost may have to be told that somebody waits for them. */
 static enum hw_status start(bool has_world, uint64_t *min_bytes)
 {
-    (void)min_bytes; /* all that it makes are tracked */
+    (void)min_bytes; /* it enters its requests itself (operation/calls.c) */
     return has_world && hw_rma_is_on() && hw_ghost_bell_of(0) ? HW_OK : HW_DECLINED;
-}
-
-static void stop(void) {}
-
-static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
-{
-    (void)kind, (void)bytes, (void)is_receive; /* operation/calls.c knows more */
 }
 
 static void describe(struct hw_record_facts *facts)
@@ -79,8 +72,6 @@ const struct hw_engine hw_engine_rma = {
     .window_place = hw_rma_window_place,
     .left = hw_rma_count_declined,
     .start = start,
-    .stop = stop,
-    .posted = posted,
     .waits = hw_rma_requests_waits,
     .returned = hw_rma_requests_returned,
     .describe = describe,

@@ -75,7 +75,10 @@ static inline int posted(int rc, MPI_Count count, MPI_Datatype datatype, const M
 {
     if (rc != MPI_SUCCESS)
         return rc;
-    hw_engines_post_rma(count, datatype, *request);
+    if (hw_engine_is_on())
+        hw_engines_post_rma(count, datatype, *request);
+    else if (bell) /* a door is to know of it all the same */
+        hw_request_post(*request, HW_REQUEST_RMA, hw_engines_bytes(count, datatype));
     hw_rma_requests_note(bell);
     return rc;
 }
