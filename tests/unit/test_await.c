@@ -99,11 +99,8 @@ static int open_window(void **state)
 {
     (void)state;
     hw_real_pretend_loaded();
-    hw_world.processes = processes;
-    hw_world.nodes = nodes;
-    hw_world.own_node = nodes;
-    hw_world.node_count = 2;
-    hw_world.user_count = USERS;
+    hw_world = (struct hw_world){
+        .processes = processes, .nodes = nodes, .own_node = nodes, .node_count = 2, .user_count = USERS};
     hw_real.Put = fake_put;
     hw_real.Accumulate = fake_accumulate;
     hw_real.Raccumulate = fake_raccumulate;
