@@ -129,14 +129,20 @@ def test_sleeps_where_it_shares(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @is_served
-@pytest.mark.parametrize("engine", [{}, {"HEADWAY_ENGINE": "off"}], ids=["thread", "off"])
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"HEADWAY_ENGINE": "off"}, {"HEADWAY_GHOSTS": "2", "HEADWAY_GHOST_BALANCE": "operations"}],
+    ids=["thread", "off", "two"],
+)
 def test_answers_until_it_is_over(
-    mpi: Mpi, engine: dict, few_cores: None, tmp_path: Path, plain_run: support.PlainRuns
+    mpi: Mpi, more: dict, few_cores: None, tmp_path: Path, plain_run: support.PlainRuns
 ) -> None:
-    """An operation that takes many answers, within a node, where nothing wakes the ghost."""
+    """An operation that takes many answers, within a node, where nothing wakes the ghost. Of two
+    ghosts each may hold up what goes to the other."""
     argv = [support.compile_program(mpi, "many_answers", [support.PROGRAMS / "many_answers.c"])]
     plain = plain_run(mpi, argv, ranks=2)
-    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on", "HEADWAY_ADAPT": "off", **engine}
-    done = support.run_mpi(mpi, argv, ranks=3, options=options, records=tmp_path, timeout_s=120)
+    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on", "HEADWAY_ADAPT": "off", **more}
+    ranks = 2 + int(options["HEADWAY_GHOSTS"])
+    done = support.run_mpi(mpi, argv, ranks=ranks, options=options, records=tmp_path, timeout_s=120)
     assert sorted(done.lines) == sorted(plain.lines), done.explain()
-    assert done.total("operations_redirected") >= 60, done.explain()
+    assert done.total("operations_redirected") >= 60 + 12 * 32, done.explain()

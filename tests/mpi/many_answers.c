@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: large operations on a process of the same node, each of which takes many answers of the ghost:
- * in the call that makes it (Open MPI's accumulates), or until the request is complete. With naps of the
- * ghost between two answers the job takes minutes. */
+ * in the call that makes it (Open MPI's accumulates), until the request is complete, or until a flush of many
+ * is. With naps of a ghost between two answers the job takes minutes. */
 #include "check.h"
 
-enum { COUNT = 512 * 1024, ROUNDS = 12, TARGET = 1 };
+enum { COUNT = 512 * 1024, ROUNDS = 12, TARGET = 1, PUTS = 32, PUT_COUNT = COUNT / 4 };
+enum { SIZE = 2 * COUNT + PUTS * PUT_COUNT };
 
 /* In turns: by a call that waits, and by one that asks. */
 static void complete(MPI_Request *request, int round)
@@ -36,6 +37,9 @@ static void run_round(MPI_Win win, int round, long *ones, long *result, uint64_t
     complete(&request, round);
     for (int i = 0; i < COUNT; i++)
         *digest += (uint64_t)result[i];
+    for (int i = 0; i < PUTS; i++)
+        MPI_Put(ones, PUT_COUNT, MPI_LONG, TARGET, 2 * COUNT + i * PUT_COUNT, PUT_COUNT, MPI_LONG, win);
+    MPI_Win_flush(TARGET, win);
 }
 
 int main(int argc, char **argv)
@@ -45,9 +49,9 @@ int main(int argc, char **argv)
     MPI_Win win;
     MPI_Init(&argc, &argv);
     check_begin();
-    MPI_Win_allocate(2 * COUNT * sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_allocate(SIZE * sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win);
-    memset(base, 0, 2 * COUNT * sizeof *base);
+    memset(base, 0, SIZE * sizeof *base);
     MPI_Win_unlock(check_rank, win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (check_rank == 0) {
@@ -63,7 +67,7 @@ int main(int argc, char **argv)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win);
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < SIZE; i++)
         digest += (uint64_t)base[i];
     MPI_Win_unlock(check_rank, win);
     check_report("answers", digest);

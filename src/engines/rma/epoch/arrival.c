@@ -26,11 +26,16 @@ int hw_rma_arrival_flush(struct hw_rma_window *window, int ghost, struct hw_ghos
     int rc = how == HW_RMA_AT_TARGET ? hw_rma_arrival_confirm(window, ghost) : MPI_SUCCESS;
     if (rc != MPI_SUCCESS)
         return rc;
-    hw_ghost_bell_wait_begin(bell);
+    /* All of the node: packets to another of its ghosts that nobody takes hold up those to this one (MPICH's
+     * cells are the sender's). */
+    bool are_awaited = bell != NULL;
+    if (are_awaited)
+        hw_ghost_bells_wait_begin();
     hw_rma_flush_wait(window, ghost);
     rc = how == HW_RMA_LOCALLY ? hw_real.Win_flush_local(ghost, window->win)
                                : hw_real.Win_flush(ghost, window->win);
-    hw_ghost_bell_wait_end(bell);
+    if (are_awaited)
+        hw_ghost_bells_wait_end();
     return hw_rma_pass(window, window->win, rc);
 }
 
