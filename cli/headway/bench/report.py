@@ -81,6 +81,7 @@ DERIVED = {
     "recovered": "recovered",
     "recovered_median": "of medians",
     "recovered_worst": "worst launch",
+    "recovered_of_steps": "of what its steps leave",
     "recovered_of_plain": "of mere plain's loss",
     "of_fixed": "of the right choice's gain",
     "predicted": "predicted",

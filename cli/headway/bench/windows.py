@@ -6,6 +6,11 @@ wire: `lost = total - max(alone, wire)`. A window that waits at once has nothing
 loses all that it takes. `recovered = 1 - lost(mode) / lost(baseline)`, of means over windows and
 launches. The baseline is the better one of plain and plain with what `headway run` tells the
 transport: a gain over it is Headway's own.
+
+An MPI's own algorithm may take longer than its bytes take on the wire: its steps wait for one
+another (Open MPI reduces to one of two processes and sends the result back). No progress makes it
+shorter. Where plain windows that wait at once say so, `recovered_of_steps` takes their time for the
+wire's.
 """
 
 from __future__ import annotations
@@ -21,6 +26,8 @@ PROGRAM = "phases"
 WHOLE = "the whole run"
 #: below this share of the baseline's time what it loses is noise, and so is a share of it
 LEAST = 0.1
+#: from here on a window that waits at once takes longer than the wire because of its steps
+STEPS = 1.1
 #: the thread in every window, and in none: one of the two is the right choice for a phase
 FIXED = ("headway-never", "headway-off")
 
@@ -94,8 +101,11 @@ def lost(phase: dict[str, Any], wire_s: float) -> list[float] | None:
     return [total - max(alone, wire_s) for total, alone in pairs]
 
 
-def phase_values(phase: dict[str, Any], part: Part, wire_s: float) -> dict[str, float]:
-    """Of one launch: means and medians over the windows of a part."""
+def phase_values(
+    phase: dict[str, Any], part: Part, wire_s: float, steps_s: float | None
+) -> dict[str, float]:
+    """Of one launch: means and medians over the windows of a part. STEPS_S is what its steps take,
+    if that is longer than the wire."""
     chosen = slice(part.start, part.stop)
     totals = phase["total_s"][chosen]
     values = {
@@ -108,6 +118,8 @@ def phase_values(phase: dict[str, Any], part: Part, wire_s: float) -> dict[str, 
         values["lost_s"] = statistics.fmean(losses[chosen])
         values["lost_median_s"] = statistics.median(losses[chosen])
     if phase["work_units"] and losses is not None:
+        if steps_s is not None:
+            values["lost_of_steps_s"] = statistics.fmean((lost(phase, steps_s) or losses)[chosen])
         alone = phase["alone_s"][chosen]
         values["alone_s"] = statistics.fmean(alone)
         shares = [total / one for total, one in zip(totals, alone, strict=True)]
@@ -128,18 +140,29 @@ def whole_values(result: dict[str, Any], wires: dict[str, float]) -> dict[str, f
     return values
 
 
-def wires_of(launches: list[dict[str, Any]]) -> dict[str, float]:
-    """Seconds on the wire by transfer: nominal, or, on a link without a rate, the median of plain
-    windows that wait at once."""
+def at_once_of(launches: list[dict[str, Any]]) -> dict[str, float]:
+    """Seconds by transfer: the median of plain windows that wait at once."""
     waits: dict[str, list[float]] = {}
     for launch in launches:
         if launch["mode"] == "plain" and launch["result"]:
             for phase in launch["result"]["phases"]:
                 if not phase["work_units"]:
                     waits.setdefault(wire_key(phase), []).extend(phase["total_s"])
-    measured = {key: statistics.median(times) for key, times in waits.items()}
+    return {key: statistics.median(times) for key, times in waits.items()}
+
+
+def wires_of(launches: list[dict[str, Any]]) -> dict[str, float]:
+    """Seconds on the wire by transfer: nominal, or, on a link without a rate, what plain windows
+    that wait at once take."""
     wire: dict[str, float] = launches[0]["wire_s"]
-    return measured | wire
+    return at_once_of(launches) | wire
+
+
+def steps_of(launches: list[dict[str, Any]], wires: dict[str, float]) -> dict[str, float]:
+    """Seconds that the steps of a transfer take one after the other, of those that take longer
+    than the wire."""
+    found = at_once_of(launches)
+    return {key: taken for key, taken in found.items() if taken > STEPS * wires[key]}
 
 
 def sample_add(sample: Sample, values: dict[str, float], digest: str) -> None:
@@ -153,6 +176,7 @@ def samples_make(
     launches: list[dict[str, Any]], parts: list[Part], wires: dict[str, float]
 ) -> dict[tuple[Part, str], Sample]:
     """By part and mode; of a mode without any result empty ones."""
+    steps = steps_of(launches, wires)
     samples = {
         (part, mode): Sample()
         for part in parts
@@ -169,8 +193,9 @@ def samples_make(
                 sample_add(sample, whole_values(launch["result"], wires), digest)
             else:
                 phase = phases[part.phase]
-                wire_s = wires.get(wire_key(phase), 0.0)
-                sample_add(sample, phase_values(phase, part, wire_s), phase["digest"])
+                key = wire_key(phase)
+                values = phase_values(phase, part, wires.get(key, 0.0), steps.get(key))
+                sample_add(sample, values, phase["digest"])
     return samples
 
 
@@ -200,6 +225,9 @@ def shares(mine: Sample, base: Sample) -> dict[str, object]:
         "recovered_worst": min(each),
         "recovered_launches": [round(one, 3) for one in each],
     }
+    base_steps, my_steps = base.mean("lost_of_steps_s"), mine.mean("lost_of_steps_s")
+    if base_steps is not None and my_steps is not None and base_steps > LEAST * base_total:
+        found["recovered_of_steps"] = 1 - my_steps / base_steps
     base_median = statistics.median(base.values.get("lost_median_s") or [0.0])
     if base_median > 0 and mine.values.get("lost_median_s"):
         found["recovered_median"] = (
