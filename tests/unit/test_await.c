@@ -115,8 +115,8 @@ static int open_window(void **state)
         targets[i].owner.rank = GHOSTS + i;
     window = (struct hw_rma_window){
         .size = USERS, .ghost_count = GHOSTS, .targets = targets, .generation = 1, .is_open = 1};
-    static _Atomic uint32_t has_puts[GHOSTS];
-    window.has_puts = has_puts;
+    static struct hw_rma_sent sent[GHOSTS];
+    window.sent = sent;
     memset(&window.win, 0x11, sizeof window.win);
     window.handle = window.win;
     pthread_mutex_init(&window.mutex, NULL);

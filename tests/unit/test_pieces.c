@@ -170,8 +170,9 @@ static int begin(void **state)
     hw_bottom.Type_free = type_free;
     hw_real.Accumulate = accumulate;
     hw_real.Win_call_errhandler = call_errhandler;
-    window =
-        (struct hw_rma_window){.ghost_count = GHOSTS, .ghosts = ghosts, .generation = 1, .targets = targets};
+    static struct hw_rma_sent sent[GHOSTS];
+    window = (struct hw_rma_window){
+        .ghost_count = GHOSTS, .ghosts = ghosts, .sent = sent, .generation = 1, .targets = targets};
     targets[0] = (struct hw_rma_target){.node = 0, .ghost = 0};
     assert_true(hw_rma_spread_make(&window, HW_OPTION_GHOST_BINDING_SEGMENT, node_bytes));
     memset(memory, 0, sizeof memory);

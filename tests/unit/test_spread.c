@@ -42,7 +42,9 @@ static void begin(enum hw_option_ghost_binding binding, enum hw_option_ghost_bal
     hw_world.rank = OWN_RANK;
     hw_options.ghost_balance = balance;
     hw_bottom.Type_get_extent_x = hw_bottom.Type_get_true_extent_x = extent_of_ints;
-    window = (struct hw_rma_window){.ghost_count = GHOSTS, .ghosts = ghosts, .generation = 1};
+    static struct hw_rma_sent sent[GHOSTS];
+    memset(sent, 0, sizeof sent);
+    window = (struct hw_rma_window){.ghost_count = GHOSTS, .ghosts = ghosts, .sent = sent, .generation = 1};
     target = (struct hw_rma_target){.node = TARGET_NODE, .ghost = 1};
     assert_true(hw_rma_spread_make(&window, binding, node_bytes));
 }
@@ -126,7 +128,7 @@ static void puts_are_balanced(enum hw_option_ghost_balance balance, int small, i
         assert_true(counts[0] > 0 && counts[1] > 0);
     assert_true(atomic_load(&hw_counters.operations_spread) > spread_before);
     for (int ghost = 0; ghost < 2; ghost++)
-        assert_int_equal(atomic_load(&window.spread->dirty[ghost]), 1);
+        assert_int_equal(atomic_load(&window.sent[ghost].dirty), 1);
     hw_rma_spread_free(&window);
 }
 

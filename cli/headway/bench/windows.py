@@ -117,9 +117,10 @@ def phase_values(
     if losses is not None:
         values["lost_s"] = statistics.fmean(losses[chosen])
         values["lost_median_s"] = statistics.median(losses[chosen])
+    of_steps = None if steps_s is None else lost(phase, steps_s)
+    if phase["work_units"] and of_steps is not None:
+        values["lost_of_steps_s"] = statistics.fmean(of_steps[chosen])
     if phase["work_units"] and losses is not None:
-        if steps_s is not None:
-            values["lost_of_steps_s"] = statistics.fmean((lost(phase, steps_s) or losses)[chosen])
         alone = phase["alone_s"][chosen]
         values["alone_s"] = statistics.fmean(alone)
         shares = [total / one for total, one in zip(totals, alone, strict=True)]

@@ -12,12 +12,23 @@
  * is there. */
 int hw_rma_arrival_confirm(struct hw_rma_window *window, int ghost)
 {
-    if (!hw_rma_needs_confirmation || !hw_atomic_load_relaxed(&window->has_puts[ghost]))
+    if (!hw_rma_needs_confirmation || !hw_atomic_load_relaxed(&window->sent[ghost].has_puts))
         return MPI_SUCCESS;
     if (!window->is_multithreaded)
-        hw_atomic_store_relaxed(&window->has_puts[ghost], 0);
+        hw_atomic_store_relaxed(&window->sent[ghost].has_puts, 0);
     return hw_rma_pass(window, window->win,
                        hw_real.Get(&window->confirmed, 1, HW_BYTE, ghost, 0, 1, HW_BYTE, window->win));
+}
+
+/* Whether operations went to other ghosts of this node, too. Packets that such a ghost does not take hold up
+ * those to the one that is flushed, since they are the sender's (MPICH's cells). */
+static bool are_others_dirty(const struct hw_rma_window *window, int ghost)
+{
+    int end = window->near_first + window->near_count;
+    for (int other = window->near_first; other < end; other++)
+        if (other != ghost && hw_rma_is_ghost_dirty(window, other))
+            return true;
+    return false;
 }
 
 int hw_rma_arrival_flush(struct hw_rma_window *window, int ghost, struct hw_ghost_bell *bell,
@@ -26,16 +37,20 @@ int hw_rma_arrival_flush(struct hw_rma_window *window, int ghost, struct hw_ghos
     int rc = how == HW_RMA_AT_TARGET ? hw_rma_arrival_confirm(window, ghost) : MPI_SUCCESS;
     if (rc != MPI_SUCCESS)
         return rc;
-    /* All of the node: packets to another of its ghosts that nobody takes hold up those to this one (MPICH's
-     * cells are the sender's). */
-    bool are_awaited = bell != NULL;
-    if (are_awaited)
+    bool are_all_awaited = bell != NULL && are_others_dirty(window, ghost);
+    if (are_all_awaited)
         hw_ghost_bells_wait_begin();
+    else
+        hw_ghost_bell_wait_begin(bell);
     hw_rma_flush_wait(window, ghost);
     rc = how == HW_RMA_LOCALLY ? hw_real.Win_flush_local(ghost, window->win)
                                : hw_real.Win_flush(ghost, window->win);
-    if (are_awaited)
+    if (are_all_awaited)
         hw_ghost_bells_wait_end();
+    else
+        hw_ghost_bell_wait_end(bell);
+    if (rc == MPI_SUCCESS && how != HW_RMA_LOCALLY)
+        hw_atomic_store_relaxed(&window->sent[ghost].dirty, 0);
     return hw_rma_pass(window, window->win, rc);
 }
 

@@ -25,16 +25,10 @@ static int flush_spread(struct hw_rma_window *window, const struct hw_rma_target
                         enum hw_rma_completion how)
 {
     const struct hw_rma_span *span = hw_rma_spread_span(window, target);
-    uint32_t generation = hw_atomic_load_relaxed(&window->generation);
     int rc = MPI_SUCCESS;
-    for (int ghost = span->first; ghost < span->first + span->count && rc == MPI_SUCCESS; ghost++) {
-        _Atomic uint32_t *dirty = &window->spread->dirty[ghost];
-        if (!window->is_multithreaded && hw_atomic_load_relaxed(dirty) != generation)
-            continue;
-        rc = hw_rma_arrival_flush(window, ghost, hw_rma_spread_bell(window, target, ghost), how);
-        if (rc == MPI_SUCCESS && how != HW_RMA_LOCALLY)
-            hw_atomic_store_relaxed(dirty, 0);
-    }
+    for (int ghost = span->first; ghost < span->first + span->count && rc == MPI_SUCCESS; ghost++)
+        if (window->is_multithreaded || hw_rma_is_ghost_dirty(window, ghost))
+            rc = hw_rma_arrival_flush(window, ghost, hw_rma_spread_bell(window, target, ghost), how);
     return rc;
 }
 

@@ -71,7 +71,7 @@ static bool has_puts(const struct hw_rma_window *window, const struct hw_rma_tar
                      enum hw_rma_route route)
 {
     return route == HW_RMA_ROUTE_OWNER ? hw_atomic_load_relaxed(&target->owner.has_puts) != 0
-                                       : hw_atomic_load_relaxed(&window->has_puts[target->ghost]) != 0;
+                                       : hw_atomic_load_relaxed(&window->sent[target->ghost].has_puts) != 0;
 }
 
 int hw_rma_owe(struct hw_rma_window *window, struct hw_rma_target *target, enum hw_rma_route route)

@@ -70,6 +70,7 @@ bool hw_rma_dynamic_choose(struct hw_rma_window *window, MPI_Win *win, int *rank
         return false;
     }
     hw_ghost_bell_ring(target->bell);
+    hw_rma_note_ghost(window, target->ghost);
     if (owner == HW_RMA_OWNERS) {
         hw_rma_dynamic_use(window, *rank, shape->class);
         *rank = HW_RMA_SEVERAL;

@@ -28,6 +28,7 @@ static inline void hw_rma_choose_ghost(struct hw_rma_window *window, const struc
         *rank = hw_rma_spread_choose(window, target, disp, shape);
     } else {
         hw_ghost_bell_ring(target->bell);
+        hw_rma_note_ghost(window, target->ghost);
         *rank = target->ghost;
     }
 }
@@ -96,7 +97,7 @@ static inline int hw_rma_redirect(struct hw_rma_window *window, MPI_Win *win, in
     }
     /* Completion of a Put at the ghost may need more than a flush. */
     if (shape->class == HW_RMA_PUT)
-        hw_atomic_store_relaxed(&window->has_puts[*rank], 1);
+        hw_atomic_store_relaxed(&window->sent[*rank].has_puts, 1);
     else if (shape->class != HW_RMA_GET)
         hw_atomic_store_relaxed(&target->has_accumulates, 1);
     hw_atomic_store_relaxed(&target->dirty, hw_atomic_load_relaxed(&window->generation));

@@ -15,7 +15,7 @@ void hw_rma_spread_use(struct hw_rma_window *window, const struct hw_rma_target 
     struct hw_rma_spread *spread = window->spread;
     uint64_t amount = spread->balance == HW_OPTION_GHOST_BALANCE_BYTES ? bytes : 1;
     hw_atomic_store_relaxed(&spread->loads[ghost], hw_atomic_load_relaxed(&spread->loads[ghost]) + amount);
-    hw_atomic_store_relaxed(&spread->dirty[ghost], hw_atomic_load_relaxed(&window->generation));
+    hw_rma_note_ghost(window, ghost);
     if (ghost != target->ghost)
         HW_COUNT(operations_spread);
     hw_ghost_bell_ring(hw_rma_spread_bell(window, target, ghost));

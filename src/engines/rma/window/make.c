@@ -117,8 +117,11 @@ static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan
 {
     MPI_Aint *node_bytes = calloc((size_t)hw_world.node_count, sizeof *node_bytes);
     int *ghost_places = calloc((size_t)hw_world.size, sizeof *ghost_places);
-    for (int i = 0; ghost_places && i < window->ghost_count; i++)
+    for (int i = 0; ghost_places && i < window->ghost_count; i++) {
         ghost_places[window->ghosts[i]] = i;
+        if (hw_world.processes[window->ghosts[i]].node == hw_world_own_node() && window->near_count++ == 0)
+            window->near_first = i;
+    }
     window->targets = calloc((size_t)plan->size, sizeof *window->targets);
     for (int i = 0; node_bytes && ghost_places && window->targets && i < plan->size; i++) {
         struct hw_rma_target *target = &window->targets[i];
@@ -141,9 +144,9 @@ static bool place_targets(struct hw_rma_window *window, const struct hw_rma_plan
             target->bell = hw_ghost_bell_of(ghost->local_index);
         target->ghost = ghost_places[target->ghost_in_world];
     }
-    window->has_puts = calloc((size_t)window->ghost_count, sizeof *window->has_puts);
+    window->sent = calloc((size_t)window->ghost_count, sizeof *window->sent);
     bool is_placed =
-        node_bytes && ghost_places && window->targets && window->has_puts &&
+        node_bytes && ghost_places && window->targets && window->sent &&
         (plan->is_dynamic ||
          hw_rma_spread_make(window, (enum hw_option_ghost_binding)plan->offers[0].binding, node_bytes));
     free(node_bytes);
@@ -276,18 +279,23 @@ static bool fill_window(struct hw_rma_window *window, struct hw_rma_plan *plan)
     return true;
 }
 
+static void free_tables(struct hw_rma_window *window)
+{
+    hw_rma_spread_free(window);
+    pthread_mutex_destroy(&window->mutex);
+    free(window->pieces);
+    free(window->ghosts);
+    free(window->sent);
+    free(window->targets);
+    free(window);
+}
+
 /* A window that no MPI has heard of. */
 static void forget_window(struct hw_rma_window *window)
 {
-    hw_rma_spread_free(window);
     hw_rma_comms_free(&window->comms);
-    pthread_mutex_destroy(&window->mutex);
     free(window->dynamic);
-    free(window->pieces);
-    free(window->ghosts);
-    free(window->has_puts);
-    free(window->targets);
-    free(window);
+    free_tables(window);
 }
 
 /* Of a window that could not be made together, what is this process's alone. Its communicators and windows
@@ -502,20 +510,14 @@ static void end_window(struct hw_rma_window *window)
     if (window->hints != HW_INFO_NULL)
         hw_bottom.Info_free(&window->hints);
     hw_bottom.Group_free(&window->group);
-    pthread_mutex_destroy(&window->mutex);
-    hw_rma_spread_free(window);
     hw_ghost_node_memory_unmap(window->mapped, window->pieces, window->piece_count, 0);
     if (window->taken)
         hw_arena_give(window->taken);
     if (window->piece_count > 0)
         hw_rma_plan_count_in_pieces(-1);
-    free(window->pieces);
     free(window->start_ranks);
     free(window->post_requests);
-    free(window->targets);
-    free(window->has_puts);
-    free(window->ghosts);
-    free(window);
+    free_tables(window);
 }
 
 /* By messages of ours, of which window after window has its own in the same order everywhere. In each round

@@ -36,9 +36,8 @@ bool hw_rma_spread_make(struct hw_rma_window *window, enum hw_option_ghost_bindi
     spread->balance = hw_options.ghost_balance;
     hw_atomic_store_relaxed(&spread->dice, UINT64_C(0x9E3779B97F4A7C15) * (uint64_t)(window->rank + 1));
     spread->spans = calloc((size_t)hw_world.node_count, sizeof *spread->spans);
-    spread->dirty = calloc((size_t)window->ghost_count, sizeof *spread->dirty);
     spread->loads = calloc((size_t)window->ghost_count, sizeof *spread->loads);
-    if (spread->spans == NULL || spread->dirty == NULL || spread->loads == NULL)
+    if (spread->spans == NULL || spread->loads == NULL)
         return false;
     for (int i = 0; i < window->ghost_count; i++) {
         struct hw_rma_span *span = &spread->spans[hw_world.processes[window->ghosts[i]].node];
@@ -56,7 +55,6 @@ void hw_rma_spread_free(struct hw_rma_window *window)
     if (window->spread == NULL)
         return;
     free(window->spread->spans);
-    free(window->spread->dirty);
     free(window->spread->loads);
     free(window->spread);
     window->spread = NULL;

@@ -25,7 +25,6 @@ struct hw_rma_spread {
     enum hw_option_ghost_binding binding; /* the same at all members */
     enum hw_option_ghost_balance balance;
     struct hw_rma_span *spans; /* by node */
-    _Atomic uint32_t *dirty;   /* by ghost: the window's generation at its last operation */
     _Atomic uint64_t *loads;   /* by ghost: operations or bytes of this process, as the balance counts */
     _Atomic uint64_t dice;
 };

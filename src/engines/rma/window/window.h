@@ -58,6 +58,12 @@ struct hw_rma_target {
     struct hw_rma_owner owner;
 };
 
+/* What went to a ghost, whoever was the target. Relaxed. */
+struct hw_rma_sent {
+    _Atomic uint32_t has_puts; /* since its last flush */
+    _Atomic uint32_t dirty;    /* like that of a target */
+};
+
 enum hw_rma_pscw { HW_RMA_PSCW_POST, HW_RMA_PSCW_COMPLETE };
 
 /* Each has a tag for both: MPI_TAG_UB is 32767 at least. */
@@ -90,8 +96,9 @@ struct hw_rma_window {
     uint64_t id;
     int rank, size; /* in users */
     int ghost_count;
-    int *ghosts;                /* of all its nodes, ranks in hw_world.all */
-    _Atomic uint32_t *has_puts; /* by ghost: since its last flush; relaxed */
+    int *ghosts;                /* of all its nodes, ranks in hw_world.all; those of a node in a row */
+    int near_first, near_count; /* places of this node's in it */
+    struct hw_rma_sent *sent;   /* by ghost */
     struct hw_rma_target *targets;
     struct hw_rma_routes routes;
     struct hw_rma_adapt *adapt;       /* NULL: routes change by what the program says alone (adapt/) */
@@ -128,6 +135,18 @@ static inline bool hw_rma_is_dirty(const struct hw_rma_window *window, const str
 {
     return window->is_multithreaded ||
            hw_atomic_load_relaxed(&target->dirty) == hw_atomic_load_relaxed(&window->generation);
+}
+
+/* An operation goes to GHOST, a rank in the window. */
+static inline void hw_rma_note_ghost(struct hw_rma_window *window, int ghost)
+{
+    hw_atomic_store_relaxed(&window->sent[ghost].dirty, hw_atomic_load_relaxed(&window->generation));
+}
+
+/* Whether that has happened since its last flush, as far as this thread knows. */
+static inline bool hw_rma_is_ghost_dirty(const struct hw_rma_window *window, int ghost)
+{
+    return hw_atomic_load_relaxed(&window->sent[ghost].dirty) == hw_atomic_load_relaxed(&window->generation);
 }
 
 /* The same of what went to the owner. */
