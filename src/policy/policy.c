@@ -13,6 +13,9 @@ enum {
     TRIAL_RUN = 2,
     PERIODS_RUN = 3,   /* of either, where only the time between windows tells */
     NATURAL_RUN = 2,   /* windows in a row that needed no thread */
+    VAIN_RUN = 2,      /* probes in a row that ended with much left to move */
+    WAIT_PARTS = 8,    /* of a window: less of it is no wait */
+    PROBED_AGAIN = 16, /* windows */
     LATELY = 64,       /* windows */
     LEAST_PERIODS = 2, /* with the thread and without, before they say anything */
     JUDGED_RUN = 2,    /* windows in a row that stop the thread */
@@ -26,6 +29,9 @@ enum { STOP_PERCENT = 106, START_PERCENT = 95 };
 /* Below this share of what doing without it is thought to cost, the thread is surely worth it: the estimate
  * cannot be wrong by so much, but for what probes tell. */
 enum { SURE_PERCENT = 50 };
+
+/* So much of the bytes is all: the last of them may have moved since the last look. */
+enum { NATURAL_PERCENT = 88 };
 
 /* What learning may cost, as a part of what was saved. */
 enum { BUDGET_PARTS = 50 };
@@ -210,7 +216,8 @@ struct hw_policy_estimate hw_policy_without(const struct hw_policy_class *class)
 
 uint64_t hw_policy_probe_ns(const struct hw_policy_class *class)
 {
-    uint64_t transfer_ns = hw_policy_transfer_ns(class);
+    /* Waits without the thread say nothing here: where the kernel moves the data they are short. */
+    uint64_t transfer_ns = transfers(class) == &class->off ? 0 : hw_policy_transfer_ns(class);
     transfer_ns = transfer_ns ? transfer_ns : class->duration_ns;
     uint64_t probe_ns = transfer_ns / PROBE_PARTS;
     if (probe_ns > BURST_NS)
@@ -328,6 +335,8 @@ static enum hw_policy_way choose(struct hw_policy_class *class, const struct hw_
         class->control_run--;
         return is_usual_on ? HW_POLICY_WAY_OFF : HW_POLICY_WAY_ON;
     }
+    if (is_usual_on && class->natural_run > 0) /* once may be chance */
+        return HW_POLICY_WAY_PROBE;
     if (number < class->next_control || (class->is_slow && is_usual_on && !seems_harmful(class)))
         return is_usual_on ? HW_POLICY_WAY_ON : HW_POLICY_WAY_OFF;
     if (is_usual_on) {
@@ -384,21 +393,41 @@ static void settle_accounts(const struct hw_policy_class *class, struct hw_polic
         ledger->spent_ns += cost_ns - on;
 }
 
+/* Of what moved before the thread came in a probe. Of what a process receives in a collective the tracker
+ * knows nothing, so what moved in all counts, too. */
+static uint32_t natural_percent(const struct hw_policy_window *window)
+{
+    uint64_t most = window->bytes > window->wire_bytes ? window->bytes : window->wire_bytes;
+    uint64_t percent = most ? 100 * window->natural_bytes / most : 0;
+    return percent < 100 ? (uint32_t)percent : 100;
+}
+
 static void learn_of_probe(struct hw_policy_class *class, const struct hw_policy_window *window)
 {
     class->was_probed = true;
-    class->natural_percent = 0;
-    if (window->bytes)
-        class->natural_percent = (uint32_t)(100 * window->natural_bytes / window->bytes);
-    if (class->natural_percent > 100)
-        class->natural_percent = 100;
+    class->natural_percent = natural_percent(window);
+    bool is_vain = window->has_unsent || class->natural_percent < NATURAL_PERCENT;
+    class->vain_run = is_vain ? class->vain_run + 1 : 0;
+    /* The program computes for longer than the transfer takes, so all had moved when the thread came. It may
+     * have seen only a part of what moved later: the wait tells. */
+    uint64_t waited_ns = window->blocked_ns + window->elsewhere_ns;
+    bool was_over = !is_vain && waited_ns < window->duration_ns / WAIT_PARTS;
+    class->natural_run = was_over ? class->natural_run + 1 : 0;
+}
+
+uint64_t hw_policy_watch_ns(const struct hw_policy_class *class)
+{
+    if (class->vain_run >= VAIN_RUN && class->natural_run == 0 && class->window_count % PROBED_AGAIN != 0)
+        return 0;
+    uint64_t probe_ns = hw_policy_probe_ns(class);
+    return probe_ns > BURST_NS ? probe_ns : BURST_NS;
 }
 
 /* Whether to stop. What is not measured is measured first, in the next window, which is then one without the
  * thread already. */
 static void decide_to_stop(struct hw_policy_class *class)
 {
-    if (class->natural_run == NATURAL_RUN) {
+    if (class->natural_run >= NATURAL_RUN) {
         class->stands_down = true;
         schedule_trial(class, class->window_count);
         return;
@@ -434,14 +463,16 @@ static void decide_to_start(struct hw_policy_class *class)
 
 static void take_sample(struct hw_policy_class *class, const struct hw_policy_window *window)
 {
-    class->natural_run = window->went_by_itself ? class->natural_run + 1 : 0;
     if (window->moving_ns)
         add_sample(&class->moving, window->moving_ns);
     if (window->has_helped)
         add_sample(&class->helped, window->helped_ns);
     if (window->was_probe) {
         learn_of_probe(class, window);
-        return;
+        if (!class->stands_down || class->natural_run > 0)
+            return; /* else it is a trial, and the thread was needed */
+    } else {
+        class->natural_run = window->went_by_itself ? class->natural_run + 1 : 0;
     }
     add_sample(window->was_on ? &class->on : &class->off, hw_policy_cost_ns(window));
     if (window->was_on)

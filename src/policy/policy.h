@@ -98,6 +98,7 @@ struct hw_policy_class {
     bool is_on_wire;          /* and some window's bytes were among them */
     uint32_t natural_percent; /* of the bytes that moved before a probe ended, by the last one */
     bool was_probed;
+    uint32_t vain_run;    /* probes in a row that ended with much left to move */
     uint32_t natural_run; /* windows in a row that went by themselves */
     uint32_t off_window;  /* number of the last one without the thread */
     /* Kept here for the caller (overlap.c): bytes of all operations of the last window, and how much longer
@@ -128,6 +129,11 @@ enum hw_policy_way hw_policy_begin(struct hw_policy_class *class, const struct h
  * means that the transfer does not go on by itself; so it is the price of a probe, too. */
 uint64_t hw_policy_probe_ns(const struct hw_policy_class *class);
 
+/* The same where a window looks as if its transfer needed nobody: how long a transfer takes may not be known,
+ * since the kernel took it all at once, so it is not below the time between two bursts. 0: no probe, since
+ * the last ones of the class ended with much left to move. */
+uint64_t hw_policy_watch_ns(const struct hw_policy_class *class);
+
 /* One window as it went. Programs often call MPI_Allreduce or MPI_Recv before they complete what they posted:
  * then what is left of the transfer passes there, and so does what the thread saves. */
 struct hw_policy_window {
@@ -136,7 +142,8 @@ struct hw_policy_window {
     bool went_by_itself;    /* it watched only */
     bool is_for_others;     /* what it gains may be its partners': sends alone, or collectives */
     bool has_wire;          /* bytes can be counted */
-    uint64_t natural_bytes; /* of a probe: that moved before the thread took part */
+    uint64_t natural_bytes; /* of a probe: that moved before the thread took part, or were on their way */
+    bool has_unsent;        /* and others were not */
     uint64_t wire_bytes;    /* that the thread saw move in all */
     uint64_t bytes;         /* of all operations */
     uint64_t opened_ns;

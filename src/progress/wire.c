@@ -122,25 +122,22 @@ bool hw_wire_look(struct hw_wire *listed, struct hw_profile_wire *sums, bool is_
     return (is_first ? list_and_sum_up(listed, sums) : sum_up(listed, sums)) > 0;
 }
 
-uint64_t hw_wire_queued(const struct hw_wire *listed)
+static uint64_t sum(const struct hw_wire *listed, unsigned long request)
 {
-    uint64_t queued_bytes = 0;
+    uint64_t sum_bytes = 0;
     for (int i = 0; i < listed->count && !listed->is_too_many; i++) {
         int bytes = 0;
-        if (ioctl(listed->sockets[i].fd, SIOCOUTQ, &bytes) == 0 && bytes > 0)
-            queued_bytes += (uint64_t)bytes;
+        if (ioctl(listed->sockets[i].fd, request, &bytes) == 0 && bytes > 0)
+            sum_bytes += (uint64_t)bytes;
     }
-    return queued_bytes;
+    return sum_bytes;
 }
 
-bool hw_wire_has_unread(const struct hw_wire *listed)
-{
-    int bytes = 0;
-    for (int i = 0; i < listed->count && !listed->is_too_many && bytes <= 0; i++)
-        if (ioctl(listed->sockets[i].fd, SIOCINQ, &bytes) != 0)
-            bytes = 0;
-    return bytes > 0;
-}
+uint64_t hw_wire_queued(const struct hw_wire *listed) { return sum(listed, SIOCOUTQ); }
+
+uint64_t hw_wire_unsent(const struct hw_wire *listed) { return sum(listed, SIOCOUTQNSD); }
+
+uint64_t hw_wire_unread(const struct hw_wire *listed) { return sum(listed, SIOCINQ); }
 
 bool hw_wire_read(struct hw_profile_wire *sums, bool is_first)
 {

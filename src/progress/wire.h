@@ -25,12 +25,15 @@ struct hw_wire {
  * Connections made after the last look with is_first are not among them. For the owner of the list alone. */
 bool hw_wire_look(struct hw_wire *listed, struct hw_profile_wire *sums, bool is_first);
 
-/* Bytes that the process has handed to these connections and the other ends have not yet got: they travel
- * without anybody's help. About half a microsecond a connection. */
+/* Bytes that the process has handed to these connections and whose arrival the other ends have not yet told.
+ * About half a microsecond a connection. */
 uint64_t hw_wire_queued(const struct hw_wire *listed);
 
-/* Whether one of these connections has data that the process has not read; a third of a microsecond each. */
-bool hw_wire_has_unread(const struct hw_wire *listed);
+/* Of them, those that wait for the other ends to read. The rest travels without anybody's help. */
+uint64_t hw_wire_unsent(const struct hw_wire *listed);
+
+/* Bytes that have come by these connections and the process has not read; a third of a microsecond each. */
+uint64_t hw_wire_unread(const struct hw_wire *listed);
 
 /* The same as hw_wire_look with a list of the program's threads, which serialise. */
 bool hw_wire_read(struct hw_profile_wire *sums, bool is_first);

@@ -138,6 +138,76 @@ static void gain_is_what_moved_while_the_thread_looked(void **state)
     assert_true(high_ns <= took_ns + on_ns);
 }
 
+/* All is queued, so the thread watches first. While bytes leave it goes on; where they lie still the other
+ * end does not read, and may be watching, too: then the thread begins. */
+static void queue_that_does_not_move_ends_a_probe(void **state)
+{
+    (void)state;
+    enum { BYTES = 3 << 20 };
+    bool is_new;
+    hw_overlap_posted(HW_REQUEST_RMA, BYTES, false, &is_new);
+    assert_true(hw_overlap_is_on() && hw_overlap_is_first_look());
+    struct hw_overlap_wire wire = {.has_wire = true, .queued_bytes = BYTES, .unsent_bytes = BYTES};
+    uint64_t now_ns = hw_clock_now_ns();
+    hw_overlap_looked_first(&wire, now_ns);
+    uint64_t watch_ns = hw_overlap_watch_ns();
+    assert_true(watch_ns > 0);
+    for (int step = 0; step < 8; step++) {
+        now_ns += watch_ns;
+        wire.moved_bytes += BYTES / 16;
+        wire.queued_bytes -= BYTES / 16;
+        assert_true(hw_overlap_goes_by_itself(&wire, now_ns));
+    }
+    now_ns += watch_ns;
+    assert_true(hw_overlap_goes_by_itself(&wire, now_ns)); /* queued bytes have longer */
+    now_ns += 2 * watch_ns;
+    wire.unsent_bytes = 0; /* on their way, and the answer is late */
+    assert_true(hw_overlap_goes_by_itself(&wire, now_ns));
+    wire.unsent_bytes = wire.queued_bytes;
+    assert_false(hw_overlap_goes_by_itself(&wire, now_ns));
+    assert_int_equal(hw_overlap_watch_ns(), 0);
+    complete();
+}
+
+/* The next round is this process's to begin, though others' bytes still come in. */
+static void round_that_is_over_ends_a_probe(void **state)
+{
+    (void)state;
+    enum { BYTES = 5 << 20 };
+    bool is_new;
+    hw_overlap_posted(HW_REQUEST_COLLECTIVE, BYTES, false, &is_new);
+    struct hw_overlap_wire wire = {.has_wire = true, .queued_bytes = BYTES};
+    uint64_t now_ns = hw_clock_now_ns();
+    hw_overlap_looked_first(&wire, now_ns);
+    assert_true(hw_overlap_watch_ns() > 0);
+    now_ns += hw_overlap_watch_ns();
+    wire.moved_bytes = wire.queued_bytes = BYTES / 2;
+    assert_true(hw_overlap_goes_by_itself(&wire, now_ns));
+    now_ns += hw_overlap_watch_ns();
+    wire.moved_bytes = 2 * BYTES;
+    wire.queued_bytes = 0;
+    assert_false(hw_overlap_goes_by_itself(&wire, now_ns));
+    complete();
+}
+
+/* Nobody had to ask for them, so more may come by themselves. */
+static void data_that_came_begin_a_probe(void **state)
+{
+    (void)state;
+    enum { BYTES = 9 << 20 };
+    bool is_new;
+    hw_overlap_posted(HW_REQUEST_P2P, BYTES, true, &is_new);
+    struct hw_overlap_wire wire = {.has_wire = true};
+    hw_overlap_looked_first(&wire, hw_clock_now_ns());
+    assert_int_equal(hw_overlap_watch_ns(), 0);
+    complete();
+    hw_overlap_posted(HW_REQUEST_P2P, BYTES, true, &is_new);
+    wire.unread_bytes = BYTES / 8;
+    hw_overlap_looked_first(&wire, hw_clock_now_ns());
+    assert_true(hw_overlap_watch_ns() > 0);
+    complete();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +217,9 @@ int main(void)
         cmocka_unit_test(time_in_later_posts_is_not_overlapped),
         cmocka_unit_test(long_windows_are_not_timed_for_ever),
         cmocka_unit_test(gain_is_what_moved_while_the_thread_looked),
+        cmocka_unit_test(queue_that_does_not_move_ends_a_probe),
+        cmocka_unit_test(round_that_is_over_ends_a_probe),
+        cmocka_unit_test(data_that_came_begin_a_probe),
     };
     return cmocka_run_group_tests_name("overlap", tests, NULL, NULL);
 }

@@ -178,6 +178,59 @@ static void windows_that_go_by_themselves_need_no_thread(void **state)
     assert_true(model.class.stands_down);
 }
 
+/* The program computes for longer than the kernel takes to move it all: the probe ends with nothing left. */
+static void transfers_that_are_over_before_the_thread_comes_need_none(void **state)
+{
+    (void)state;
+    struct hw_policy_window window = {.was_on = true,
+                                      .was_probe = true,
+                                      .has_wire = true,
+                                      .bytes = 1 << 20,
+                                      .natural_bytes = 2 << 20,
+                                      .wire_bytes = 2 << 20,
+                                      .blocked_ns = 300 * US,
+                                      .duration_ns = 33 * MS};
+    struct model model = model_make(0, 400 * US, 100 * US);
+    for (int i = 0; i < 2; i++) {
+        hw_policy_begin(&model.class, &model.ledger, 0);
+        hw_policy_end(&model.class, &model.ledger, &window);
+    }
+    assert_true(model.class.stands_down);
+    /* As much moves once the thread has come: it is needed. */
+    window.wire_bytes = 4 << 20;
+    model = model_make(0, 400 * US, 100 * US);
+    for (int i = 0; i < 8; i++) {
+        hw_policy_begin(&model.class, &model.ledger, 0);
+        hw_policy_end(&model.class, &model.ledger, &window);
+    }
+    assert_false(model.class.stands_down);
+}
+
+/* A trial that becomes a probe, in which the thread turns out to be needed, is a trial. */
+static void need_of_the_thread_is_seen_in_probes(void **state)
+{
+    (void)state;
+    struct model model = model_make(0, 0, 8 * MS);
+    struct hw_policy_window window = {
+        .went_by_itself = true, .has_wire = true, .blocked_ns = 100 * US, .duration_ns = 9 * MS};
+    for (int i = 0; i < 2; i++) {
+        hw_policy_begin(&model.class, &model.ledger, 0);
+        hw_policy_end(&model.class, &model.ledger, &window);
+    }
+    assert_true(model.class.stands_down);
+    for (int i = 0; i < 40; i++) {
+        bool is_on = hw_policy_begin(&model.class, &model.ledger, 0) != HW_POLICY_WAY_OFF;
+        window = (struct hw_policy_window){.was_on = is_on,
+                                           .was_probe = is_on,
+                                           .has_wire = true,
+                                           .bytes = 2 << 20,
+                                           .blocked_ns = is_on ? 1 * MS : 8 * MS,
+                                           .duration_ns = 18 * MS};
+        hw_policy_end(&model.class, &model.ledger, &window);
+    }
+    assert_false(model.class.stands_down);
+}
+
 /* What the thread takes itself is harm beyond doubt. */
 static void dear_thread_is_stopped_within_two_windows(void **state)
 {
@@ -423,6 +476,8 @@ int main(void)
         cmocka_unit_test(probes_take_the_place_of_controls),
         cmocka_unit_test(probes_that_tell_nothing_are_followed_by_a_control),
         cmocka_unit_test(natural_transfers_stand_down),
+        cmocka_unit_test(transfers_that_are_over_before_the_thread_comes_need_none),
+        cmocka_unit_test(need_of_the_thread_is_seen_in_probes),
         cmocka_unit_test(windows_that_go_by_themselves_need_no_thread),
         cmocka_unit_test(dear_thread_is_stopped_within_two_windows),
         cmocka_unit_test(long_windows_alone_stop_nobody_soon),

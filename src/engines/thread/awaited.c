@@ -61,7 +61,7 @@ static uint64_t list_connections(uint64_t now_ns)
 static bool look(uint64_t gap_ns, uint64_t now_ns)
 {
     uint64_t begin_ns = now_ns >= next_listing_ns ? list_connections(now_ns) : now_ns;
-    bool is_found = hw_policy_awaited_seen(&policy, hw_wire_has_unread(&wire), gap_ns, now_ns);
+    bool is_found = hw_policy_awaited_seen(&policy, hw_wire_unread(&wire) > 0, gap_ns, now_ns);
     uint64_t end_ns = hw_clock_now_ns(), pause_ns = (end_ns - begin_ns) * LOOK_PARTS;
     next_look_ns = end_ns + (pause_ns < MIN_LOOK_NS ? MIN_LOOK_NS : pause_ns);
     if (is_found)

@@ -38,15 +38,16 @@ void hw_overlap_blocked(uint64_t began_ns);
  * part in every window. */
 void hw_overlap_interfere(bool wants_pause, bool wants_listening);
 
-/* What the transport's connections tell: bytes carried so far both ways, and handed to them but not yet
- * carried; has_wire is false where that cannot be known. */
+/* What the transport's connections tell (progress/wire.h): bytes carried so far both ways, handed to them but
+ * not yet carried, of these still to be sent, and come but not yet read, which the first look alone knows;
+ * has_wire is false where that cannot be known. */
 struct hw_overlap_wire {
     bool has_wire;
-    uint64_t moved_bytes, queued_bytes;
+    uint64_t moved_bytes, queued_bytes, unsent_bytes, unread_bytes;
 };
 
 /* The progress thread's first look in the open window, before any poll. Where what the window sends is in the
- * connections already the window becomes a probe (policy.h). */
+ * connections already, or data have come, the window becomes a probe (policy.h). */
 void hw_overlap_looked_first(const struct hw_overlap_wire *wire, uint64_t now_ns);
 
 /* True once for each window: the thread has not looked yet. The progress thread. */

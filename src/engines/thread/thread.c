@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "engines/thread/awaited.h"
 #include "engines/thread/burst.h"
+#include "engines/thread/look.h"
 #include "engines/thread/overlap.h"
 #include "engines/thread/priority.h"
 #include "engines/thread/sleep.h"
@@ -21,7 +22,6 @@
 #include "progress/inside.h"
 #include "progress/listeners.h"
 #include "progress/poll.h"
-#include "progress/wire.h"
 #include "real/real.h"
 #include "world/comm.h"
 
@@ -75,7 +75,6 @@ static atomic_int told_by;                 /* enum hw_told_by; written by the th
 static atomic_uint_fast64_t arithmetic;    /* of the program's thread that posted last; 0 at first */
 static atomic_uint exceptions;             /* seen by the thread and not yet by the program */
 static struct hw_waiter waiter;
-static struct hw_wire wire; /* the thread's own */
 
 /* An exposed window needs the thread where others wait, and when their message arrives, or a helper says so:
  * never a timer. */
@@ -214,34 +213,6 @@ static uint64_t idle_nap_ns(int *idle_looks)
     return is_barred ? MAX_INSIDE_NAP_NS : IDLE_NAP_NS;
 }
 
-static struct hw_overlap_wire read_wire(bool is_first)
-{
-    struct hw_profile_wire sums = {0};
-    bool has_wire = hw_wire_look(&wire, &sums, is_first);
-    return (struct hw_overlap_wire){.has_wire = has_wire,
-                                    .moved_bytes = sums.sent_bytes + sums.received_bytes};
-}
-
-/* For the policy, which learns whether the transfer needs help at all. Before the thread's turn: a listing of
- * descriptors may take long. */
-static void look_first(void)
-{
-    if (!hw_overlap_is_first_look())
-        return;
-    struct hw_overlap_wire seen = read_wire(true);
-    seen.queued_bytes = hw_wire_queued(&wire);
-    hw_overlap_looked_first(&seen, hw_clock_now_ns());
-}
-
-/* And how long it takes. */
-static void look_again(void)
-{
-    if (!hw_overlap_wants_wire())
-        return;
-    struct hw_overlap_wire seen = read_wire(false);
-    hw_overlap_looked(&seen, hw_clock_now_ns());
-}
-
 /* In a probe: watches as long as the transfer goes on by itself, that is mostly not at all or until the
  * window is over. */
 static void watch(void)
@@ -249,9 +220,7 @@ static void watch(void)
     uint64_t watch_ns;
     while ((watch_ns = hw_overlap_watch_ns()) > 0 && has_work() && !hw_atomic_load_seq_cst(&is_stopping)) {
         hw_triggers_nap(&waiter.triggers, watch_ns);
-        struct hw_overlap_wire seen = read_wire(false);
-        seen.queued_bytes = hw_wire_queued(&wire);
-        if (!hw_overlap_goes_by_itself(&seen, hw_clock_now_ns()))
+        if (!hw_look_goes_by_itself())
             break;
     }
 }
@@ -287,7 +256,7 @@ static void work(void)
         }
         idle_looks = 0;
         if (!hw_inside_any()) { /* else its posts may not be over */
-            look_first();
+            hw_look_first();
             if (hw_overlap_watch_ns() > 0) {
                 watch();
                 continue;
@@ -309,7 +278,7 @@ static void work(void)
         if (!was_awaited)
             inside_nap_ns = FIRST_INSIDE_NAP_NS;
         hw_waiter_polled(&waiter, reason, drain(&is_cut));
-        look_again();
+        hw_look_again();
         if (is_cut) { /* what is still to be read tells nobody again */
             rest(HW_SLEEP_NAPPING, inside_nap_ns);
             if (was_awaited && inside_nap_ns < MAX_INSIDE_NAP_NS)
