@@ -138,19 +138,25 @@ static void gain_is_what_moved_while_the_thread_looked(void **state)
     assert_true(high_ns <= took_ns + on_ns);
 }
 
+/* A window opens, and the thread looks first. Returns for how long it then watches; 0: it begins. */
+static uint64_t look_first(enum hw_request_kind kind, uint64_t bytes, bool is_receive,
+                           const struct hw_overlap_wire *wire, uint64_t now_ns)
+{
+    bool is_new;
+    hw_overlap_posted(kind, bytes, is_receive, &is_new);
+    assert_true(hw_overlap_is_on() && hw_overlap_is_first_look());
+    hw_overlap_looked_first(wire, now_ns);
+    return hw_overlap_watch_ns();
+}
+
 /* All is queued, so the thread watches first. While bytes leave it goes on; where they lie still the other
  * end does not read, and may be watching, too: then the thread begins. */
 static void queue_that_does_not_move_ends_a_probe(void **state)
 {
     (void)state;
     enum { BYTES = 3 << 20 };
-    bool is_new;
-    hw_overlap_posted(HW_REQUEST_RMA, BYTES, false, &is_new);
-    assert_true(hw_overlap_is_on() && hw_overlap_is_first_look());
     struct hw_overlap_wire wire = {.has_wire = true, .queued_bytes = BYTES, .unsent_bytes = BYTES};
-    uint64_t now_ns = hw_clock_now_ns();
-    hw_overlap_looked_first(&wire, now_ns);
-    uint64_t watch_ns = hw_overlap_watch_ns();
+    uint64_t now_ns = hw_clock_now_ns(), watch_ns = look_first(HW_REQUEST_RMA, BYTES, false, &wire, now_ns);
     assert_true(watch_ns > 0);
     for (int step = 0; step < 8; step++) {
         now_ns += watch_ns;
@@ -174,12 +180,9 @@ static void round_that_is_over_ends_a_probe(void **state)
 {
     (void)state;
     enum { BYTES = 5 << 20 };
-    bool is_new;
-    hw_overlap_posted(HW_REQUEST_COLLECTIVE, BYTES, false, &is_new);
     struct hw_overlap_wire wire = {.has_wire = true, .queued_bytes = BYTES};
     uint64_t now_ns = hw_clock_now_ns();
-    hw_overlap_looked_first(&wire, now_ns);
-    assert_true(hw_overlap_watch_ns() > 0);
+    assert_true(look_first(HW_REQUEST_COLLECTIVE, BYTES, false, &wire, now_ns) > 0);
     now_ns += hw_overlap_watch_ns();
     wire.moved_bytes = wire.queued_bytes = BYTES / 2;
     assert_true(hw_overlap_goes_by_itself(&wire, now_ns));
@@ -195,16 +198,11 @@ static void data_that_came_begin_a_probe(void **state)
 {
     (void)state;
     enum { BYTES = 9 << 20 };
-    bool is_new;
-    hw_overlap_posted(HW_REQUEST_P2P, BYTES, true, &is_new);
     struct hw_overlap_wire wire = {.has_wire = true};
-    hw_overlap_looked_first(&wire, hw_clock_now_ns());
-    assert_int_equal(hw_overlap_watch_ns(), 0);
+    assert_int_equal(look_first(HW_REQUEST_P2P, BYTES, true, &wire, hw_clock_now_ns()), 0);
     complete();
-    hw_overlap_posted(HW_REQUEST_P2P, BYTES, true, &is_new);
     wire.unread_bytes = BYTES / 8;
-    hw_overlap_looked_first(&wire, hw_clock_now_ns());
-    assert_true(hw_overlap_watch_ns() > 0);
+    assert_true(look_first(HW_REQUEST_P2P, BYTES, true, &wire, hw_clock_now_ns()) > 0);
     complete();
 }
 
