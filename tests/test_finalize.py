@@ -20,6 +20,10 @@ WAYS = ("eager", "buffered", "large", "freed", "callback")
 #: options -> ghosts a node
 MODES = {"thread": ({}, 0), "off": ({"HEADWAY_ENGINE": "off"}, 0), "ghosts": ({}, 1)}
 
+#: Said by UCX, on standard output, where the last word of a message whose request was freed comes
+#: after all have entered MPI_Finalize's barrier.
+WARNING = "was not returned to mpool ucp_requests"
+
 #: Said by HEADWAY_VERBOSE where a process answered others while it waited in MPI_Finalize.
 LOOKED = "at the network while MPI_Finalize waited for the other processes"
 
@@ -54,7 +58,8 @@ def run(cluster: Cluster, mpi: Mpi, way: str, mode: str, **more: str) -> tuple[l
         timeout=40,
     )
     assert done.is_ok, f"hung: {done.timed_out}; {done.stdout}{done.stderr[-2000:]}"
-    return sorted(done.stdout.splitlines()), done.stderr
+    support.tally("UCX warned of a freed send at the end", WARNING in done.stdout)
+    return sorted(x for x in done.stdout.splitlines() if WARNING not in x), done.stderr
 
 
 @matrix.only(

@@ -62,7 +62,7 @@ def run_to_its_end(
             mpi, argv, ranks=2, options=options, records=folder, timeout_s=LEFT_S
         )
         is_left = ended.has_timed_out and mpi.flavour == "mpich"
-        is_other = how == "exit" and ended.status == signal.SIGKILL
+        is_other = how in ("exit", "caught") and ended.status == signal.SIGKILL
         support.tally("started again for Hydra's status after exit", is_other)
         support.tally("started again, for Hydra left a rank waiting", is_left)
         if not is_left and not is_other:
