@@ -203,10 +203,12 @@ def test_launcher_killed(mpi: Mpi) -> None:
 
 @pytest.mark.parametrize("rank", ["0", "1"])
 def test_abort(mpi: Mpi, rank: str) -> None:
-    """The launcher kills the ghosts as well, and that is nothing to tell of."""
+    """The launcher kills the ghosts as well, and that is nothing to tell of. The job's status is the
+    program's, as plain; Intel MPI's launcher says 255 half the time, plain too."""
     killer = Killer("", 2)
     result = run_here(mpi, (rank,), killer)
     assert_ended(result)
+    assert result.returncode == 7 or mpi.name == "impi", result.returncode
     assert told(result) == [], result.stderr[-3000:]
 
 

@@ -69,12 +69,12 @@ def widen(prototype: Prototype, widened: dict[str, str], base: str) -> Prototype
     return Prototype(prototype.type, base, parameters)
 
 
-def translations(function: Function, prototype: Prototype) -> str:
+def translations(spec: Spec, function: Function, prototype: Prototype) -> str:
     """Statements that put the program's world in place of MPI_COMM_WORLD, and others."""
     before = ""
     if function.before:
         before = f"    {function.before.replace('{first}', prototype.parameters[0].name)};\n"
-    if function.kind not in ("world", "hook", "posted"):
+    if not spec.is_translated(function):
         return before
     names = [p.name for p in prototype.parameters if p.is_communicator()]
     return before + "".join(f"    {name} = hw_world_comm({name});\n" for name in names)
@@ -381,7 +381,7 @@ class Generator:
         if function.kind == "leaf":
             return f"{head}    return hw_real.{name}({arguments});\n{tail}"
         call, after = self.outermost_call(name, p, function), ""
-        translate = translations(function, p)
+        translate = translations(self.spec, function, p)
         if function.kind == "posted" and not function.asked:
             after = posted(function)
         elif function.after:

@@ -259,6 +259,11 @@ class Spec:
             raise HeaderError(f"spec: MPI_{name} has no class; add it to one in the specification")
         return own or twin  # type: ignore[return-value]
 
+    def is_translated(self, function: Function) -> bool:
+        """True where the program's world takes the place of MPI_COMM_WORLD."""
+        is_ours = function.kind in ("world", "hook", "posted")
+        return is_ours and function.name not in self.untranslated
+
     def is_frequent(self, name: str) -> bool:
         """True for what programs call in their loops. Few use a _c twin, and those use no other."""
         function = self.find(name)
@@ -394,6 +399,6 @@ def check_surface(spec: Spec, prototypes: dict[str, Prototype]) -> None:
         if takes_request and not is_caught:
             raise HeaderError(f"spec: MPI_{name} takes a request in or out but is {function.kind}")
         takes_comm = any(parameter.is_communicator() for parameter in prototype.parameters)
-        is_translated = function.kind in ("world", "hook", "posted")
-        if takes_comm and not is_translated and function.name not in spec.untranslated:
+        is_decided = spec.is_translated(function) or function.name in spec.untranslated
+        if takes_comm and not is_decided:
             raise HeaderError(f"spec: MPI_{name} takes a communicator but is {function.kind}")
