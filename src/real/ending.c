@@ -105,8 +105,8 @@ static void wait_for(int file)
     }
 }
 
-/* All processes are there, so what completes a send whose request was freed has been sent. UCX warns of a send
- * that is not complete as it is destroyed. */
+/* All processes are there, so what completes a send whose request was freed has been sent. UCX warns of a
+ * send that is not complete as it is destroyed. */
 static void take_what_has_come(void)
 {
     for (int i = 0; i < LAST_LOOKS_MAX && look() > 0; i++) {
