@@ -203,8 +203,8 @@ def test_launcher_killed(mpi: Mpi) -> None:
 
 @pytest.mark.parametrize("rank", ["0", "1"])
 def test_abort(mpi: Mpi, rank: str) -> None:
-    """The launcher kills the ghosts as well, and that is nothing to tell of. The job's status is the
-    program's, as plain; Intel MPI's launcher says 255 half the time, plain too."""
+    """The launcher kills the ghosts as well, and that is nothing to tell of. The job's status is
+    the program's, as plain; Intel MPI's launcher says 255 half the time, plain too."""
     killer = Killer("", 2)
     result = run_here(mpi, (rank,), killer)
     assert_ended(result)
