@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,6 +27,9 @@ enum { STATUS_MASK = 0xff, CONNECTION_SHIFT = 8, CONNECTION_MASK = 0xfffff };
 
 /* A ghost that gets no core is not waited for much longer than one takes to wake up. */
 enum { LOOKS_MAX = 1000, LOOK_US = 100 };
+
+/* Descriptors above are not the launcher's. */
+enum { PIPES_MAX = 1024 };
 
 /* In which the launcher has seen the ghost's connection close. */
 enum { LAUNCHER_US = 50 * 1000 };
@@ -103,6 +107,33 @@ static int hear(struct hw_ghost_leavers *leavers, int user)
     return process;
 }
 
+static int find_pipes(int *pipes)
+{
+    struct stat info;
+    int count = 0;
+    for (int i = 0; i < PIPES_MAX; i++)
+        if (fstat(i, &info) == 0 && S_ISFIFO(info.st_mode))
+            pipes[count++] = i;
+    return count;
+}
+
+/* Called by a child of the ghost. While there is something left for Hydra to read it may take the status of a
+ * process that it killed for the job's, so all pipes close as soon as the ghost has ended. Of MPICH 5 each
+ * process has some of the others' too. */
+_Noreturn static void hold_open(int ghost, int ready)
+{
+    int pipes[PIPES_MAX], pipe_count = find_pipes(pipes);
+    setsid();
+    close((int)own_connection());
+    ssize_t written = write(ready, "", 1);
+    (void)written;
+    poll(&(struct pollfd){.fd = ghost, .events = POLLIN}, 1, LAUNCHER_US / 1000);
+    for (int i = 0; i < pipe_count; i++)
+        close(pipes[i]);
+    usleep(LAUNCHER_US);
+    _exit(0);
+}
+
 /* Hydra takes a closed connection for a failure (1), until it has the status of that process; then it kills
  * the others. Of one that it has waited for before, that failure stays. So the ghost's connection closes
  * first, as it ends; those of who left, and what Hydra reads of the ghost, a child has open until then. */
@@ -111,14 +142,9 @@ _Noreturn static void end_first(int status)
     int ready[2];
     char byte;
     hw_ghost_herald_stop();
-    if (pipe2(ready, O_CLOEXEC) == 0 && fork() == 0) {
-        setsid();
-        close((int)own_connection());
-        ssize_t written = write(ready[1], "", 1);
-        (void)written;
-        usleep(LAUNCHER_US);
-        _exit(0);
-    }
+    int own = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (pipe2(ready, O_CLOEXEC) == 0 && fork() == 0)
+        hold_open(own, ready[1]);
     close(ready[1]);
     ssize_t got = read(ready[0], &byte, 1);
     (void)got;
