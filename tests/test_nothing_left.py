@@ -95,6 +95,16 @@ def test_status_of_exit(mpi: Mpi) -> None:
     assert headway.status == 5, headway.explain()
 
 
+def test_message_that_nobody_receives(mpi: Mpi) -> None:
+    """MPI_Finalize ends a job with ghosts as it does plain, where such a message is no error."""
+    program = support.compile_program(mpi, "endings", [SOURCE])
+    plain = support.run_mpi(mpi, [program, "unmatched"], ranks=2)
+    ghosts = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
+    headway = support.run_mpi(mpi, [program, "unmatched"], ranks=3, options=ghosts)
+    assert plain.status == headway.status == 0, headway.explain()
+    assert said(headway) == said(plain), headway.explain()
+
+
 @matrix.one_of_a("launcher")
 @pytest.mark.parametrize("how", ["late", "last"])
 def test_finalized_as_it_ends(mpi: Mpi, how: str, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
  *   abort     MPI_Abort by rank 0 with code 7
  *   hang      computes until killed; prints its process id first
  *   leak      MPI_Finalize with an inactive persistent request left over
+ *   unmatched MPI_Finalize with a message to itself that it never receives
  *   early     uses MPI_Initialized, MPI_Get_version before MPI_Init, the same after MPI_Finalize
  *   late      as leak, in a function that exit() calls, registered before MPI_Init
  *   last      as leak, in a destructor */
@@ -91,6 +92,11 @@ int main(int argc, char **argv)
     MPI_Send_init(sent, LARGE_INTS, MPI_INT, check_rank ^ 1, 2, MPI_COMM_WORLD, &left);
     check_report("ends", 0);
     is_last = strcmp(how, "last") == 0;
+    if (strcmp(how, "unmatched") == 0) {
+        MPI_Isend(&flag, 1, MPI_INT, check_rank, 3, MPI_COMM_WORLD, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Request_free(&left); /* it would keep the communicator */
+    }
     if (is_late || is_last)
         leave_nothing_unread();
     else
