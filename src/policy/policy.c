@@ -11,15 +11,17 @@ enum {
     CONTROL_RUN = 1,
     DOUBT_RUN = 2,
     TRIAL_RUN = 2,
-    PERIODS_RUN = 3,   /* of either, where only the time between windows tells */
-    NATURAL_RUN = 2,   /* windows in a row that needed no thread */
-    VAIN_RUN = 2,      /* probes in a row that ended with much left to move */
-    WAIT_PARTS = 8,    /* of a window: less of it is no wait */
-    PROBED_AGAIN = 16, /* windows */
-    LATELY = 64,       /* windows */
-    LEAST_PERIODS = 2, /* with the thread and without, before they say anything */
-    JUDGED_RUN = 2,    /* windows in a row that stop the thread */
-    REVISED_RUN = 3,   /* and that start it again without a trial */
+    PERIODS_RUN = 3,    /* of either, where only the time between windows tells */
+    NATURAL_RUN = 2,    /* windows in a row that needed no thread */
+    VAIN_RUN = 2,       /* probes in a row that ended with much left to move */
+    WAIT_PARTS = 8,     /* of a window: less of it is no wait */
+    PROBED_AGAIN = 16,  /* windows */
+    MOST_DOUBLINGS = 6, /* of that */
+    FEW = 3,            /* windows, of which the median says something */
+    LATELY = 64,        /* windows */
+    LEAST_PERIODS = 2,  /* with the thread and without, before they say anything */
+    JUDGED_RUN = 2,     /* windows in a row that stop the thread */
+    REVISED_RUN = 3,    /* and that start it again without a trial */
 };
 
 /* What the thread must cost, in percent of doing without it, to be stopped, and then to be started again.
@@ -415,8 +417,41 @@ static void learn_of_probe(struct hw_policy_class *class, const struct hw_policy
     class->natural_run = was_over ? class->natural_run + 1 : 0;
 }
 
+/* What is left of the transfer as the program stops computing must be waited for in any case, and so must a
+ * partner that comes late, which windows with the thread show. */
+static bool is_wait_explained(const struct hw_policy_class *class, const struct hw_policy_window *window)
+{
+    uint64_t waited_ns = window->blocked_ns + window->elsewhere_ns, free_ns = hw_policy_free_ns(window);
+    uint64_t transfer_ns = hw_policy_transfer_ns(class);
+    uint64_t rest_ns = transfer_ns > free_ns ? transfer_ns - free_ns : 0;
+    if (waited_ns <= rest_ns + (free_ns + rest_ns) / WAIT_PARTS)
+        return true;
+    return class->on.count >= FEW && waited_ns <= median(&class->on) + free_ns / WAIT_PARTS;
+}
+
+/* The thread watched to the end. Bytes may have moved by themselves for as long as the program computed, and
+ * the rest may have needed somebody: then it went as without the thread, at a price that is paid seldom. */
+static void learn_of_watching(struct hw_policy_class *class, const struct hw_policy_window *window)
+{
+    if (is_wait_explained(class, window)) {
+        class->natural_run++;
+        return;
+    }
+    uint32_t doublings = class->blind_run < MOST_DOUBLINGS ? class->blind_run : MOST_DOUBLINGS;
+    class->blind_run++;
+    class->blind_until = class->window_count + (PROBED_AGAIN << doublings);
+    class->natural_run = 0;
+}
+
+static bool is_watching_dear(const struct hw_policy_class *class)
+{
+    return class->window_count < class->blind_until;
+}
+
 uint64_t hw_policy_watch_ns(const struct hw_policy_class *class)
 {
+    if (is_watching_dear(class))
+        return 0;
     if (class->vain_run >= VAIN_RUN && class->natural_run == 0 && class->window_count % PROBED_AGAIN != 0)
         return 0;
     uint64_t probe_ns = hw_policy_probe_ns(class);
@@ -471,8 +506,10 @@ static void take_sample(struct hw_policy_class *class, const struct hw_policy_wi
         learn_of_probe(class, window);
         if (!class->stands_down || class->natural_run > 0)
             return; /* else it is a trial, and the thread was needed */
+    } else if (window->went_by_itself) {
+        learn_of_watching(class, window);
     } else {
-        class->natural_run = window->went_by_itself ? class->natural_run + 1 : 0;
+        class->natural_run = 0;
     }
     add_sample(window->was_on ? &class->on : &class->off, hw_policy_cost_ns(window));
     if (window->was_on)

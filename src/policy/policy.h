@@ -100,6 +100,8 @@ struct hw_policy_class {
     bool was_probed;
     uint32_t vain_run;    /* probes in a row that ended with much left to move */
     uint32_t natural_run; /* windows in a row that went by themselves */
+    uint32_t blind_run;   /* windows that the thread watched to the end, though it was needed */
+    uint32_t blind_until; /* the number of a window before which it does not watch again */
     uint32_t off_window;  /* number of the last one without the thread */
     /* Kept here for the caller (overlap.c): bytes of all operations of the last window, and how much longer
      * or shorter the gap between two looks is than the transfer suggests. */
@@ -131,7 +133,7 @@ uint64_t hw_policy_probe_ns(const struct hw_policy_class *class);
 
 /* The same where a window looks as if its transfer needed nobody: how long a transfer takes may not be known,
  * since the kernel took it all at once, so it is not below the time between two bursts. 0: no probe, since
- * the last ones of the class ended with much left to move. */
+ * the last ones of the class ended with much left to move, or in a long wait. */
 uint64_t hw_policy_watch_ns(const struct hw_policy_class *class);
 
 /* One window as it went. Programs often call MPI_Allreduce or MPI_Recv before they complete what they posted:
@@ -139,7 +141,7 @@ uint64_t hw_policy_watch_ns(const struct hw_policy_class *class);
 struct hw_policy_window {
     bool was_on;            /* the thread took part, if only in the end */
     bool was_probe;         /* it came late, and took part in the end */
-    bool went_by_itself;    /* it watched only */
+    bool went_by_itself;    /* it watched only: bytes moved until the program waited */
     bool is_for_others;     /* what it gains may be its partners': sends alone, or collectives */
     bool has_wire;          /* bytes can be counted */
     uint64_t natural_bytes; /* of a probe: that moved before the thread took part, or were on their way */

@@ -358,8 +358,8 @@ static int copy_nothing(MPI_Comm comm, int keyval, void *extra, void *value_in, 
 }
 
 /* The program's world, with its attributes, whose functions may use it. Messages on it that nobody received
- * are no error at the end of MPI_COMM_WORLD, for which it stands. MPICH 5 receives them, and then raises one at
- * MPI_COMM_SELF, the communicator itself being gone. */
+ * are no error at the end of MPI_COMM_WORLD, for which it stands. MPICH 5 receives them, and then raises one
+ * at MPI_COMM_SELF, the communicator itself being gone. */
 static void free_seen(void)
 {
     MPI_Comm seen = hw_world_translation.to;

@@ -178,6 +178,35 @@ static void windows_that_go_by_themselves_need_no_thread(void **state)
     assert_true(model.class.stands_down);
 }
 
+/* Bytes moved for as long as the program computed, which is less than the transfer takes. What it waits for
+ * afterwards tells whether that was all that the transfer needed. */
+static void wait_after_watching_tells(void **state)
+{
+    (void)state;
+    struct hw_policy_window window = {
+        .went_by_itself = true, .has_wire = true, .blocked_ns = 19 * MS, .duration_ns = 25 * MS};
+    struct model model = model_make(2 * MS, 400 * US, 19 * MS);
+    model.has_wire = true;
+    run_idle(&model, 8, 8 * MS);
+    assert_int_not_equal(hw_policy_watch_ns(&model.class), 0);
+    for (int i = 0; i < 2; i++) {
+        hw_policy_begin(&model.class, &model.ledger, 0);
+        hw_policy_end(&model.class, &model.ledger, &window);
+        assert_false(model.class.stands_down);
+        assert_int_equal(hw_policy_watch_ns(&model.class), 0);
+    }
+    run(&model, 64);
+    assert_false(model.class.stands_down);
+    assert_int_not_equal(hw_policy_watch_ns(&model.class), 0); /* in another phase it may be otherwise */
+    window.blocked_ns = 3 * MS;
+    window.duration_ns = 9 * MS;
+    for (int i = 0; i < 2; i++) {
+        hw_policy_begin(&model.class, &model.ledger, 0);
+        hw_policy_end(&model.class, &model.ledger, &window);
+    }
+    assert_true(model.class.stands_down);
+}
+
 /* The program computes for longer than the kernel takes to move it all: the probe ends with nothing left. */
 static void transfers_that_are_over_before_the_thread_comes_need_none(void **state)
 {
@@ -476,6 +505,7 @@ int main(void)
         cmocka_unit_test(probes_take_the_place_of_controls),
         cmocka_unit_test(probes_that_tell_nothing_are_followed_by_a_control),
         cmocka_unit_test(natural_transfers_stand_down),
+        cmocka_unit_test(wait_after_watching_tells),
         cmocka_unit_test(transfers_that_are_over_before_the_thread_comes_need_none),
         cmocka_unit_test(need_of_the_thread_is_seen_in_probes),
         cmocka_unit_test(windows_that_go_by_themselves_need_no_thread),
