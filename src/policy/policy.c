@@ -15,6 +15,7 @@ enum {
     NATURAL_RUN = 2,    /* windows in a row that needed no thread */
     VAIN_RUN = 2,       /* probes in a row that ended with much left to move */
     WAIT_PARTS = 8,     /* of a window: less of it is no wait */
+    REST_PARTS = 4,     /* of it: less may be the kernel's late bytes; a second step of a transfer is more */
     PROBED_AGAIN = 16,  /* windows */
     MOST_DOUBLINGS = 6, /* of that */
     FEW = 3,            /* windows, of which the median says something */
@@ -424,7 +425,7 @@ static bool is_wait_explained(const struct hw_policy_class *class, const struct 
     uint64_t waited_ns = window->blocked_ns + window->elsewhere_ns, free_ns = hw_policy_free_ns(window);
     uint64_t transfer_ns = hw_policy_transfer_ns(class);
     uint64_t rest_ns = transfer_ns > free_ns ? transfer_ns - free_ns : 0;
-    if (waited_ns <= rest_ns + (free_ns + rest_ns) / WAIT_PARTS)
+    if (waited_ns <= rest_ns + (free_ns + rest_ns) / REST_PARTS)
         return true;
     return class->on.count >= FEW && waited_ns <= median(&class->on) + free_ns / WAIT_PARTS;
 }
