@@ -225,9 +225,9 @@ static void watch(void)
     }
 }
 
-static void begin_waiting(void)
+static void begin_waiting(void (*begin)(struct hw_waiter *waiter))
 {
-    hw_waiter_begin(&waiter);
+    begin(&waiter);
     hw_atomic_store_relaxed(&told_by, hw_waiter_told_by(&waiter));
 }
 
@@ -236,13 +236,13 @@ static void work(void)
 {
     uint64_t inside_nap_ns = FIRST_INSIDE_NAP_NS;
     int idle_looks = 0;
-    begin_waiting();
+    begin_waiting(hw_waiter_begin);
     enum hw_reason reason =
         HW_REASON_INTERRUPT; /* look at once: what arrived before this had nobody to see it */
     while (!hw_atomic_load_relaxed(&is_stopping)) {
         settle();
         if (hw_atomic_exchange_seq_cst(&has_new_window, false)) {
-            begin_waiting();
+            begin_waiting(hw_waiter_renew);
             reason = HW_REASON_INTERRUPT;
         }
         HW_COUNT(looks);

@@ -16,10 +16,12 @@
 #define STEADY_TICK_NS (20 * HW_NS_PER_MS)
 #define FIRST_NET_NS (3 * HW_NS_PER_MS)
 #define MAX_NET_NS (24 * HW_NS_PER_MS)
+#define BURST_GAP_NS (500 * HW_NS_PER_US)
 #define JUDGED_WAIT_NS (2 * HW_NS_PER_MS) /* shorter waits say nothing about the trigger */
 
 enum { STEADY_TICK_GAPS = 16 };
 enum { MUTE_PERIODS_TO_TICK = 4, MUTE_PERIODS_TO_RETRY = 64 };
+enum { UNHEARD_PERIODS_TO_BURST = 2, BURST_LOOKS = 16 };
 enum { PACING_BURST = 16, SILENT_PERIODS_TO_TICK = 8, SILENT_PERIODS_TO_RETRY = 64 };
 
 static uint64_t first_period_ns(const struct hw_waiter *waiter)
@@ -76,7 +78,8 @@ static void choose(struct hw_waiter *waiter)
 
 void hw_waiter_begin(struct hw_waiter *waiter)
 {
-    waiter->had_event = waiter->has_completed = false;
+    waiter->had_event = waiter->has_completed = waiter->had_net = false;
+    waiter->burst_looks = 0;
     waiter->is_bulk = false;
     waiter->waited_ns = 0;
     waiter->busy_since_ns = waiter->moved_ns = hw_clock_now_ns();
@@ -100,6 +103,10 @@ static void judge_helper(struct hw_waiter *waiter)
         waiter->mute_periods = 0; /* the first look of a period often comes before the word */
     else if (!is_heard || (waiter->has_completed && !hw_helped_has_unknown()))
         waiter->mute_periods++;
+    if (waiter->had_event)
+        waiter->unheard_periods = 0;
+    else if (waiter->had_net && waiter->unheard_periods < UNHEARD_PERIODS_TO_BURST)
+        waiter->unheard_periods++;
     if (waiter->mute_periods == MUTE_PERIODS_TO_RETRY)
         waiter->mute_periods = MUTE_PERIODS_TO_TICK - 1;
     hw_helped_note_silence(waiter->mute_periods >= MUTE_PERIODS_TO_TICK);
@@ -130,6 +137,13 @@ void hw_waiter_end(struct hw_waiter *waiter)
     HW_COUNT_ADD(helper_wakes_futile, waiter->is_told);
     waiter->is_told = false;
     judge_events(waiter);
+}
+
+void hw_waiter_renew(struct hw_waiter *waiter)
+{
+    if (waiter->triggers.in_force == &hw_trigger_helper)
+        judge_helper(waiter);
+    hw_waiter_begin(waiter);
 }
 
 /* Between two looks in the bulk. A helper does not see when a message is complete that the program still
@@ -200,6 +214,29 @@ bool hw_waiter_rest_inside(const struct hw_waiter *waiter, uint64_t time_ns)
     return is_helped;
 }
 
+/* The net caught nothing: it need not be looked at soon. New connections may be there, though. Where the
+ * helper has been silent a message may be under way within the node, of which the MPI copies a part in each
+ * look (Intel MPI 1 MiB in a dozen): some more looks follow soon, until one completes, which tells. */
+static void widen_net(struct hw_waiter *waiter)
+{
+    bool is_unheard = waiter->triggers.in_force == &hw_trigger_helper &&
+                      waiter->unheard_periods >= UNHEARD_PERIODS_TO_BURST;
+    waiter->had_net = true;
+    hw_triggers_refresh(&waiter->triggers);
+    if (waiter->burst_looks > 0) {
+        if (--waiter->burst_looks == 0)
+            waiter->period_ns = waiter->net_ns;
+        return;
+    }
+    if (waiter->period_ns < MAX_NET_NS)
+        waiter->period_ns *= 2;
+    if (is_unheard) {
+        waiter->net_ns = waiter->period_ns;
+        waiter->period_ns = BURST_GAP_NS;
+        waiter->burst_looks = BURST_LOOKS;
+    }
+}
+
 void hw_waiter_polled(struct hw_waiter *waiter, enum hw_reason reason, int completed)
 {
     /* The thread's reason is a tick after it has found the program inside MPI. */
@@ -211,13 +248,11 @@ void hw_waiter_polled(struct hw_waiter *waiter, enum hw_reason reason, int compl
     }
     if (completed || reason == HW_REASON_EVENT) {
         waiter->period_ns = first_period_ns(waiter);
+        waiter->burst_looks = 0;
         return;
     }
     if (hw_triggers_are_told(&waiter->triggers)) {
-        /* The net caught nothing: it need not be looked at soon. New connections may be there, though. */
-        hw_triggers_refresh(&waiter->triggers);
-        if (waiter->period_ns < MAX_NET_NS)
-            waiter->period_ns *= 2;
+        widen_net(waiter);
     } else if (!hw_options.tick_us && waiter->period_ns < MAX_TICK_NS &&
                hw_clock_now_ns() - waiter->busy_since_ns > STEADY_TICK_NS) {
         waiter->period_ns += waiter->period_ns / 4;
