@@ -216,7 +216,7 @@ bool hw_waiter_rest_inside(const struct hw_waiter *waiter, uint64_t time_ns)
 
 /* The net caught nothing: it need not be looked at soon. New connections may be there, though. Where the
  * helper has been silent a message may be under way within the node, of which the MPI copies a part in each
- * look (Intel MPI 1 MiB in a dozen): some more looks follow soon, until one completes, which tells. */
+ * look: some more looks follow soon, until one completes, which tells. */
 static void widen_net(struct hw_waiter *waiter)
 {
     bool is_unheard = waiter->triggers.in_force == &hw_trigger_helper &&
