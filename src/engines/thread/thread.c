@@ -225,24 +225,22 @@ static void watch(void)
     }
 }
 
-static void begin_waiting(void (*begin)(struct hw_waiter *waiter))
-{
-    begin(&waiter);
-    hw_atomic_store_relaxed(&told_by, hw_waiter_told_by(&waiter));
-}
+static void note_told_by(void) { hw_atomic_store_relaxed(&told_by, hw_waiter_told_by(&waiter)); }
 
 /* One busy period: from the first pending operation to none. */
 static void work(void)
 {
     uint64_t inside_nap_ns = FIRST_INSIDE_NAP_NS;
     int idle_looks = 0;
-    begin_waiting(hw_waiter_begin);
+    hw_waiter_begin(&waiter);
+    note_told_by();
     enum hw_reason reason =
         HW_REASON_INTERRUPT; /* look at once: what arrived before this had nobody to see it */
     while (!hw_atomic_load_relaxed(&is_stopping)) {
         settle();
         if (hw_atomic_exchange_seq_cst(&has_new_window, false)) {
-            begin_waiting(hw_waiter_renew);
+            hw_waiter_renew(&waiter);
+            note_told_by();
             reason = HW_REASON_INTERRUPT;
         }
         HW_COUNT(looks);

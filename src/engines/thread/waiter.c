@@ -99,11 +99,12 @@ enum hw_told_by hw_waiter_told_by(const struct hw_waiter *waiter)
 static void judge_helper(struct hw_waiter *waiter)
 {
     bool is_heard = waiter->triggers.in_force == &hw_trigger_helper;
-    if (hw_helped_take_told() || waiter->had_event)
+    bool was_heard = hw_helped_take_told() || waiter->had_event;
+    if (was_heard)
         waiter->mute_periods = 0; /* the first look of a period often comes before the word */
     else if (!is_heard || (waiter->has_completed && !hw_helped_has_unknown()))
         waiter->mute_periods++;
-    if (waiter->had_event)
+    if (was_heard)
         waiter->unheard_periods = 0;
     else if (waiter->had_net && waiter->unheard_periods < UNHEARD_PERIODS_TO_BURST)
         waiter->unheard_periods++;
