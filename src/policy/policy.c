@@ -444,14 +444,9 @@ static void learn_of_watching(struct hw_policy_class *class, const struct hw_pol
     class->natural_run = 0;
 }
 
-static bool is_watching_dear(const struct hw_policy_class *class)
-{
-    return class->window_count < class->blind_until;
-}
-
 uint64_t hw_policy_watch_ns(const struct hw_policy_class *class)
 {
-    if (is_watching_dear(class))
+    if (class->window_count < class->blind_until)
         return 0;
     if (class->vain_run >= VAIN_RUN && class->natural_run == 0 && class->window_count % PROBED_AGAIN != 0)
         return 0;

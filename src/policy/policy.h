@@ -13,7 +13,8 @@
  *
  *   PROBE    the thread comes later by a part of the transfer, and watches the transport's byte counters
  *            meanwhile. As long as bytes move by themselves it goes on watching: then the kernel or the
- *            network does it all, and the window was one without the thread. Else it begins.
+ *            network does it all, and the window was one without the thread; unless the program then waits
+ *            for longer than the rest of the transfer takes. Else it begins.
  *   control  a window without the thread, where there is nothing to watch (messages within a node do not
  *            move on the wire), or where what is known of the costs with and without it is too much alike.
  *   trial    a window with the thread, while it stands down.
