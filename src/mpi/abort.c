@@ -13,8 +13,8 @@ static void note_end(int errorcode)
 {
     hw_recorder_end(HW_RECORD_ABORTED, errorcode);
     if (hw_world_has_ghosts() && hw_world.rank != hw_world.user_rank)
-        hw_log_warn("calls MPI_Abort(%d); the MPI counts ghosts too and calls this process %d", errorcode,
-                    hw_world.rank);
+        hw_log_warn("MPI_Abort with code %d; the MPI counts ghosts, too: this process is its rank %d",
+                    errorcode, hw_world.rank);
 }
 
 int hw_abort(MPI_Comm comm, int errorcode)
