@@ -20,24 +20,37 @@ static bool is_solid(MPI_Datatype datatype, uint64_t *size)
            (uint64_t)extent == *size;
 }
 
+/* Whether the search ends at this datatype, with or without an element. */
+static bool is_last(MPI_Datatype datatype, uint64_t *size, MPI_Datatype *element, MPI_Datatype *inner)
+{
+    struct hw_datatype_envelope envelope;
+    *element = HW_DATATYPE_NULL;
+    if (hw_real_type_is_basic(datatype, size)) {
+        *element = *size > 0 ? datatype : HW_DATATYPE_NULL;
+        return true;
+    }
+    if (!hw_datatype_envelope_of(datatype, &envelope))
+        return true;
+    if (envelope.combiner == MPI_COMBINER_NAMED) {
+        *element = is_solid(datatype, size) ? datatype : HW_DATATYPE_NULL;
+        return true;
+    }
+    return !hw_datatype_repeated(datatype, &envelope, inner);
+}
+
 MPI_Datatype hw_datatype_element_of(MPI_Datatype datatype, uint64_t *size)
 {
-    MPI_Datatype current = datatype;
+    MPI_Datatype current = datatype, element = HW_DATATYPE_NULL;
     for (int level = 0; level < LEVELS; level++) {
-        struct hw_datatype_envelope envelope;
         MPI_Datatype inner = HW_DATATYPE_NULL;
-        if (hw_real_type_is_basic(current, size))
-            return *size > 0 ? current : HW_DATATYPE_NULL;
-        if (!hw_datatype_envelope_of(current, &envelope))
-            return HW_DATATYPE_NULL;
-        if (envelope.combiner == MPI_COMBINER_NAMED)
-            return is_solid(current, size) ? current : HW_DATATYPE_NULL;
-        bool has_inner = hw_datatype_repeated(current, &envelope, &inner);
-        if (current != datatype)
-            hw_bottom.Type_free(&current);
-        if (!has_inner)
-            return HW_DATATYPE_NULL;
+        bool ends = is_last(current, size, &element, &inner);
+        if (current != datatype && element == HW_DATATYPE_NULL)
+            hw_datatype_release(current);
+        if (ends)
+            return element;
         current = inner;
     }
+    if (current != datatype)
+        hw_datatype_release(current);
     return HW_DATATYPE_NULL;
 }
