@@ -6,7 +6,14 @@
 
 #include "real/real.h"
 
+#include <stdint.h>
+
 int hw_datatype_pack(const void *memory, MPI_Count count, MPI_Datatype type, void *packed);
 int hw_datatype_unpack(const void *packed, void *memory, MPI_Count count, MPI_Datatype type);
+
+/* The first `bytes`, at most WHOLE_BYTES, of what elements pack: all of one element is touched only where
+ * that is small, or has no shape (shape.h). The size of `type` is not 0, and there are enough elements. */
+int hw_datatype_pack_head(const void *memory, MPI_Datatype type, uint64_t bytes, void *packed);
+int hw_datatype_unpack_head(const void *packed, uint64_t bytes, void *memory, MPI_Datatype type);
 
 #endif

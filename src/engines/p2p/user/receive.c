@@ -59,14 +59,8 @@ static bool read_head(const struct hw_p2p_receive *receive, struct hw_p2p_ticket
     }
     if (receive->size == 0 || receive->type == HW_DATATYPE_NULL)
         return false;
-    uint64_t count = (HW_P2P_TICKET_BYTES + receive->size - 1) / receive->size;
-    char *packed = malloc(count * receive->size);
-    bool is_read = packed && hw_datatype_pack((const void *)receive->memory, (MPI_Count)count, receive->type,
-                                              packed) == MPI_SUCCESS;
-    if (is_read)
-        memcpy(ticket, packed, sizeof *ticket);
-    free(packed);
-    return is_read;
+    return hw_datatype_pack_head((const void *)receive->memory, receive->type, sizeof *ticket, ticket) ==
+           MPI_SUCCESS;
 }
 
 bool hw_p2p_receive_looks_like_ticket(struct hw_p2p_receive *receive)
@@ -77,8 +71,14 @@ bool hw_p2p_receive_looks_like_ticket(struct hw_p2p_receive *receive)
 
 void hw_p2p_receive_spoil(struct hw_p2p_receive *receive)
 {
-    if (receive->is_basic && hw_p2p_receive_looks_like_ticket(receive))
-        memset((void *)receive->memory, 0, HW_P2P_MAGIC_BYTES);
+    static const char none[HW_P2P_MAGIC_BYTES];
+    void *memory = (void *)receive->memory;
+    if (!hw_p2p_receive_looks_like_ticket(receive))
+        return;
+    if (receive->is_basic)
+        memcpy(memory, none, sizeof none);
+    else
+        hw_datatype_unpack_head(none, sizeof none, memory, receive->type);
 }
 
 /* A receive that was cancelled has no bytes. */

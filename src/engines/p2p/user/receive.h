@@ -32,7 +32,7 @@ struct hw_p2p_receive {
     uint64_t size;     /* of one */
     bool is_basic, is_ours;
     MPI_Comm comm;   /* null: not known */
-    MPI_Comm hearer; /* of errors: comm, or in the place of one that was freed another (own.h) */
+    MPI_Comm hearer; /* of errors: comm, or in the place of one that was freed another (hearers.h) */
     enum hw_p2p_phase phase;
     struct hw_p2p_ticket ticket;
     struct hw_p2p_envelope envelope;
@@ -41,7 +41,7 @@ struct hw_p2p_receive {
     bool is_mute;    /* the MPI's status does not say how long it is: what begins as a ticket is one */
     bool is_fetched; /* within the node: the data are in the buffer, though nobody has asked for them; or: */
     int failed;      /* the errno of that, 0: none */
-    int error;       /* from DONE on: MPI_SUCCESS or MPI_ERR_TRUNCATE, which has been raised; */
+    int error;       /* from DONE on: MPI_SUCCESS, or what has been raised */
 };
 
 /* OUTLASTS: it lives on when the call is over. */
