@@ -15,11 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In shared memory, one for each ghost of the node. The ghost writes but `waiting`, user processes read. */
+/* In shared memory, one for each ghost of the node. User processes read it, and write what says so. */
 struct hw_ghost_bell {
     _Atomic uint32_t is_asleep; /* seq_cst: the ghost looks once more after it said so */
-    int32_t descriptor;       /* of the ghost's pipe, in the ghost; written once, before the node's barrier */
-    _Atomic uint32_t waiting; /* user processes in a flush for it; relaxed: only how soon it polls */
+    int32_t descriptor; /* of the ghost's pipe, in the ghost; written once, before the node's barrier */
+    _Atomic uint32_t
+        waiting; /* user processes write: who is in a flush for it; relaxed: only how soon it polls */
     _Atomic uint32_t is_rung_later; /* since it fell asleep, by ring_later; user processes set, seq_cst */
     _Atomic uint64_t cpu_ns;        /* relaxed; what the ghost took of its core since it began to serve */
     struct hw_file_identity pipe;   /* likewise; 0: no bell */

@@ -24,7 +24,7 @@ enum { HW_REGISTRY_ANY = -1 };
 /* Receive n, counted from 0, is in the table at n % HW_REGISTRY_RECEIVES until a later one takes its place.
  * Relaxed but for number, which is stored last. Whoever matches it with a send claims it. */
 struct hw_registry_receive {
-    _Atomic uint64_t comm;       /* hash of the communicator's members (engines/helper/group.h) */
+    _Atomic uint64_t comm;       /* likeness of the communicator (world/members.h) */
     _Atomic int32_t source, tag; /* rank there; or HW_REGISTRY_ANY */
     _Atomic uint64_t bytes;      /* at most */
     _Atomic uint64_t number;     /* n + 1, and HW_REGISTRY_CLAIMED; 0: being written */

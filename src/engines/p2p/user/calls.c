@@ -307,7 +307,7 @@ static int isend_copy(const void *buf, MPI_Count count, MPI_Datatype datatype, i
 {
     const void *elements;
     int rc = hw_p2p_replaced_copy(buf, count, datatype, comm, copy, &elements);
-    return rc == MPI_SUCCESS ? hw_bottom.Isend(elements, (int)count, datatype, dest, tag, comm, request) : rc;
+    return rc == MPI_SUCCESS ? hw_real_isend(elements, count, datatype, dest, tag, comm, request) : rc;
 }
 
 /* Of more than so many bytes there is no copy. */
@@ -333,7 +333,22 @@ static int replace_by_turns(struct hw_p2p_receive *one, int dest, int sendtag, i
     return rc;
 }
 
-/* With a held message the receiving half waits for nobody, so the halves may come one after the other. */
+/* The held message's sender may wait for this receive before it receives what is sent here. */
+static int replace_held(struct hw_p2p_held *held, struct hw_p2p_receive *one, int dest, int sendtag,
+                        MPI_Status *status)
+{
+    MPI_Request sent = HW_REQUEST_NULL;
+    void *copy = NULL;
+    int rc = isend_copy((void *)one->memory, one->count, one->type, dest, sendtag, one->comm, &copy, &sent);
+    if (rc == MPI_SUCCESS) {
+        rc = receive_held(held, one, status);
+        int sent_rc = hw_bottom.Wait(&sent, HW_STATUS_IGNORE);
+        rc = rc != MPI_SUCCESS ? rc : sent_rc;
+    }
+    free(copy);
+    return rc;
+}
+
 static int sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
                             int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
@@ -352,9 +367,7 @@ static int sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, i
         return received(
             &one, status,
             hw_real_sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status));
-    int sent_rc = hw_real_send(buf, count, datatype, dest, sendtag, comm);
-    int rc = receive_held(held, &one, status);
-    return rc != MPI_SUCCESS ? rc : sent_rc;
+    return replace_held(held, &one, dest, sendtag, status);
 }
 
 /* With a held message: a receive of its own, whose request waits for the send as well. `sent_rc`: what the

@@ -122,16 +122,20 @@ int hw_p2p_held_receive(struct hw_p2p_held *held, void *buf, MPI_Count count, MP
 {
     *envelope = (struct hw_p2p_envelope){0};
     int rc;
+    bool is_refused = false; /* it is the next receive's */
     if (held->message != HW_MESSAGE_NULL) {
         rc = hw_real_imrecv(buf, count, datatype, &held->message, request);
+        is_refused = rc != MPI_SUCCESS && held->message != HW_MESSAGE_NULL;
     } else {
         int tag = hw_p2p_own_tag();
         *envelope = (struct hw_p2p_envelope){true, held->status.MPI_SOURCE, held->status.MPI_TAG};
         rc = hw_real_irecv(buf, count, datatype, 0, tag, hw_p2p_own_comm(), request);
+        is_refused = rc != MPI_SUCCESS;
         if (rc == MPI_SUCCESS)
             hw_bottom.Send(&held->bytes, sizeof held->bytes, HW_BYTE, 0, tag, hw_p2p_own_comm());
     }
-    end(held);
+    if (!is_refused)
+        end(held);
     return rc;
 }
 

@@ -31,8 +31,9 @@ void hw_p2p_near_give_room(uint64_t bytes);
  * True: for long enough. */
 bool hw_p2p_near_is_late(uint32_t *asked);
 
-/* Moves the data of an open cell away. True: its buffer and its room are the sender's again, and so is the
- * cell no more. False: a receiver has claimed it, so it ends soon; or there is no memory. */
+/* Moves the data of an open cell away. True: its buffer is the sender's again, its room when the receiver has
+ * read the data, and the cell no more. False: a receiver has claimed it, so it ends soon; or there is no
+ * memory. */
 bool hw_p2p_near_leave(struct hw_queue_cell *cell);
 
 /* Between two looks: the receives of this process that have such messages, and progress. */

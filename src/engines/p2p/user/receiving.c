@@ -34,9 +34,13 @@ static struct hw_p2p_receiving *served;
 
 struct hw_p2p_receiving *hw_p2p_receiving_make(void)
 {
-    struct hw_p2p_receiving *made = hw_request_reserve() ? calloc(1, sizeof *made) : NULL;
-    if (made == NULL)
+    if (!hw_request_reserve())
         return NULL;
+    struct hw_p2p_receiving *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        hw_request_give_back();
+        return NULL;
+    }
     made->in_place = made->other = made->handle = HW_REQUEST_NULL;
     return made;
 }
@@ -77,6 +81,10 @@ static void freed(void *attachment)
 void hw_p2p_receiving_drop(struct hw_p2p_receiving *receiving)
 {
     hw_request_give_back();
+    if (receiving->other != HW_REQUEST_NULL) {
+        hw_bottom.Request_free(&receiving->other);
+        receiving->memory = NULL; /* is still sent from */
+    }
     freed(receiving);
 }
 

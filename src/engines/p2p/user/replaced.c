@@ -29,7 +29,9 @@ int hw_p2p_replaced_copy(const void *buf, MPI_Count count, MPI_Datatype datatype
     void *place = (void *)((uintptr_t)*memory - lowest);
     *copy = place;
     int tag = hw_p2p_own_tag();
-    rc = hw_bottom.Sendrecv(buf, (int)count, datatype, 0, tag, place, (int)count, datatype, 0, tag,
-                            hw_p2p_own_comm(), HW_STATUS_IGNORE);
+    rc = count == (int)count ? hw_bottom.Sendrecv(buf, (int)count, datatype, 0, tag, place, (int)count,
+                                                  datatype, 0, tag, hw_p2p_own_comm(), HW_STATUS_IGNORE)
+                             : hw_real_sendrecv(buf, count, datatype, 0, tag, place, count, datatype, 0, tag,
+                                                hw_p2p_own_comm(), HW_STATUS_IGNORE);
     return rc == MPI_SUCCESS ? rc : raised(comm, rc);
 }

@@ -7,7 +7,7 @@
 
 #include "real/real.h"
 
-/* `count` elements, which fits an int, at *copy; *memory is to be freed, after an error too. An MPI error
+/* `count` elements at *copy; *memory is to be freed, after an error too. An MPI error
  * code, raised. */
 int hw_p2p_replaced_copy(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
                          void **memory, const void **copy);

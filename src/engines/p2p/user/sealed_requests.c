@@ -263,8 +263,11 @@ static int query(void *extra, MPI_Status *status)
 
 static struct sealed_request *make(MPI_Comm comm)
 {
-    struct sealed_request *request = hw_request_reserve() ? calloc(1, sizeof *request) : NULL;
+    bool is_reserved = hw_request_reserve();
+    struct sealed_request *request = is_reserved ? calloc(1, sizeof *request) : NULL;
     if (request == NULL) {
+        if (is_reserved)
+            hw_request_give_back();
         hw_p2p_sealed_raise(comm, MPI_ERR_NO_MEM);
         return NULL;
     }
@@ -399,8 +402,11 @@ static const struct hw_request_calls persistent_count_calls = {.starting = count
 void hw_p2p_sealed_count(struct hw_p2p_seal *seal, const struct hw_p2p_part *part, bool is_receive,
                          bool is_persistent, MPI_Request handle)
 {
-    struct counted *counted = hw_request_reserve() ? malloc(sizeof *counted) : NULL;
+    bool is_reserved = hw_request_reserve();
+    struct counted *counted = is_reserved ? malloc(sizeof *counted) : NULL;
     if (counted == NULL) {
+        if (is_reserved)
+            hw_request_give_back();
         hw_request_leave_out(handle);
         return;
     }
