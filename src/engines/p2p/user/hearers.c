@@ -25,7 +25,8 @@ static MPI_Comm find_like(MPI_Errhandler *handler)
             return one->comm;
         }
     struct like *made = malloc(sizeof *made);
-    if (made == NULL || hw_bottom.Comm_dup(HW_COMM_SELF, &made->comm) != MPI_SUCCESS) {
+    /* No duplicate: it would have the program's attributes, whose callbacks would run. */
+    if (made == NULL || hw_bottom.Comm_split(HW_COMM_SELF, 0, 0, &made->comm) != MPI_SUCCESS) {
         free(made);
         hw_bottom.Errhandler_free(handler);
         return HW_COMM_WORLD;
