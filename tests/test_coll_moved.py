@@ -89,6 +89,16 @@ def test_threads_with_their_own_communicators(mpi: Mpi, tmp_path: Path) -> None:
     assert "coll: a process has MPI_THREAD_MULTIPLE" in reasons
 
 
+@matrix.quick(matrix.on("mpich4"))
+def test_refuses_what_plain_mpi_refuses(mpi: Mpi, tmp_path: Path) -> None:
+    program = support.compile_program(mpi, "coll_refused", [support.PROGRAMS / "coll_refused.c"])
+    is_freed = str(int(mpi.name in ("mpich4", "ompi4", "ompi5")))
+    records = two_nodes.same_output(
+        mpi, [str(program), is_freed], tmp_path, users=2, environment=MOVED, timeout=90
+    )
+    assert total(records, "coll_moved") == 4 * 2
+
+
 @matrix.one_of_a("family")
 @matrix.quick(matrix.on("mpich5"))
 def test_needs_ghosts(mpi: Mpi) -> None:

@@ -69,5 +69,5 @@ def same_output(
     assert plain.is_ok, plain.stderr[-2000:]
     assert not (faults and faults.search(headway.stderr)), headway.stderr[-8000:]
     assert headway.is_ok, headway.stderr[-2000:]
-    assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+    assert sorted(headway.stdout.splitlines()) == sorted(plain.stdout.splitlines()), headway.stdout
     return support.read_records(records)

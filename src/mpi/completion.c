@@ -20,6 +20,8 @@ struct door {
     int count;       /* of its requests */
     MPI_Status *own; /* statuses where the program wants none, and attachments do; NULL: none */
     MPI_Status inline_own[8];
+    MPI_Status *single; /* of a call that has one, and guarded requests; NULL: none */
+    int single_error;
 };
 
 /* Tells the program that there is no memory, as the MPI would where it has none. Nothing has happened. */
@@ -39,7 +41,7 @@ static int reserve_statuses(struct door *door, int count, MPI_Status **statuses)
     enum { ROOM = sizeof door->inline_own / sizeof door->inline_own[0] };
     if (door->taken.is_short)
         return MUST_REFUSE;
-    door->all = NULL;
+    door->all = door->single = NULL;
     door->count = count;
     if (door->taken.attached == 0)
         return TAKEN;
@@ -77,6 +79,15 @@ static inline int enter_waiting_door(struct door *door, int count, const MPI_Req
     return entered;
 }
 
+/* A call with one status leaves the error in it alone (MPI-4.1 section 3.2.5), whatever it is made of. */
+static void keep_error(struct door *door, MPI_Status *status)
+{
+    if (door->taken.guarded == 0)
+        return;
+    door->single = status;
+    door->single_error = status->MPI_ERROR;
+}
+
 /* Likewise for a call that completes nothing: Cancel and Request_get_status*. */
 static inline int enter_side_door(struct door *door, int count, const MPI_Request *requests, int status_count,
                                   MPI_Status **statuses)
@@ -96,6 +107,8 @@ static int leave_door(struct door *door, const MPI_Request *requests, bool is_bl
     int followed = door->taken.followed;
     if (door->taken.guarded > 0)
         rc = hw_guarded_amend(&door->taken, requests, door->count, door->all, rc);
+    if (door->single)
+        door->single->MPI_ERROR = door->single_error;
     int still_pending = hw_request_return(&door->taken, requests);
     if (door->own != NULL && door->own != door->inline_own)
         free(door->own);
@@ -147,6 +160,7 @@ int hw_wait(MPI_Request *request, MPI_Status *status)
         return hw_real.Wait(request, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, request);
+    keep_error(&door, status);
     if (door.taken.guarded > 0)
         hw_guarded_settle(&door.taken);
     int rc = hw_real.Wait(request, status);
@@ -177,6 +191,7 @@ int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status
         return hw_real.Waitany(count, requests, index, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
+    keep_error(&door, status);
     int flag, rc;
     if (door.taken.guarded > 0)
         rc = hw_guarded_any(&door.taken, (struct hw_guarded_any){.is_blocking = true}, count, requests, index,
@@ -211,6 +226,7 @@ int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
         return hw_real.Test(request, flag, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, request);
+    keep_error(&door, status);
     if (door.taken.guarded > 0 && !hw_guarded_are_ready(&door.taken)) {
         *flag = 0;
         return leave_door(&door, request, NONBLOCKING, MPI_SUCCESS);
@@ -246,6 +262,7 @@ int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Sta
         return hw_real.Testany(count, requests, index, flag, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
+    keep_error(&door, status);
     int rc = door.taken.guarded > 0 ? hw_guarded_any(&door.taken, (struct hw_guarded_any){0}, count, requests,
                                                      index, flag, status)
                                     : hw_real.Testany(count, requests, index, flag, status);
@@ -290,6 +307,7 @@ int hw_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
         return hw_real.Request_get_status(request, flag, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, &request);
+    keep_error(&door, status);
     if (door.taken.guarded > 0 && !hw_guarded_are_ready(&door.taken)) {
         *flag = 0;
         return leave_door(&door, &request, NONBLOCKING, MPI_SUCCESS);
@@ -334,6 +352,7 @@ int hw_request_get_status_any(int count, const MPI_Request requests[], int *inde
                                    : hw_real.Request_get_status_any(count, requests, index, flag, status);
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
+    keep_error(&door, status);
     if (is_elsewhere(&door)) {
         *flag = 0;
         return leave_door(&door, requests, NONBLOCKING, MPI_SUCCESS);
@@ -382,6 +401,12 @@ int hw_request_get_status_some(int count, const MPI_Request requests[], int *out
     return leave_door(&door, requests, NONBLOCKING, rc);
 }
 
+static int raise_request(void)
+{
+    hw_bottom.Comm_call_errhandler(HW_COMM_WORLD, MPI_ERR_REQUEST);
+    return MPI_ERR_REQUEST;
+}
+
 int hw_cancel(MPI_Request *request)
 {
     struct door door;
@@ -394,9 +419,11 @@ int hw_cancel(MPI_Request *request)
         return hw_real.Cancel(request);
     if (entered == MUST_REFUSE)
         return refuse(&door, request);
-    for (int i = 0; i < door.taken.count; i++)
-        if (door.taken.items[i].calls && door.taken.items[i].calls->cancelling)
-            door.taken.items[i].calls->cancelling(door.taken.items[i].guarded);
+    const struct hw_request_calls *calls = door.taken.count > 0 ? door.taken.items[0].calls : NULL;
+    if (calls && calls->is_collective)
+        return leave_door(&door, request, NONBLOCKING, raise_request());
+    if (calls && calls->cancelling)
+        calls->cancelling(door.taken.items[0].guarded);
     int rc = hw_guarded_is_cancellable(&door.taken) ? hw_real.Cancel(request) : MPI_SUCCESS;
     return leave_door(&door, request, NONBLOCKING, rc);
 }
@@ -404,7 +431,10 @@ int hw_cancel(MPI_Request *request)
 int hw_request_free(MPI_Request *request)
 {
     int rc = MPI_SUCCESS;
-    if (!hw_request_abandon(request)) {
+    enum hw_request_abandoning is = hw_request_abandon(request);
+    if (is == HW_REQUEST_REFUSED)
+        return raise_request();
+    if (is == HW_REQUEST_NOT_ATTACHED) {
         hw_request_drop(1, request);
         rc = hw_real.Request_free(request);
     }

@@ -29,7 +29,8 @@ struct masked {
     MPI_Request *requests;
     MPI_Request inline_requests[32];
     int masked_count;
-    int itself; /* place of one that is complete without the MPI; -1: none */
+    bool is_empty; /* nothing is left for the MPI to complete */
+    int itself;    /* place of one that is complete without the MPI; -1: none */
     const struct hw_request_item *moving;
 };
 
@@ -58,6 +59,10 @@ static bool mask(struct masked *masked, const struct hw_request_taken *taken, in
         masked->requests[item->index] = HW_REQUEST_NULL;
         masked->masked_count++;
     }
+    masked->is_empty = true;
+    for (int i = 0; i < count; i++)
+        if (masked->requests[i] != HW_REQUEST_NULL)
+            masked->is_empty = false;
     return true;
 }
 
@@ -112,7 +117,7 @@ int hw_guarded_any(const struct hw_request_taken *taken, struct hw_guarded_any h
         *flag = is_over;
         if (is_over || !how.is_blocking)
             return rc;
-        if (masked.moving && masked.masked_count == count)
+        if (masked.moving && masked.is_empty)
             masked.moving->guard->pause(masked.moving->guarded);
     }
 }
@@ -145,7 +150,7 @@ int hw_guarded_some(const struct hw_request_taken *taken, bool is_blocking, int 
         unmask(&masked);
         if (rc != MPI_SUCCESS || *outcount != 0 || !is_blocking)
             return rc;
-        if (masked.moving && masked.masked_count == count)
+        if (masked.moving && masked.is_empty)
             masked.moving->guard->pause(masked.moving->guarded);
     }
 }

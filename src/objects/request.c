@@ -283,24 +283,27 @@ int hw_request_starting(MPI_Request *request)
     return guard && guard->start ? guard->start(owner.attachment, request) : HW_REQUEST_PLAINLY;
 }
 
-bool hw_request_abandon(MPI_Request *request)
+enum hw_request_abandoning hw_request_abandon(MPI_Request *request)
 {
     if (request == NULL || hw_atomic_load_relaxed(&hw_request_attached) == 0)
-        return false;
+        return HW_REQUEST_NOT_ATTACHED;
     struct owner owner = {0};
     MPI_Request handle = *request;
     pthread_mutex_lock(&table_lock);
     struct slot *slot = handle == HW_REQUEST_NULL ? NULL : find(handle);
     if (slot && slot->state >= STATE_ACTIVE && slot->calls && !is_held(slot)) {
         owner = owner_of(slot);
-        erase(slot);
+        if (!owner.calls->is_collective)
+            erase(slot);
     }
     pthread_mutex_unlock(&table_lock);
     if (owner.calls == NULL)
-        return false;
+        return HW_REQUEST_NOT_ATTACHED;
+    if (owner.calls->is_collective)
+        return HW_REQUEST_REFUSED;
     *request = HW_REQUEST_NULL;
     owner.calls->abandoned(owner.attachment, handle);
-    return true;
+    return HW_REQUEST_ABANDONED;
 }
 
 int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)

@@ -112,6 +112,7 @@ struct hw_request_calls {
     void (*abandoned)(void *attachment, MPI_Request request);
     /* The last one in all other cases. */
     void (*freed)(void *attachment);
+    bool is_collective; /* MPI_Request_free and MPI_Cancel are refused (MPI-4.1 section 6.12) */
     const struct hw_request_guard *guard; /* NULL: none */
 };
 
@@ -138,8 +139,10 @@ bool hw_request_has_start(MPI_Request request);
 /* Before the real call of a start. HW_REQUEST_PLAINLY: that is to be made. Else what the start returned. */
 int hw_request_starting(MPI_Request *request);
 
-/* Before the real MPI_Request_free: true if the active request was left to its attachment. */
-bool hw_request_abandon(MPI_Request *request);
+/* Before the real MPI_Request_free. ABANDONED: the active request was left to its attachment. REFUSED: the
+ * call is an error, and all stays as it is. */
+enum hw_request_abandoning { HW_REQUEST_NOT_ATTACHED, HW_REQUEST_ABANDONED, HW_REQUEST_REFUSED };
+enum hw_request_abandoning hw_request_abandon(MPI_Request *request);
 
 /* Marks the known ones of `requests` as started. Returns how many of them are followed; *bytes is what those
  * are about. */

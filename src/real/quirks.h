@@ -42,6 +42,8 @@ enum {
     HW_REAL_PACKS_WHILE_SENDING_BYTES = 128 * 1024,
     /* The status of MPI_Isendrecv and MPI_Isendrecv_replace is what was in its memory before. */
     HW_REAL_IS_ISENDRECV_MUTE = 0,
+    /* Collectives refuse a buffer that is sent from and received into. */
+    HW_REAL_REFUSES_ALIASES = 0,
 };
 
 #else
@@ -61,6 +63,7 @@ enum {
     HW_REAL_PACKS_DENSE_STRUCTS = 1,
     HW_REAL_PACKS_WHILE_SENDING_BYTES = 0, /* of no size */
     HW_REAL_IS_ISENDRECV_MUTE = 1,         /* tests/mpi/moved.c */
+    HW_REAL_REFUSES_ALIASES = 1,
 };
 
 #endif

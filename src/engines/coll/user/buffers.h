@@ -36,11 +36,6 @@ bool hw_coll_buffer_take(struct hw_coll_buffer *buffer, const void *memory, MPI_
 bool hw_coll_buffer_take_each(struct hw_coll_buffer *buffer, const struct hw_coll_each *each);
 /* Where the ghost finds it, or its pieces. */
 uint64_t hw_coll_buffer_address(const struct hw_coll_buffer *buffer);
-/* Whether it has memory of ours, which the ghost uses until the end. */
-static inline bool hw_coll_buffer_is_held(const struct hw_coll_buffer *buffer)
-{
-    return buffer->copy || buffer->pieces;
-}
 /* Fills the copy, if there is one. */
 void hw_coll_buffer_pack(const struct hw_coll_buffer *buffer);
 /* Makes of the copy what the program gets. */

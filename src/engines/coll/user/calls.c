@@ -8,6 +8,7 @@
 #include "engines/coll/user/requests.h"
 #include "profile/record.h"
 #include "real/constants.h"
+#include "real/quirks.h"
 #include "world/world.h"
 
 #include <stddef.h>
@@ -34,10 +35,37 @@ static struct hw_coll_comm *judge(MPI_Count count, MPI_Datatype type, MPI_Comm c
 /* Of a send argument that counts. Else the program is wrong, and the MPI says so. */
 static bool is_valid(MPI_Count count, MPI_Datatype type) { return count > 0 && type != HW_DATATYPE_NULL; }
 
-static int no_memory(MPI_Comm comm)
+static int raise(MPI_Comm comm, int error)
 {
-    hw_bottom.Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
-    return MPI_ERR_NO_MEM;
+    hw_bottom.Comm_call_errhandler(comm, error);
+    return error;
+}
+
+static int no_memory(MPI_Comm comm) { return raise(comm, MPI_ERR_NO_MEM); }
+
+/* What is wrong with buffers is said here: ghosts would find it out when the other members rely on them. */
+
+static bool is_missing(const void *buffer, MPI_Datatype type)
+{
+    uint64_t size;
+    return buffer == HW_IN_PLACE || (buffer == NULL && hw_real_type_is_basic(type, &size));
+}
+
+/* Of a send buffer that may be MPI_IN_PLACE. */
+static bool is_none(const void *buffer, MPI_Datatype type)
+{
+    return buffer != HW_IN_PLACE && is_missing(buffer, type);
+}
+
+/* Whether what is sent lies where element `index` is received. */
+static bool is_alias(const void *sendbuf, const void *recvbuf, int64_t index, MPI_Datatype type)
+{
+    MPI_Aint lower, extent = 0;
+    if (!HW_REAL_REFUSES_ALIASES)
+        return false;
+    if (index != 0)
+        hw_bottom.Type_get_extent(type, &lower, &extent);
+    return sendbuf == (const void *)((uintptr_t)recvbuf + (uintptr_t)(index * extent));
 }
 
 static int ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
@@ -48,6 +76,8 @@ static int ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
     struct hw_coll_comm *known = judge(count, datatype, comm, request, &posted.bytes);
     if (known == NULL || root < 0 || root >= hw_world.user_count)
         return HW_DECLINES;
+    if (is_missing(buffer, datatype))
+        return raise(comm, MPI_ERR_BUFFER);
     if (!hw_coll_buffer_take(&whole, buffer, count, datatype))
         return no_memory(comm);
     bool is_root = root == hw_world.user_rank;
@@ -94,6 +124,9 @@ static int iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     struct hw_coll_comm *known = judge(recvcount, recvtype, comm, request, &posted.bytes);
     if (known == NULL || (sendbuf != HW_IN_PLACE && !is_valid(sendcount, sendtype)))
         return HW_DECLINES;
+    if (is_missing(recvbuf, recvtype) || is_none(sendbuf, sendtype) ||
+        is_alias(sendbuf, recvbuf, hw_world.user_rank * (int64_t)recvcount, recvtype))
+        return raise(comm, MPI_ERR_BUFFER);
     if (!hw_coll_buffer_take(&blocks.received, recvbuf, recvcount * hw_world.user_count, recvtype))
         return no_memory(comm);
     bool is_taken = sendbuf == HW_IN_PLACE ? take_own_block(&blocks, recvcount, recvtype, posted.bytes)
@@ -117,6 +150,9 @@ static int ialltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         hw_record_declined("coll: MPI_Ialltoall in place");
     if (sendbuf == HW_IN_PLACE || !is_valid(sendcount, sendtype))
         return HW_DECLINES;
+    if (is_missing(recvbuf, recvtype) || is_missing(sendbuf, sendtype) ||
+        is_alias(sendbuf, recvbuf, 0, recvtype))
+        return raise(comm, MPI_ERR_BUFFER);
     if (!hw_coll_buffer_take(&blocks.received, recvbuf, recvcount * hw_world.user_count, recvtype))
         return no_memory(comm);
     if (hw_coll_buffer_take(&blocks.sent, sendbuf, sendcount * hw_world.user_count, sendtype))
@@ -181,6 +217,9 @@ static int iallgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     if (known == NULL || request == NULL || !is_sent || !measure(&each, &bytes) ||
         bytes.largest < hw_coll_opened.min_bytes)
         return HW_DECLINES;
+    if (is_missing(recvbuf, recvtype) || (sendcount > 0 && is_none(sendbuf, sendtype)) ||
+        (sendcount > 0 && is_alias(sendbuf, recvbuf, hw_engine_number(displs, hw_world.user_rank), recvtype)))
+        return raise(comm, MPI_ERR_BUFFER);
     struct hw_coll_posted posted = {.kind = HW_COLL_ALLGATHERV,
                                     .bytes = bytes.sum / (uint64_t)hw_world.user_count};
     if (!hw_coll_buffer_take_each(&blocks.received, &each))
@@ -192,6 +231,18 @@ static int iallgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
         return post_blocks(comm, &posted, known, &blocks, request);
     hw_coll_buffer_drop(&blocks.received);
     return no_memory(comm);
+}
+
+/* Whether what is sent to a process lies where what it sends is received: one buffer may have both apart. */
+static bool share_a_place(const struct hw_coll_each *sent, const struct hw_coll_each *received)
+{
+    if (sent->type != received->type)
+        return false;
+    for (int rank = 0; rank < hw_world.user_count; rank++)
+        if (hw_engine_number(sent->counts, rank) > 0 && hw_engine_number(received->counts, rank) > 0 &&
+            hw_engine_number(sent->displs, rank) == hw_engine_number(received->displs, rank))
+            return is_alias(sent->memory, received->memory, 0, sent->type);
+    return false;
 }
 
 /* No process knows what the others exchange, so it is taken however much that is. */
@@ -210,6 +261,9 @@ static int ialltoallv(const void *sendbuf, struct hw_engine_numbers sendcounts,
     if (known == NULL || sendbuf == HW_IN_PLACE || request == NULL || !measure(&each_sent, &sent) ||
         !measure(&each_received, &received))
         return HW_DECLINES;
+    if ((received.sum > 0 && is_missing(recvbuf, recvtype)) ||
+        (sent.sum > 0 && is_missing(sendbuf, sendtype)) || share_a_place(&each_sent, &each_received))
+        return raise(comm, MPI_ERR_BUFFER);
     struct hw_coll_posted posted = {.kind = HW_COLL_ALLTOALLV,
                                     .bytes = received.sum / (uint64_t)hw_world.user_count};
     if (!hw_coll_buffer_take_each(&blocks.received, &each_received))
@@ -240,6 +294,9 @@ static int iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
                 : "coll: MPI_Iallreduce by an operation or of a datatype that ghosts do not have");
         return HW_DECLINES;
     }
+    if (is_missing(recvbuf, datatype) || is_none(sendbuf, datatype) ||
+        is_alias(sendbuf, recvbuf, 0, datatype))
+        return raise(comm, MPI_ERR_BUFFER);
     posted.send = sendbuf == HW_IN_PLACE ? posted.recv : (uint64_t)(uintptr_t)sendbuf;
     posted.id = hw_coll_id(known->number, known->sequence++);
     return hw_coll_request(comm, &posted, NULL, NULL, request);

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* What is to be done about a request with memory of ours. */
+/* Memory of ours that the ghost uses till the end, if any. */
 struct copies {
     struct hw_coll_buffer sent, received;
 };
@@ -31,15 +31,7 @@ static void freed(void *attachment)
     free(copies);
 }
 
-/* A program must not free such a request (MPI-4.1 section 6.12). The ghost uses the memory till the end. */
-static void abandoned(void *attachment, MPI_Request request)
-{
-    int rc = hw_bottom.Wait(&request, HW_STATUS_IGNORE);
-    completed(attachment, NULL, rc, false);
-    freed(attachment);
-}
-
-static const struct hw_request_calls calls = {.completed = completed, .abandoned = abandoned, .freed = freed};
+static const struct hw_request_calls calls = {.completed = completed, .freed = freed, .is_collective = true};
 
 static int next_tag(void)
 {
@@ -82,17 +74,14 @@ static void give_up(struct copies *copies, bool has_reserved, struct hw_coll_buf
 int hw_coll_request(MPI_Comm comm, const struct hw_coll_posted *posted, struct hw_coll_buffer *sent,
                     struct hw_coll_buffer *received, MPI_Request *request)
 {
-    bool is_held = (sent && hw_coll_buffer_is_held(sent)) || (received && hw_coll_buffer_is_held(received));
-    struct copies *copies = is_held ? calloc(1, sizeof *copies) : NULL;
-    bool is_able = !is_held || (copies && hw_request_reserve());
+    struct copies *copies = calloc(1, sizeof *copies);
+    bool is_able = copies && hw_request_reserve();
     int rc = is_able ? hand_over(posted, request) : MPI_ERR_NO_MEM;
     if (rc != MPI_SUCCESS) {
-        give_up(copies, is_able && is_held, sent, received);
+        give_up(copies, is_able, sent, received);
         hw_bottom.Comm_call_errhandler(comm, rc);
         return rc;
     }
-    if (!copies)
-        return MPI_SUCCESS;
     if (sent)
         copies->sent = *sent;
     if (received)
