@@ -4,6 +4,7 @@
 #include "base/agent.h"
 #include "base/atomic.h"
 #include "ghost/service.h"
+#include "progress/alarm.h"
 #include "progress/inside.h"
 #include "real/constants.h"
 #include "world/world.h"
@@ -11,15 +12,16 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum { LAUNCHER_US = 100000, STACK_BYTES = 256 * 1024, EXIT_GHOST_LOST = 70 /* EX_SOFTWARE of sysexits.h */ };
 
-static struct pollfd *watched; /* the ghosts, then the eventfd that stops the thread */
+static struct pollfd *watched; /* the ghosts, then the alarm that stops the thread */
 static int watched_count;
+static struct hw_alarm stop = {.timer_fd = -1};
+static atomic_bool is_stopping;
 static pthread_t thread;
 static bool is_running;
 
@@ -27,11 +29,13 @@ static void *run(void *argument)
 {
     hw_inside_mark_own_thread();
     prctl(PR_SET_NAME, "headway-watch", 0, 0, 0);
-    while (poll(watched, (nfds_t)watched_count, -1) < 0)
+    while (poll(watched, (nfds_t)watched_count + 1, -1) < 0)
         continue;
-    if (watched[watched_count - 1].revents)
+    if (watched[watched_count].revents)
         return argument;
     usleep(LAUNCHER_US);
+    if (hw_atomic_load_acquire(&is_stopping))
+        return argument;
     if (hw_ghost_services_are_dispensable()) {
         hw_ghost_services_lost();
         return argument;
@@ -53,10 +57,9 @@ static bool open_all(void)
             return false;
         watched[watched_count] = (struct pollfd){.fd = fd, .events = POLLIN};
     }
-    int stop_fd = eventfd(0, EFD_CLOEXEC);
-    if (stop_fd < 0)
+    if (!hw_alarm_open(&stop))
         return false;
-    watched[watched_count++] = (struct pollfd){.fd = stop_fd, .events = POLLIN};
+    watched[watched_count] = (struct pollfd){.fd = stop.timer_fd, .events = POLLIN};
     return true;
 }
 
@@ -64,6 +67,7 @@ static void close_all(void)
 {
     for (int i = 0; i < watched_count; i++)
         close(watched[i].fd);
+    hw_alarm_close(&stop);
     watched_count = 0;
     free(watched);
     watched = NULL;
@@ -77,6 +81,7 @@ void hw_ghost_watch_start(void)
         close_all();
         return;
     }
+    hw_atomic_store_relaxed(&is_stopping, false);
     is_running = hw_agent_create(&thread, run, STACK_BYTES, NULL) == 0;
     if (!is_running)
         close_all();
@@ -86,10 +91,13 @@ void hw_ghost_watch_stop(void)
 {
     if (!is_running)
         return;
-    uint64_t one = 1;
-    ssize_t written = write(watched[watched_count - 1].fd, &one, sizeof one);
-    (void)written;
-    pthread_join(thread, NULL);
     is_running = false;
+    hw_atomic_store_release(&is_stopping, true);
+    if (!hw_alarm_is_there(&stop)) { /* the program has closed what it did not open */
+        pthread_detach(thread);
+        return;
+    }
+    hw_alarm_set(&stop, 0);
+    pthread_join(thread, NULL);
     close_all();
 }
