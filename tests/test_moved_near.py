@@ -44,6 +44,20 @@ def test_every_way_to_receive(mpi: Mpi, size: str, tmp_path: Path) -> None:
 
 
 @matrix.quick(matrix.on("mpich5"))
+def test_held_messages(mpi: Mpi, tmp_path: Path) -> None:
+    """A held message's sender may wait for the receive before it does anything else."""
+    program = support.compile_program(mpi, "moved_held", [support.PROGRAMS / "moved_held.c"])
+    done = same_lines(mpi, [str(program)], tmp_path)
+    assert done.total("p2p_held") > 0
+
+
+@matrix.quick(matrix.on("ompi5"))
+def test_what_messages_leave_alone(mpi: Mpi, tmp_path: Path) -> None:
+    program = support.compile_program(mpi, "moved_traces", [support.PROGRAMS / "moved_traces.c"])
+    same_lines(mpi, [str(program)], tmp_path)
+
+
+@matrix.quick(matrix.on("mpich5"))
 def test_late_receivers(mpi: Mpi, tmp_path: Path) -> None:
     """No send waits for a receiver that is blocked elsewhere: three of these, at least."""
     program = support.compile_program(mpi, "moved_near", [support.PROGRAMS / "moved_near.c"])

@@ -41,7 +41,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command += ["install_data", "--install-dir", str(folder / "prefix")]
     quickly = {**os.environ, "CMAKE_BUILD_TYPE": "Debug"}  # without optimisation
     done = subprocess.run(
-        command, cwd=source, env=quickly, capture_output=True, text=True, timeout=250
+        command, cwd=source, env=quickly, capture_output=True, text=True, timeout=550
     )
     assert done.returncode == 0, done.stderr
     assert "only the command" not in done.stderr, done.stderr
