@@ -23,6 +23,7 @@ enum {
     LEAST_PERIODS = 2,  /* with the thread and without, before they say anything */
     JUDGED_RUN = 2,     /* windows in a row that stop the thread */
     REVISED_RUN = 3,    /* and that start it again without a trial */
+    MOST_LOST = 2,      /* trials that cost rounds: so often the next one is four times as far away */
 };
 
 /* What the thread must cost, in percent of doing without it, to be stopped, and then to be started again.
@@ -244,10 +245,30 @@ static bool helps_others(const struct hw_policy_class *class)
            is_less(upper_median(&class->on_period), PERIOD_PERCENT, median(&class->off_period));
 }
 
+static bool is_first_round_longer(const struct hw_policy_class *class)
+{
+    return class->on_period.count == 1 && class->off_period.count >= LEAST_PERIODS &&
+           is_more(median(&class->on_period), STOP_PERCENT, median(&class->off_period));
+}
+
 /* Or it is not known yet. */
 static bool may_help_receivers(const struct hw_policy_class *class)
 {
-    return helps_others(class) || (class->is_for_others && !has_periods(class));
+    return helps_others(class) ||
+           (class->is_for_others && !has_periods(class) && !is_first_round_longer(class));
+}
+
+/* No round was shorter with the thread, and one with another they are longer. What it sends early may keep
+ * the answer to the partner's own message waiting: it travels behind it. */
+static bool hurts_others(const struct hw_policy_class *class)
+{
+    struct sorted on = sort(&class->on_period);
+    uint64_t off_ns = median(&class->off_period), sum_ns = 0;
+    if (!class->is_for_others || !has_periods(class) || is_less(on.cost_ns[0], START_PERCENT, off_ns))
+        return false;
+    for (uint32_t i = 0; i < on.count; i++)
+        sum_ns += on.cost_ns[i];
+    return is_more(sum_ns, STOP_PERCENT, on.count * off_ns);
 }
 
 /* The thread took more processor time, in each of the last windows, than doing without it costs at all. */
@@ -294,6 +315,8 @@ static void schedule_trial(struct hw_policy_class *class, uint32_t number)
     uint32_t interval = FIRST_TRIAL_INTERVAL;
     while (interval < MAX_INTERVAL && interval <= number / 2)
         interval *= 2;
+    for (uint32_t lost = class->lost_run; lost > 0 && interval < MAX_INTERVAL; lost--)
+        interval *= 4;
     class->next_control = (number / interval + 1) * interval;
 }
 
@@ -334,6 +357,11 @@ static enum hw_policy_way choose(struct hw_policy_class *class, const struct hw_
                                  uint32_t number)
 {
     bool is_usual_on = !class->stands_down;
+    if (!is_usual_on && class->control_run > 0 && is_first_round_longer(class)) {
+        class->control_run = 0;
+        class->lost_run += class->lost_run < MOST_LOST;
+        schedule_trial(class, number);
+    }
     if (class->control_run > 0) {
         class->control_run--;
         return is_usual_on ? HW_POLICY_WAY_OFF : HW_POLICY_WAY_ON;
@@ -463,7 +491,7 @@ static void decide_to_stop(struct hw_policy_class *class)
         schedule_trial(class, class->window_count);
         return;
     }
-    if (!seems_harmful(class) || class->control_run > 0)
+    if (class->control_run > 0 || !(seems_harmful(class) || hurts_others(class)))
         return;
     if (!is_measured_lately(class) || (class->is_for_others && !has_periods(class)))
         class->next_control = class->window_count;
@@ -488,8 +516,10 @@ static void decide_to_start(struct hw_policy_class *class)
         return;
     }
     class->stands_down = !is_cheaper && !helps_others(class);
-    if (!class->stands_down)
-        schedule_control(class, class->window_count);
+    if (class->stands_down)
+        return;
+    class->lost_run = 0;
+    schedule_control(class, class->window_count);
 }
 
 static void take_sample(struct hw_policy_class *class, const struct hw_policy_window *window)

@@ -104,6 +104,7 @@ struct hw_policy_class {
     uint32_t blind_run;   /* windows that the thread watched to the end, though it was needed */
     uint32_t blind_until; /* the number of a window before which it does not watch again */
     uint32_t off_window;  /* number of the last one without the thread */
+    uint32_t lost_run;    /* trials in a row that cost the partners rounds, up to a few */
     /* Kept here for the caller (overlap.c): bytes of all operations of the last window, and how much longer
      * or shorter the gap between two looks is than the transfer suggests. */
     uint64_t bytes;

@@ -432,6 +432,29 @@ static void early_sends_that_help_nobody_are_not_worth_it(void **state)
     assert_false(model.class.stands_down);
 }
 
+/* Each sends, computes, and then receives in a call that blocks: early data only stand in the way. */
+static void early_sends_that_cost_rounds_are_seldom(void **state)
+{
+    (void)state;
+    struct model model = model_make(16 * MS, 1 * MS, 8 * MS);
+    model.is_for_others = true;
+    model.on_period_ns = 25 * MS;
+    model.off_period_ns = 17 * MS;
+    run(&model, 10);
+    assert_true(model.class.stands_down);
+    assert_in_range(model.on_count, 1, 4);
+    int before = model.on_count;
+    run(&model, 1000);
+    assert_in_range(model.on_count - before, 1, 6);
+    /* The partner begins to wait for them early. */
+    model.on_period_ns = 17 * MS;
+    model.off_period_ns = 25 * MS;
+    model.off_ns = 16 * MS;
+    model.on_wait_ns = 8 * MS;
+    run(&model, 1500);
+    assert_false(model.class.stands_down);
+}
+
 static void long_windows_are_not_used_to_learn(void **state)
 {
     (void)state;
@@ -521,6 +544,7 @@ int main(void)
         cmocka_unit_test(posting_is_not_computation),
         cmocka_unit_test(early_sends_help_the_receiver),
         cmocka_unit_test(early_sends_that_help_nobody_are_not_worth_it),
+        cmocka_unit_test(early_sends_that_cost_rounds_are_seldom),
         cmocka_unit_test(long_windows_are_not_used_to_learn),
         cmocka_unit_test(pacing_lets_a_burst_through),
         cmocka_unit_test(pacing_holds_the_long_run_rate),
