@@ -245,30 +245,18 @@ static bool helps_others(const struct hw_policy_class *class)
            is_less(upper_median(&class->on_period), PERIOD_PERCENT, median(&class->off_period));
 }
 
-static bool is_first_round_longer(const struct hw_policy_class *class)
-{
-    return class->on_period.count == 1 && class->off_period.count >= LEAST_PERIODS &&
-           is_more(median(&class->on_period), STOP_PERCENT, median(&class->off_period));
-}
-
 /* Or it is not known yet. */
 static bool may_help_receivers(const struct hw_policy_class *class)
 {
-    return helps_others(class) ||
-           (class->is_for_others && !has_periods(class) && !is_first_round_longer(class));
+    return helps_others(class) || (class->is_for_others && !has_periods(class));
 }
 
-/* No round was shorter with the thread, and one with another they are longer. What it sends early may keep
- * the answer to the partner's own message waiting: it travels behind it. */
-static bool hurts_others(const struct hw_policy_class *class)
+/* Of rounds with the thread the median, of two the shorter one, is longer. What it sends early may keep the
+ * answer to the partner's own message waiting, which travels behind it. */
+static bool hurts_others(const struct hw_policy_class *class, uint32_t rounds)
 {
-    struct sorted on = sort(&class->on_period);
-    uint64_t off_ns = median(&class->off_period), sum_ns = 0;
-    if (!class->is_for_others || !has_periods(class) || is_less(on.cost_ns[0], START_PERCENT, off_ns))
-        return false;
-    for (uint32_t i = 0; i < on.count; i++)
-        sum_ns += on.cost_ns[i];
-    return is_more(sum_ns, STOP_PERCENT, on.count * off_ns);
+    return class->is_for_others && class->on_period.count >= rounds && has_periods(class) &&
+           is_more(median(&class->on_period), STOP_PERCENT, upper_median(&class->off_period));
 }
 
 /* The thread took more processor time, in each of the last windows, than doing without it costs at all. */
@@ -295,6 +283,11 @@ static bool is_measured_lately(const struct hw_policy_class *class)
     return class->off.count >= least && class->window_count - class->off_window <= LATELY;
 }
 
+static bool is_suspect(const struct hw_policy_class *class)
+{
+    return seems_harmful(class) || hurts_others(class, FEW);
+}
+
 static bool is_in_doubt(const struct hw_policy_class *class)
 {
     uint64_t off = hw_policy_off_cost_ns(class);
@@ -315,8 +308,8 @@ static void schedule_trial(struct hw_policy_class *class, uint32_t number)
     uint32_t interval = FIRST_TRIAL_INTERVAL;
     while (interval < MAX_INTERVAL && interval <= number / 2)
         interval *= 2;
-    for (uint32_t lost = class->lost_run; lost > 0 && interval < MAX_INTERVAL; lost--)
-        interval *= 4;
+    for (uint32_t lost = class->lost_run; lost > 0; lost--)
+        interval = 4 * interval < MAX_INTERVAL ? 4 * interval : MAX_INTERVAL;
     class->next_control = (number / interval + 1) * interval;
 }
 
@@ -328,19 +321,19 @@ static uint32_t run_length(const struct hw_policy_class *class, uint32_t usual)
 
 static enum hw_policy_way begin_control(struct hw_policy_class *class, const struct hw_policy_ledger *ledger)
 {
-    bool is_suspect = seems_harmful(class);
+    bool may_harm = is_suspect(class);
     uint64_t off = hw_policy_off_cost_ns(class), on = median(&class->on);
     bool is_told = class->was_probed && class->is_on_wire && off != 0;
     bool may_tell = is_told || !class->was_probed;
-    bool is_probe = class->has_wire && !is_suspect && class->off.count == 0 && may_tell;
+    bool is_probe = class->has_wire && !may_harm && class->off.count == 0 && may_tell;
     uint64_t price_ns = is_probe ? hw_policy_probe_ns(class) : off > on ? off - on : 0;
-    bool is_due = is_suspect || off == 0 || (is_in_doubt(class) && !is_told);
+    bool is_due = may_harm || off == 0 || (is_in_doubt(class) && !is_told);
     if (!is_due && ledger->spent_ns + price_ns > ledger->saved_ns / BUDGET_PARTS)
         return HW_POLICY_WAY_ON;
     if (is_probe)
         return HW_POLICY_WAY_PROBE;
     forget(&class->off, &class->off_period);
-    class->control_run = run_length(class, is_suspect && !is_dear(class) ? DOUBT_RUN : CONTROL_RUN) - 1;
+    class->control_run = run_length(class, may_harm && !is_dear(class) ? DOUBT_RUN : CONTROL_RUN) - 1;
     return HW_POLICY_WAY_OFF;
 }
 
@@ -357,7 +350,7 @@ static enum hw_policy_way choose(struct hw_policy_class *class, const struct hw_
                                  uint32_t number)
 {
     bool is_usual_on = !class->stands_down;
-    if (!is_usual_on && class->control_run > 0 && is_first_round_longer(class)) {
+    if (!is_usual_on && class->control_run > 0 && hurts_others(class, LEAST_PERIODS)) {
         class->control_run = 0;
         class->lost_run += class->lost_run < MOST_LOST;
         schedule_trial(class, number);
@@ -368,7 +361,7 @@ static enum hw_policy_way choose(struct hw_policy_class *class, const struct hw_
     }
     if (is_usual_on && class->natural_run > 0) /* once may be chance */
         return HW_POLICY_WAY_PROBE;
-    if (number < class->next_control || (class->is_slow && is_usual_on && !seems_harmful(class)))
+    if (number < class->next_control || (class->is_slow && is_usual_on && !is_suspect(class)))
         return is_usual_on ? HW_POLICY_WAY_ON : HW_POLICY_WAY_OFF;
     if (is_usual_on) {
         schedule_control(class, number);
@@ -491,7 +484,7 @@ static void decide_to_stop(struct hw_policy_class *class)
         schedule_trial(class, class->window_count);
         return;
     }
-    if (class->control_run > 0 || !(seems_harmful(class) || hurts_others(class)))
+    if (class->control_run > 0 || !is_suspect(class))
         return;
     if (!is_measured_lately(class) || (class->is_for_others && !has_periods(class)))
         class->next_control = class->window_count;
@@ -515,11 +508,11 @@ static void decide_to_start(struct hw_policy_class *class)
             class->control_run = 0;
         return;
     }
-    class->stands_down = !is_cheaper && !helps_others(class);
-    if (class->stands_down)
-        return;
-    class->lost_run = 0;
-    schedule_control(class, class->window_count);
+    if (class->was_on) /* the trial was not lost */
+        class->lost_run = 0;
+    class->stands_down = hurts_others(class, FEW) || (!is_cheaper && !helps_others(class));
+    if (!class->stands_down)
+        schedule_control(class, class->window_count);
 }
 
 static void take_sample(struct hw_policy_class *class, const struct hw_policy_window *window)
