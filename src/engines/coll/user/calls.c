@@ -57,11 +57,12 @@ static bool is_none(const void *buffer, MPI_Datatype type)
     return buffer != HW_IN_PLACE && is_missing(buffer, type);
 }
 
-/* Whether what is sent lies where element `index` is received. */
+/* Whether what is sent lies where element `index` is received, of one datatype: two may pick different parts
+ * of one array. */
 static bool is_alias(const void *sendbuf, const void *recvbuf, int64_t index, MPI_Datatype type)
 {
     MPI_Aint lower, extent = 0;
-    if (!HW_REAL_REFUSES_ALIASES)
+    if (!HW_REAL_REFUSES_ALIASES || sendbuf == NULL) /* absolute addresses */
         return false;
     if (index != 0)
         hw_bottom.Type_get_extent(type, &lower, &extent);
@@ -125,7 +126,8 @@ static int iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     if (known == NULL || (sendbuf != HW_IN_PLACE && !is_valid(sendcount, sendtype)))
         return HW_DECLINES;
     if (is_missing(recvbuf, recvtype) || is_none(sendbuf, sendtype) ||
-        is_alias(sendbuf, recvbuf, hw_world.user_rank * (int64_t)recvcount, recvtype))
+        (sendtype == recvtype && sendcount == recvcount &&
+         is_alias(sendbuf, recvbuf, hw_world.user_rank * (int64_t)recvcount, recvtype)))
         return raise(comm, MPI_ERR_BUFFER);
     if (!hw_coll_buffer_take(&blocks.received, recvbuf, recvcount * hw_world.user_count, recvtype))
         return no_memory(comm);
@@ -151,7 +153,7 @@ static int ialltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     if (sendbuf == HW_IN_PLACE || !is_valid(sendcount, sendtype))
         return HW_DECLINES;
     if (is_missing(recvbuf, recvtype) || is_missing(sendbuf, sendtype) ||
-        is_alias(sendbuf, recvbuf, 0, recvtype))
+        (sendtype == recvtype && sendcount == recvcount && is_alias(sendbuf, recvbuf, 0, recvtype)))
         return raise(comm, MPI_ERR_BUFFER);
     if (!hw_coll_buffer_take(&blocks.received, recvbuf, recvcount * hw_world.user_count, recvtype))
         return no_memory(comm);
@@ -218,7 +220,8 @@ static int iallgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
         bytes.largest < hw_coll_opened.min_bytes)
         return HW_DECLINES;
     if (is_missing(recvbuf, recvtype) || (sendcount > 0 && is_none(sendbuf, sendtype)) ||
-        (sendcount > 0 && is_alias(sendbuf, recvbuf, hw_engine_number(displs, hw_world.user_rank), recvtype)))
+        (sendcount > 0 && sendtype == recvtype &&
+         is_alias(sendbuf, recvbuf, hw_engine_number(displs, hw_world.user_rank), recvtype)))
         return raise(comm, MPI_ERR_BUFFER);
     struct hw_coll_posted posted = {.kind = HW_COLL_ALLGATHERV,
                                     .bytes = bytes.sum / (uint64_t)hw_world.user_count};
