@@ -68,8 +68,9 @@ bool hw_sleep_disarm(void)
         !hw_atomic_compare_exchange_seq_cst(&state, &armed, HW_SLEEP_PARKED_ON_ALARM))
         return false;
     hw_alarm_cancel(&wake_up);
-    /* Another thread of the program may have armed it in between, and this has cancelled that. */
-    if (hw_atomic_load_seq_cst(&state) == HW_SLEEP_ARMED)
+    /* Another thread of the program may have armed it or ended the sleep in between, and this has cancelled
+     * that. */
+    if (hw_atomic_load_seq_cst(&state) != HW_SLEEP_PARKED_ON_ALARM)
         hw_alarm_set(&wake_up, 0);
     return true;
 }
