@@ -82,7 +82,7 @@ static inline int enter_waiting_door(struct door *door, int count, const MPI_Req
 /* A call with one status leaves the error in it alone (MPI-4.1 section 3.2.5), whatever it is made of. */
 static void keep_error(struct door *door, MPI_Status *status)
 {
-    if (door->taken.guarded == 0)
+    if (door->taken.guarded == 0 || status == NULL)
         return;
     door->single = status;
     door->single_error = status->MPI_ERROR;
