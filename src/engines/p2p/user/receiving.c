@@ -19,6 +19,7 @@ struct hw_p2p_receiving {
     int source, tag;      /* of a persistent one */
     MPI_Request in_place; /* of a start that got a held message: what the MPI really does; else null */
     bool is_in_place;
+    bool was_started;
     bool has_lost;     /* is_spent, and the MPI had no status any more */
     bool is_told;      /* the program has had its status, and asks again: as the MPI does it */
     bool is_spent;     /* a persistent one, which the MPI takes for inactive since it was asked */
@@ -295,7 +296,10 @@ static void starting(void *attachment)
     receive->error = MPI_SUCCESS;
     receive->envelope.is_there = receiving->is_in_place = false;
     receiving->is_spent = receiving->is_told = receiving->has_lost = false;
-    hw_p2p_receive_spoil(receive);
+    /* With gaps a look costs as much as the datatype is long, and what was received has overwritten it. */
+    if (receive->is_basic || !receiving->was_started)
+        hw_p2p_receive_spoil(receive);
+    receiving->was_started = true;
 }
 
 /* A held message that matches is the start's: the MPI must not get it, since what it has is younger. */
