@@ -68,6 +68,25 @@ static void run(struct model *model, int count)
         window_run(model);
 }
 
+/* Rounds, of which one in `every` takes more_ns longer, with the thread as without. Returns how often the
+ * class stood down or began again. */
+static int run_rounds(struct model *model, int count, int every, uint64_t more_ns)
+{
+    const uint64_t on_ns = model->on_period_ns, off_ns = model->off_period_ns;
+    int changes = 0;
+    for (int i = 0; i < count; i++) {
+        const uint64_t longer_ns = model->class.window_count % (uint32_t)every == 0 ? more_ns : 0;
+        bool was_down = model->class.stands_down;
+        model->on_period_ns = on_ns + longer_ns;
+        model->off_period_ns = off_ns + longer_ns;
+        window_run(model);
+        changes += model->class.stands_down != was_down;
+    }
+    model->on_period_ns = on_ns;
+    model->off_period_ns = off_ns;
+    return changes;
+}
+
 /* `count` windows that wait at once. Returns in how many the thread took part. */
 static int run_idle(struct model *model, int count, uint64_t transfer_ns)
 {
@@ -459,15 +478,10 @@ static void longer_rounds_count_more_than_short_waits(void **state)
 {
     (void)state;
     struct model model = model_make(250 * US, 50 * US, 500 * US);
-    int changes = 0;
     model.is_for_others = true;
     model.on_period_ns = 10800 * US;
     model.off_period_ns = 10 * MS;
-    for (int i = 0; i < 1000; i++) {
-        bool was_down = model.class.stands_down;
-        window_run(&model);
-        changes += model.class.stands_down != was_down;
-    }
+    int changes = run_rounds(&model, 1000, 1, 0);
     assert_true(model.class.stands_down);
     assert_in_range(changes, 1, 20);
 }
@@ -478,17 +492,10 @@ static void rounds_that_differ_do_not_stop_it(void **state)
     (void)state;
     for (int every = 5; every <= 16; every++) {
         struct model model = model_make(300 * US, 50 * US, 500 * US);
-        int changes = 0;
         model.is_for_others = true;
-        for (int i = 0; i < 1000; i++) {
-            uint64_t more_ns = i % every == 0 ? 6 * MS : 0;
-            bool was_down = model.class.stands_down;
-            model.on_period_ns = 9800 * US + more_ns;
-            model.off_period_ns = 10 * MS + more_ns;
-            window_run(&model);
-            changes += model.class.stands_down != was_down;
-        }
-        assert_in_range(changes, 0, 4);
+        model.on_period_ns = 9800 * US;
+        model.off_period_ns = 10 * MS;
+        assert_in_range(run_rounds(&model, 1000, every, 6 * MS), 0, 4);
         assert_true(model.on_count > 800);
     }
 }
@@ -505,12 +512,9 @@ static void long_rounds_do_not_lose_all_trials(void **state)
         run(&model, 300);
         assert_true(model.class.stands_down);
         model.on_wait_ns = 8 * MS;
-        for (int i = 300; i < 3000; i++) {
-            uint64_t more_ns = i % every == 0 ? 4 * MS : 0;
-            model.on_period_ns = 8 * MS + more_ns;
-            model.off_period_ns = 10 * MS + more_ns;
-            window_run(&model);
-        }
+        model.on_period_ns = 8 * MS;
+        model.off_period_ns = 10 * MS;
+        run_rounds(&model, 2700, every, 4 * MS);
         assert_false(model.class.stands_down);
     }
 }
