@@ -5,7 +5,7 @@
  * Phases follow one another in one run. A phase is so many windows of one transfer: post, work, wait, after a
  * barrier. Without work a window waits at once, as a program does that exchanges and then computes. Every
  * window is reported, the first one too: what learning costs is part of what a user gets. */
-#include "common/transfer.h"
+#include "common/pattern.h"
 #include "common/window.h"
 
 #include <stdlib.h>
@@ -38,6 +38,8 @@ static bool phase_parse(char *text, struct phase *phase)
             return false;
     snprintf(phase->name, sizeof phase->name, "%s", parts[0]);
     phase->kind = bench_transfer_find(parts[0]);
+    if (phase->kind == NULL)
+        phase->kind = bench_pattern_find(parts[0]);
     phase->bytes = numbers[0].values[0];
     phase->work_units = numbers[1].values[0];
     phase->windows = (int)numbers[2].values[0];
@@ -51,8 +53,8 @@ static int phases_parse(const struct bench *bench, struct phase *phases)
     for (char *one; (one = strsep(&rest, ",")) != NULL; count++)
         if (count == PHASES_MAX || !phase_parse(one, &phases[count]))
             bench_refuse(bench,
-                         "--phases is KIND:BYTES:UNITS:WINDOWS, up to %d of them with commas; KIND is %s",
-                         PHASES_MAX, bench_transfer_names);
+                         "--phases is KIND:BYTES:UNITS:WINDOWS, up to %d of them with commas; KIND is %s %s",
+                         PHASES_MAX, bench_transfer_names, bench_pattern_names);
     free(text);
     return count;
 }
@@ -61,6 +63,26 @@ static void work_run(void *context)
 {
     const struct phase *phase = context;
     bench_work(phase->work_units);
+}
+
+/* The work of a window, beside REQUESTS[COUNT]. */
+static void work_beside(const struct phase *phase, MPI_Request *requests, int count)
+{
+    int slices = phase->kind->slices;
+    bench_work(phase->work_units - phase->work_units / (slices + 1) * slices);
+    for (int i = 0, are_done; i < slices; i++) {
+        MPI_Testall(count, requests, &are_done, MPI_STATUSES_IGNORE);
+        bench_work(phase->work_units / (slices + 1));
+    }
+}
+
+static void complete(const struct phase *phase, struct bench_transfer *transfer, MPI_Request *requests,
+                     int count)
+{
+    if (phase->kind->complete != NULL)
+        phase->kind->complete(transfer, requests, count);
+    else
+        MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
 }
 
 struct samples {
@@ -76,9 +98,9 @@ static void window_run(const struct phase *phase, struct bench_transfer *transfe
     samples->alone_s[i] = is_beside ? bench_alone_now(work_run, (void *)phase) : 0;
     double start_s = bench_now_s();
     int count = phase->kind->post(transfer, requests);
-    bench_work(phase->work_units);
+    work_beside(phase, requests, count);
     double computed_s = bench_now_s();
-    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    complete(phase, transfer, requests, count);
     double end_s = bench_now_s();
     samples->wait_s[i] = end_s - computed_s;
     samples->total_s[i] = end_s - start_s;
@@ -101,10 +123,14 @@ static void phase_run(const struct bench *bench, struct phase *phase, double *wa
     struct bench_transfer transfer = bench_transfer_make(bench, phase->bytes);
     size_t bytes = (size_t)phase->windows * sizeof(double);
     struct samples samples = {bench_allocate(bytes), bench_allocate(bytes), bench_allocate(bytes)};
+    if (phase->kind->open != NULL)
+        phase->kind->open(&transfer);
     double start_s = bench_now_s();
     for (int i = 0; i < phase->windows; i++)
         window_run(phase, &transfer, &samples, i);
     *wall_s += bench_now_s() - start_s;
+    if (phase->kind->close != NULL)
+        phase->kind->close(&transfer);
     bench_json_open(json, NULL, '{');
     bench_json_text(json, "kind", phase->name);
     bench_json_integer(json, "bytes", phase->bytes);

@@ -132,15 +132,15 @@ static int reduce_scatter_post(void *context, MPI_Request *requests)
 }
 
 static const struct bench_transfer_kind kinds[] = {
-    {"exchange", exchange_blocking, exchange_post},
-    {"ialltoall", alltoall_blocking, alltoall_post},
-    {"ialltoallv", alltoallv_blocking, alltoallv_post},
-    {"igatherv", gatherv_blocking, gatherv_post},
-    {"iscatterv", scatterv_blocking, scatterv_post},
-    {"iallgather", allgather_blocking, allgather_post},
-    {"iallreduce", allreduce_blocking, allreduce_post},
-    {"ireduce_scatter", reduce_scatter_blocking, reduce_scatter_post},
-    {"ibcast", bcast_blocking, bcast_post},
+    {.name = "exchange", .blocking = exchange_blocking, .post = exchange_post},
+    {.name = "ialltoall", .blocking = alltoall_blocking, .post = alltoall_post},
+    {.name = "ialltoallv", .blocking = alltoallv_blocking, .post = alltoallv_post},
+    {.name = "igatherv", .blocking = gatherv_blocking, .post = gatherv_post},
+    {.name = "iscatterv", .blocking = scatterv_blocking, .post = scatterv_post},
+    {.name = "iallgather", .blocking = allgather_blocking, .post = allgather_post},
+    {.name = "iallreduce", .blocking = allreduce_blocking, .post = allreduce_post},
+    {.name = "ireduce_scatter", .blocking = reduce_scatter_blocking, .post = reduce_scatter_post},
+    {.name = "ibcast", .blocking = bcast_blocking, .post = bcast_post},
     {0},
 };
 

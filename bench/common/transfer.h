@@ -15,12 +15,19 @@ struct bench_transfer {
     int ranks;
     int partner; /* of this rank in an exchange */
     int *counts, *offsets;
+    MPI_Request persistent[2]; /* of patterns that have them (pattern.h), likewise what follows */
+    MPI_Datatype columns;
+    MPI_Comm ring;
 };
 
 struct bench_transfer_kind {
     const char *name;
     void (*blocking)(void *transfer);
     int (*post)(void *transfer, MPI_Request *requests); /* returns how many requests it left */
+    /* Instead of MPI_Waitall, unless NULL. */
+    void (*complete)(void *transfer, MPI_Request *requests, int count);
+    void (*open)(void *transfer), (*close)(void *transfer); /* before the first and after the last; or NULL */
+    int slices; /* of the computation, MPI_Testall after each; 0: in one */
 };
 
 /* NULL for a name that is none of bench_transfer_names. */

@@ -9,6 +9,7 @@ import matrix
 import pytest
 import support
 from headway.bench import build as bench_build
+from headway.bench import cases
 from headway.mpi.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,3 +84,18 @@ def test_a_missing_library_is_named(
         "bench: rma_patterns is not built: no BLAS (-lthere_is_none); Debian: libblas-dev\n"
     )
     assert bench_build.build([], tmp_path) == 0, "the other programs build without it"
+
+
+@matrix.only(matrix.on("mpich5"), "no different for another MPI")
+def test_patterns_move_the_bytes_of_an_exchange(mpi: Mpi) -> None:
+    programs = ROOT / "build" / "bench"
+    assert bench_build.build([mpi], programs, ["phases"]) == 0
+    kinds = ("exchange", *cases.PATTERNS)
+    phases = ",".join(f"{kind}:64k:9:2" for kind in kinds)
+    argv = [programs / mpi.name / "phases", "--beside", "--phases", phases]
+    found = support.object_of(support.run_mpi(mpi, argv, ranks=2))
+    assert tuple(phase["kind"] for phase in found["phases"]) == kinds
+    digests = {phase["kind"]: phase["digest"] for phase in found["phases"]}
+    others = {digests.pop("columns"), digests.pop("neighbors")}
+    (same,) = set(digests.values())
+    assert len(others) == 2 and same not in others

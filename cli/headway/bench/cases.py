@@ -17,7 +17,7 @@ FRAMING = 1514 / 1448
 class Phase:
     """Windows of one transfer, in a run of `phases`. Without work a window waits at once."""
 
-    kind: str  #: as in bench/common/transfer.h
+    kind: str  #: as in bench/common/transfer.h and pattern.h
     bytes: int
     windows: int
     work: float = 0.0  #: as a multiple of the wire's time
@@ -80,6 +80,22 @@ COLLECTIVES = (
     "ibcast",
     "iallgather",
     "ialltoall",
+)
+
+
+#: as in bench/common/pattern.h
+PATTERNS = (
+    "late_receive",
+    "mprobe",
+    "late_send",
+    "parts",
+    "waitany",
+    "polled",
+    "persistent",
+    "columns",
+    "any_source",
+    "synchronous",
+    "neighbors",
 )
 
 

@@ -17,6 +17,7 @@ from headway.bench.cases import (
     NOTHING,
     PACKED_TYPES,
     PATTERN_PHASES,
+    PATTERNS,
     PREDICTED,
     REORDERED,
     SENT_TYPES,
@@ -118,6 +119,14 @@ _SUITES = (
         ),
         extra_modes=("keep",),
         launches=5,
+    ),
+    Suite(
+        "patterns",
+        "Every window of exchanges as programs write them, from the first one on",
+        tuple(from_first(name, MIB, 8, 40) for name in PATTERNS),
+        sockbufs=("default",),
+        has_peers=False,
+        launches=3,
     ),
     Suite(
         "phases",
