@@ -125,6 +125,7 @@ _SUITES = (
         "Every window of exchanges as programs write them, from the first one on",
         tuple(from_first(name, MIB, 8, 40) for name in PATTERNS),
         sockbufs=("default",),
+        extra_modes=("keep",),
         has_peers=False,
         launches=3,
     ),
