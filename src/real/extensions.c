@@ -74,3 +74,12 @@ const char *hw_real_extension_used(void)
     dl_iterate_phdr(look_at_object, &name);
     return name;
 }
+
+static int is_openshmem(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    return strncmp(basename(info->dlpi_name), "liboshmem.so", strlen("liboshmem.so")) == 0;
+}
+
+bool hw_real_has_openshmem(void) { return dl_iterate_phdr(is_openshmem, NULL) != 0; }

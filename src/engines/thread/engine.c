@@ -76,6 +76,10 @@ static void prepare(void)
 static void heed_extensions(int level)
 {
     static char reason[128];
+    /* At MPI_THREAD_MULTIPLE, too: it has locks of its own. */
+    if (!off_reason && hw_real_has_openshmem())
+        turn_off("the program uses OpenSHMEM, whose calls make progress of this MPI",
+                 "the progress thread stays off");
     const char *extension = off_reason || level == HW_THREAD_MULTIPLE ? NULL : hw_real_extension_used();
     if (extension == NULL)
         return;
