@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "engines/engine.h"
 #include "engines/thread/awaited.h"
 #include "engines/thread/burst.h"
 #include "engines/thread/look.h"
@@ -28,6 +29,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -360,23 +362,32 @@ static void begin_anew(void)
     hw_inside_enter(&hw_inside);
 }
 
+static void give_up(int error)
+{
+    static char reason[96];
+    snprintf(reason, sizeof reason, "the system makes no thread for progress: %s", strerror(error));
+    hw_log_warn("%s; going on without", reason);
+    hw_engines_retire(reason);
+}
+
 /* The thread is made when there is first something to do: a second thread costs every malloc of the process
  * its short cut for one, which a program that never needs us must not pay. Returns true if it runs. */
 static bool is_created(void)
 {
     if (__builtin_expect(hw_atomic_load_acquire(&life) != NOT_CREATED, 1))
         return hw_atomic_load_relaxed(&life) == RUNNING;
+    int error = 0;
     pthread_mutex_lock(&creation_lock);
     if (hw_atomic_load_seq_cst(&life) == NOT_CREATED) {
         /* The creator may have been bound to one core meanwhile. */
-        int error = hw_agent_create(&thread, run, STACK_BYTES, &allowed_cores);
-        if (error)
-            hw_log_warn("no progress thread: %s; going on without", strerror(error));
-        else
+        error = hw_agent_create(&thread, run, STACK_BYTES, &allowed_cores);
+        if (!error)
             hw_overlap_start(thread, &allowed_cores);
         hw_atomic_store_seq_cst(&life, error ? FAILED : RUNNING);
     }
     pthread_mutex_unlock(&creation_lock);
+    if (error)
+        give_up(error);
     return hw_atomic_load_seq_cst(&life) == RUNNING;
 }
 
@@ -555,7 +566,7 @@ void hw_thread_stop(void)
     hw_poll_close();
 }
 
-bool hw_thread_is_started(void) { return is_open; }
+bool hw_thread_is_started(void) { return is_open && hw_atomic_load_relaxed(&life) != FAILED; }
 
 void hw_thread_describe(struct hw_record_facts *facts)
 {
