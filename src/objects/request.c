@@ -306,10 +306,23 @@ enum hw_request_abandoning hw_request_abandon(MPI_Request *request)
     return HW_REQUEST_ABANDONED;
 }
 
+/* A handle that cannot be read is to end the program outside our lock: its handler of that signal may fork.
+ */
+static void touch(int count, const MPI_Request *requests)
+{
+    enum { PAGE_HANDLES = 4096 / sizeof *requests };
+    const volatile MPI_Request *handles = requests;
+    for (int i = 0; i < count; i += PAGE_HANDLES)
+        (void)handles[i];
+    if (count > 0)
+        (void)handles[count - 1];
+}
+
 int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
 {
     int started = 0;
     *bytes = 0;
+    touch(count, requests);
     pthread_mutex_lock(&table_lock);
     for (int i = 0; i < count; i++) {
         struct slot *slot = find(requests[i]);
@@ -369,6 +382,7 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
     taken->items = taken->inline_items;
     if (requests == NULL) /* the MPI says what it thinks of that */
         return false;
+    touch(count, requests);
     pthread_mutex_lock(&table_lock);
     for (int i = 0; i < count; i++) {
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
@@ -459,6 +473,7 @@ void hw_request_drop(int count, const MPI_Request *requests)
 {
     for (int i = 0; requests && i < count; i++) {
         struct owner owner = {0};
+        touch(1, &requests[i]);
         pthread_mutex_lock(&table_lock);
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
         if (slot && !is_held(slot)) {
@@ -493,6 +508,7 @@ bool hw_request_forget(int count, const MPI_Request *requests)
 {
     if (!hw_request_is_any_known() || requests == NULL)
         return false;
+    touch(count, requests);
     pthread_mutex_lock(&table_lock);
     bool is_any_attached = forget(count, requests);
     pthread_mutex_unlock(&table_lock);
