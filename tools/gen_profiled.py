@@ -58,14 +58,23 @@ def has_bytes(name: str, pair: tuple[str, str]) -> bool:
     return True
 
 
+def of_nobody(plain: set[str], count: str) -> str:
+    """The condition under which COUNT is of data that nobody sends or takes; empty: there is none.
+    In the root's group of an intercommunicator nobody's arguments count but the root's."""
+    peers = {"sendcount": ["dest"], "recvcount": ["source"], "origin_count": ["target_rank"]}
+    names = [name for name in peers.get(count, ["dest", "source"]) if name in plain]
+    names = ["root"] if "root" in plain else names
+    return " && ".join(f"{name} == HW_PROC_NULL" for name in names)
+
+
 def scalar_bytes(prototype: Prototype) -> str:
     """The bytes that a count and a datatype of the arguments tell; 0 where they do not."""
     plain = {p.name for p in prototype.parameters if "*" not in p.type and not p.array}
     for pair in PAIRS:
         if set(pair) <= plain and has_bytes(prototype.name, pair):
             factor = "(uint64_t)partitions * " if "partitions" in plain else ""
-            # In the root's group of an intercommunicator nobody's arguments count but the root's.
-            count = f"root == HW_PROC_NULL ? 0 : {pair[0]}" if "root" in plain else pair[0]
+            nobody = of_nobody(plain, pair[0])
+            count = f"{nobody} ? 0 : {pair[0]}" if nobody else pair[0]
             return f"{factor}hw_profiled_bytes({count}, {pair[1]})"
     return "0"
 

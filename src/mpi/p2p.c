@@ -108,7 +108,7 @@ int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
         return rc;
     rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                            recvtag, comm, request);
-    if (hw_engines_want(sendcount, sendtype))
+    if (rc == MPI_SUCCESS && hw_engines_want(sendcount, sendtype))
         return tracked(rc, sendcount, sendtype, HW_ANY_SOURCE, false, request);
     return tracked(rc, recvcount, recvtype, HW_ANY_SOURCE, false, request);
 }
@@ -125,10 +125,10 @@ int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int 
 }
 
 /* What follows the real call that makes a persistent operation. */
-static inline int defined(int rc, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+static inline int defined(int rc, MPI_Count count, MPI_Datatype datatype, int peer, MPI_Request *request)
 {
     if (rc == MPI_SUCCESS)
-        hw_persistent_posted(count, datatype, request);
+        hw_persistent_posted(count, datatype, peer, request);
     return rc;
 }
 
@@ -138,7 +138,7 @@ int hw_send_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     int rc = hw_ask_send_init(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return defined(hw_real_send_init(buf, count, datatype, dest, tag, comm, request), count, datatype,
+    return defined(hw_real_send_init(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    request);
 }
 
@@ -148,7 +148,7 @@ int hw_bsend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     int rc = hw_ask_bsend_init(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return defined(hw_real_bsend_init(buf, count, datatype, dest, tag, comm, request), count, datatype,
+    return defined(hw_real_bsend_init(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    request);
 }
 
@@ -158,7 +158,7 @@ int hw_ssend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     int rc = hw_ask_ssend_init(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return defined(hw_real_ssend_init(buf, count, datatype, dest, tag, comm, request), count, datatype,
+    return defined(hw_real_ssend_init(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    request);
 }
 
@@ -168,7 +168,7 @@ int hw_rsend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     int rc = hw_ask_rsend_init(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return defined(hw_real_rsend_init(buf, count, datatype, dest, tag, comm, request), count, datatype,
+    return defined(hw_real_rsend_init(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
                    request);
 }
 
@@ -179,5 +179,5 @@ int hw_recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     if (rc != HW_DECLINES)
         return rc;
     return defined(hw_real_recv_init(buf, count, datatype, source, tag, comm, request), count, datatype,
-                   request);
+                   source, request);
 }

@@ -4,13 +4,11 @@
 #include "hooks.h"
 #include "mpi/track.h"
 
-void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
+void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, int peer, MPI_Request *request)
 {
     uint64_t bytes;
-    if (!hw_track_wants(count, datatype, &bytes)) {
-        hw_request_leave_out(*request);
+    if (!hw_track_wants_p2p(count, datatype, peer, request, &bytes))
         return;
-    }
     HW_COUNT(tracked_persistent);
     hw_request_define(*request, HW_REQUEST_P2P, bytes);
 }

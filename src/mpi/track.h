@@ -83,17 +83,37 @@ static inline bool hw_track_is_callback(MPI_Op op)
     return hw_engine_is_on() && !hw_real_op_is_predefined(op);
 }
 
+/* Whether they may want it, before the MPI has accepted it: of datatypes whose size is known without a call.
+ */
+static inline bool hw_track_may_want(MPI_Count count, MPI_Datatype type)
+{
+    uint64_t size;
+    return (hw_real_type_is_basic(type, &size) || hw_real_type_is_kept(type, &size)) && count > 0 &&
+           (uint64_t)count * size >= hw_engines_min_bytes;
+}
+
 /* The value of `call`, which posts a message. The time in it is no computation, so engines are told while
  * they time calls. */
 #define HW_POSTING(count, type, call)                                                                        \
     ({                                                                                                       \
-        if (hw_inside_wants(HW_INSIDE_TIMES) && hw_engines_want(count, type))                                \
+        if (hw_inside_wants(HW_INSIDE_TIMES) && hw_track_may_want(count, type))                              \
             HW_ENGINES_TELL(posts);                                                                          \
         (call);                                                                                              \
     })
 
+/* In HW_BLOCKING: the value of `call`, which sends a message. */
+#define HW_SENDING(count, type, peer, call)                                                                  \
+    ({                                                                                                       \
+        __auto_type hw_sent = (call);                                                                        \
+        uint64_t hw_sent_bytes;                                                                              \
+        if (__builtin_expect(hw_began_ns != 0, 0) && hw_sent == MPI_SUCCESS && (peer) != HW_PROC_NULL &&     \
+            hw_track_wants(count, type, &hw_sent_bytes))                                                     \
+            HW_ENGINES_TELL(sent, hw_sent_bytes, hw_began_ns);                                               \
+        hw_sent;                                                                                             \
+    })
+
 /* After a persistent operation was made (persistent.c). */
-void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
+void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, int peer, MPI_Request *request);
 
 /* After a successful point-to-point post: whether it is followed, and its *bytes. Nothing travels to or from
  * MPI_PROC_NULL, where programs post at the edge of a grid as large as elsewhere. */

@@ -20,15 +20,21 @@ static void fail(void)
     report_class("Isend", MPI_Isend(&value, 1, MPI_DATATYPE_NULL, peer, 1, own, &request));
     report_class("Irecv", MPI_Irecv(&value, 1, MPI_DATATYPE_NULL, peer, 1, own, &request));
     report_class("Send_init", MPI_Send_init(&value, 1, MPI_DATATYPE_NULL, peer, 1, own, &request));
+#if MPI_VERSION >= 4
+    report_class("Isendrecv", MPI_Isendrecv(&value, 1, MPI_DATATYPE_NULL, peer, 1, &value, 1, MPI_INT, peer,
+                                            1, own, &request));
+#endif
     report_class("Ibcast", MPI_Ibcast(&value, 1, MPI_DATATYPE_NULL, 0, own, &request));
 }
 
+/* The same while something is outstanding, when the time of posts is taken. */
 static void exchange(void)
 {
     MPI_Request requests[2];
     int *sent = check_ints(LARGE_INTS), *received = check_ints(LARGE_INTS), peer = check_rank ^ 1;
     check_fill(sent, LARGE_INTS, (unsigned)check_rank);
     MPI_Irecv(received, LARGE_INTS, MPI_INT, peer, 2, own, &requests[0]);
+    fail();
     MPI_Isend(sent, LARGE_INTS, MPI_INT, peer, 2, own, &requests[1]);
     check_compute(COMPUTE_US);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
