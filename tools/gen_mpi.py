@@ -439,7 +439,8 @@ class Generator:
             )
             return f"{head}{body}    return rc;\n}}\n"
         asked = f"(rc = {ask}) != HW_DECLINES ? rc : {declined(name, function)}({arguments})"
-        call = f"HW_BLOCKING({asked})" if function.is_blocking else asked
+        call = f"HW_SENDING({function.sends}, {asked})" if function.sends else asked
+        call = f"HW_BLOCKING({call})" if function.is_blocking else call
         return head + "    int rc;\n" + wrap(f"    return {call};") + "\n}\n"
 
     def outermost_call(self, name: str, p: Prototype, function: Function) -> str:

@@ -212,6 +212,7 @@ class Function:
     sized: str = ""  # "count, datatype": the hook has nothing to do where they make a small message
     posted: str = ""  # arguments of the hook for class posted
     is_blocking: bool = False  # time in it is not computation
+    sends: str = ""  # and it sends one message: "count, datatype, dest"
     is_passing: bool = False  # the program comes to MPI with it
     is_owing: bool = False  # goes on without what its thread owes (progress/inside.h)
     before: str = ""  # a statement that comes first, also where MPI calls itself
@@ -278,7 +279,7 @@ def read_spec(path: Path) -> Spec:
         frequent=set(document.pop("frequent", {}).get("groups", [])),
     )
     blocks = document.pop("block", {})
-    blocking = document.pop("blocking", {}).get("functions", [])
+    blocking = document.pop("blocking", {})
     passing = document.pop("passing", {}).get("functions", [])
     owing = document.pop("owing", {}).get("functions", [])
     asked = document.pop("asked", {})
@@ -306,9 +307,11 @@ def read_spec(path: Path) -> Spec:
     return spec
 
 
-def mark_blocking(spec: Spec, names: list[str]) -> None:
-    for name in names:
+def mark_blocking(spec: Spec, table: dict[str, Any]) -> None:
+    sends = table.get("sends", {})
+    for name in table.get("functions", []):
         function = spec.find(name)
+        function.sends = sends.get(name, "")
         if function.kind not in ("pass", "world"):
             raise HeaderError(f"spec: {name} is blocking, which class {function.kind} is not asked")
         function.is_blocking = True

@@ -160,6 +160,10 @@ struct hw_engine {
      * the engine times calls (HW_INSIDE_TIMES). */
     void (*posts)(void);
 
+    /* The program has sent a message of so many bytes by a call that blocks and began then, inside the entry,
+     * before `blocked`; told because the engine times calls. */
+    void (*sent)(uint64_t bytes, uint64_t began_ns);
+
     /* An operation has been entered in the tracker (posted, or started). is_receive: it only takes what
      * others send. Any thread, inside a hook. An engine without it is told nothing down to `listen`, but of
      * doors, if it has `returned`. */

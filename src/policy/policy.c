@@ -23,7 +23,7 @@ enum {
     LEAST_PERIODS = 2,  /* with the thread and without, before they say anything */
     JUDGED_RUN = 2,     /* windows in a row that stop the thread */
     REVISED_RUN = 3,    /* and that start it again without a trial */
-    MOST_LOST = 2,      /* trials that cost rounds: so often the next one is four times as far away */
+    MOST_LOST = 2,      /* lost trials: so often the next one is four times as far away */
 };
 
 /* What the thread must cost, in percent of doing without it, to be stopped, and then to be started again.
@@ -54,11 +54,6 @@ enum { PROBE_PARTS = 10, MAX_PROBE_PARTS = 3 };
 /* In how many percent of the time windows that may be for others must follow one another to be worth more
  * cost here. */
 enum { PERIOD_PERCENT = 90 };
-
-/* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us, and is
- * more than posting takes; and as a part of the wait. */
-#define MIN_GAIN_NS UINT64_C(60000)
-enum { GAIN_PARTS = 16 };
 
 /* Where windows wait at once the thread is told of the next one nevertheless, if that is less than a
  * hundredth of it: the program may begin to compute at any time. */
@@ -391,9 +386,7 @@ enum hw_policy_way hw_policy_begin(struct hw_policy_class *class, const struct h
 /* True if the window had nothing to gain, and so says nothing about the thread. */
 static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window *window)
 {
-    uint64_t waited_ns = window->blocked_ns + window->elsewhere_ns;
-    uint64_t least_ns = MIN_GAIN_NS + waited_ns / GAIN_PARTS;
-    if (hw_policy_free_ns(window) >= least_ns) {
+    if (hw_policy_free_ns(window) >= hw_policy_least_free_ns(window)) {
         class->idle_run = 0;
         return false;
     }
@@ -537,6 +530,22 @@ static void take_sample(struct hw_policy_class *class, const struct hw_policy_wi
         class->off_window = class->window_count;
 }
 
+/* True if the structure of the window decided (late.h). */
+static bool decide_by_structure(struct hw_policy_class *class, const struct hw_policy_window *window)
+{
+    enum hw_policy_lateness lateness = hw_policy_late_heed(&class->late, window);
+    if (lateness == HW_POLICY_LATE_SAME)
+        return false;
+    class->stands_down = lateness == HW_POLICY_LATE_STOPS;
+    class->lost_run = class->stands_down ? MOST_LOST : 0;
+    class->control_run = 0;
+    if (class->stands_down)
+        schedule_trial(class, class->window_count);
+    else
+        schedule_control(class, class->window_count);
+    return true;
+}
+
 bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledger,
                    const struct hw_policy_window *window)
 {
@@ -553,6 +562,8 @@ bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledge
     class->opened_ns = window->is_for_others ? window->opened_ns : 0;
     class->was_on = window->was_on;
     bool stood_down = class->stands_down;
+    if (decide_by_structure(class, window))
+        return class->stands_down != stood_down;
     if (stood_down)
         decide_to_start(class);
     else

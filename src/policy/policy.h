@@ -43,6 +43,8 @@
 #ifndef HW_POLICY_POLICY_H
 #define HW_POLICY_POLICY_H
 
+#include "policy/late.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -105,6 +107,7 @@ struct hw_policy_class {
     uint32_t blind_until; /* the number of a window before which it does not watch again */
     uint32_t off_window;  /* number of the last one without the thread */
     uint32_t lost_run;    /* trials in a row that cost the partners rounds, up to a few */
+    struct hw_policy_late late;
     /* Kept here for the caller (overlap.c): bytes of all operations of the last window, and how much longer
      * or shorter the gap between two looks is than the transfer suggests. */
     uint64_t bytes;
@@ -141,15 +144,18 @@ uint64_t hw_policy_watch_ns(const struct hw_policy_class *class);
 /* One window as it went. Programs often call MPI_Allreduce or MPI_Recv before they complete what they posted:
  * then what is left of the transfer passes there, and so does what the thread saves. */
 struct hw_policy_window {
-    bool was_on;            /* the thread took part, if only in the end */
-    bool was_probe;         /* it came late, and took part in the end */
-    bool went_by_itself;    /* it watched only: bytes moved until the program waited */
-    bool is_for_others;     /* what it gains may be its partners': sends alone, or collectives */
-    bool has_wire;          /* bytes can be counted */
-    uint64_t natural_bytes; /* of a probe: that moved before the thread took part, or were on their way */
-    bool has_unsent;        /* and others were not */
-    uint64_t wire_bytes;    /* that the thread saw move in all */
-    uint64_t bytes;         /* of all operations */
+    bool was_on;             /* the thread took part, if only in the end */
+    bool was_probe;          /* it came late, and took part in the end */
+    bool went_by_itself;     /* it watched only: bytes moved until the program waited */
+    bool is_for_others;      /* what it gains may be its partners': sends alone, or collectives */
+    bool has_wire;           /* bytes can be counted */
+    uint64_t natural_bytes;  /* of a probe: that moved before the thread took part, or were on their way */
+    bool has_unsent;         /* and others were not */
+    uint64_t wire_bytes;     /* that the thread saw move in all */
+    uint64_t bytes;          /* of all operations */
+    uint64_t received_bytes; /* of these */
+    uint64_t sent_bytes;     /* by them and by calls that block */
+    uint64_t early_free_ns;  /* for how long the program was not in MPI before it sent the first of them */
     uint64_t opened_ns;
     uint64_t blocked_ns;   /* in completion */
     uint64_t elsewhere_ns; /* in blocking calls that complete none of the window's operations */
@@ -161,6 +167,15 @@ struct hw_policy_window {
     bool has_helped;       /* the next is known */
     uint64_t helped_ns;    /* what moved while the thread took part takes so long on the wire */
 };
+
+/* The least time between post and wait that is worth a wake-up, which costs the program 6 to 15 us, and is
+ * more than posting takes; and as a part of the wait. */
+#define HW_POLICY_MIN_GAIN_NS UINT64_C(60000)
+enum { HW_POLICY_GAIN_PARTS = 16 };
+static inline uint64_t hw_policy_least_free_ns(const struct hw_policy_window *window)
+{
+    return HW_POLICY_MIN_GAIN_NS + (window->blocked_ns + window->elsewhere_ns) / HW_POLICY_GAIN_PARTS;
+}
 
 /* For how long it was not in MPI. */
 static inline uint64_t hw_policy_free_ns(const struct hw_policy_window *window)

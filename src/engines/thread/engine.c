@@ -147,6 +147,7 @@ const struct hw_engine hw_engine_thread = {
     .stop = hw_thread_stop,
     .abandon = hw_thread_abandon,
     .posts = hw_thread_posts,
+    .sent = hw_overlap_sent,
     .posted = hw_thread_posted,
     .waits = hw_thread_waits,
     .returned = hw_thread_returned,

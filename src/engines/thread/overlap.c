@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/visibility.h"
+#include "engines/thread/gap.h"
 #include "policy/policy.h"
 #include "profile/record/counters.h"
 #include "progress/inside.h"
@@ -48,17 +49,6 @@ enum { UNQUEUED_PARTS = 2 };
  * progress. */
 #define SERIES_GAP_NS (300 * HW_NS_PER_US)
 
-/* In the bulk of a transfer a look should find about this much (sends and receives together): less and the
- * wake-ups cost more than they bring, more and small socket buffers run full or empty in between. But a
- * third of the transfer at most, or its end is not seen in time. */
-#define GAP_BYTES (400 * 1024)
-#define GAP_PARTS 3
-#define UNKNOWN_GAP_NS (600 * HW_NS_PER_US)
-#define MIN_GAP_NS (100 * HW_NS_PER_US)
-#define MAX_GAP_NS (1000 * HW_NS_PER_US)
-
-enum { MIN_GAP_PERCENT = 40, MAX_GAP_PERCENT = 170, GOOD_WINDOWS_PER_PERCENT = 32 };
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 HW_SPARSE static struct hw_policy_class classes[2][HW_REQUEST_KIND_COUNT][BYTES_CLASS_COUNT];
 static clockid_t thread_clock;
@@ -94,6 +84,9 @@ static struct {
     uint64_t patience_ns;                   /* in which something must move */
     uint64_t queued_bytes;                  /* when the thread looked first */
     uint64_t sent_bytes;                    /* of bytes, those that this process sends */
+    bool has_sent;                          /* or is about to; when it was for the first time: */
+    uint64_t early_free_ns;                 /* so much of the window had been spent outside MPI */
+    uint64_t blocking_bytes;                /* sent by calls that block */
     uint64_t looked_ns, seen_bytes;         /* the last look; 0: none */
     uint64_t first_seen_bytes;              /* the first one */
     uint64_t stretch_ns, stretch_bytes;     /* when the stretch under way began, at how much */
@@ -118,45 +111,6 @@ static struct hw_policy_class *class_of(enum hw_request_kind kind, uint64_t byte
 {
     int power = bytes ? 63 - __builtin_clzll(bytes) : 0;
     return &classes[is_receive][kind][power < BYTES_CLASS_COUNT ? power : BYTES_CLASS_COUNT - 1];
-}
-
-static uint64_t gap_for(const struct hw_policy_class *class)
-{
-    if (hw_options.gap_us >= 0)
-        return (uint64_t)hw_options.gap_us * HW_NS_PER_US;
-    uint64_t transfer_ns = hw_policy_transfer_ns(class);
-    if (transfer_ns == 0 || class->bytes == 0)
-        return UNKNOWN_GAP_NS;
-    uint64_t gap = transfer_ns / GAP_PARTS;
-    uint64_t fill_ns = transfer_ns * GAP_BYTES / class->bytes;
-    gap = fill_ns < gap ? fill_ns : gap;
-    gap = gap > MAX_GAP_NS ? MAX_GAP_NS : gap;
-    gap = gap * (class->gap_percent ? class->gap_percent : 100) / 100;
-    return gap < MIN_GAP_NS ? MIN_GAP_NS : gap;
-}
-
-/* Looks as seldom as the transport bears: longer gaps while the program need not wait, shorter ones as soon
- * as it must although the thread took part, and then for long not up to there again. */
-static void adapt_gap(struct hw_policy_class *class, const struct hw_policy_window *closed)
-{
-    uint64_t transfer_ns = hw_policy_transfer_ns(class);
-    if (!closed->was_on || transfer_ns == 0 || class->idle_run > 0)
-        return;
-    if (class->gap_percent == 0) {
-        class->gap_percent = 100;
-        class->gap_cap_percent = MAX_GAP_PERCENT;
-    }
-    if (closed->blocked_ns > transfer_ns / 6) {
-        class->gap_cap_percent =
-            class->gap_percent > MIN_GAP_PERCENT + 5 ? class->gap_percent - 5 : MIN_GAP_PERCENT;
-        class->gap_percent =
-            class->gap_cap_percent > MIN_GAP_PERCENT + 10 ? class->gap_cap_percent - 10 : MIN_GAP_PERCENT;
-    } else if (closed->blocked_ns + closed->elsewhere_ns < transfer_ns / 32) {
-        if (++class->good_count % GOOD_WINDOWS_PER_PERCENT == 0 && class->gap_cap_percent < MAX_GAP_PERCENT)
-            class->gap_cap_percent++;
-        if (class->gap_percent + 3 <= class->gap_cap_percent)
-            class->gap_percent += 3;
-    }
 }
 
 static void begin_probe(uint64_t patience_ns)
@@ -188,7 +142,8 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     window.is_interfered = is_paused || is_listened;
     window.opened_ns = now_ns;
     window.blocked_ns = window.elsewhere_ns = window.posting_ns = window.posts_since_ns = 0;
-    window.bytes = window.sent_bytes = 0;
+    window.bytes = window.sent_bytes = window.blocking_bytes = 0;
+    window.has_sent = false;
     window.has_wire = false;
     window.stretch_ns = window.best_ns = window.best_bytes = 0;
     window.looked_ns = window.first_moved_ns = window.last_moved_ns = 0;
@@ -196,7 +151,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     bool is_looked_at =
         window.class->window_count <= WIRE_WINDOWS || window.class->window_count % WIRE_WINDOWS == 0;
     hw_atomic_store_relaxed(&wants_wire, is_looked_at);
-    hw_atomic_store_relaxed(&gap_ns, gap_for(window.class));
+    hw_atomic_store_relaxed(&gap_ns, hw_gap_for(window.class));
     hw_atomic_store_relaxed(&has_rounds, false);
     hw_atomic_store_relaxed(&waits_at_once, window.class->idle_run == HW_POLICY_IDLE_RUN);
     window.has_gone = window.is_series_over = false;
@@ -281,7 +236,7 @@ static void learn(struct hw_policy_class *class, const struct hw_policy_window *
         HW_COUNT(stand_downs);
         hw_log_debug("progress brings nothing for operations of this size here; standing down");
     }
-    adapt_gap(class, closed);
+    hw_gap_adapt(class, closed);
 }
 
 /* How fast data move when nothing holds them up: in the fastest stretch of the window. */
@@ -321,6 +276,9 @@ static void close_window(uint64_t now_ns)
         .has_unsent = window.has_unsent,
         .wire_bytes = window.looked_ns ? window.seen_bytes - window.first_seen_bytes : 0,
         .bytes = window.bytes,
+        .received_bytes = window.bytes - window.sent_bytes,
+        .sent_bytes = window.sent_bytes + window.blocking_bytes,
+        .early_free_ns = window.has_sent ? window.early_free_ns : 0,
         .opened_ns = window.opened_ns,
         .blocked_ns = window.blocked_ns,
         .elsewhere_ns = window.elsewhere_ns,
@@ -349,6 +307,26 @@ void hw_overlap_posts(void)
 {
     pthread_mutex_lock(&lock);
     window.posts_since_ns = hw_clock_now_ns();
+    pthread_mutex_unlock(&lock);
+}
+
+static void note_send(uint64_t now_ns)
+{
+    if (window.has_sent)
+        return;
+    uint64_t inside_ns = window.blocked_ns + window.elsewhere_ns + window.posting_ns;
+    uint64_t since_ns = now_ns - window.opened_ns;
+    window.has_sent = true;
+    window.early_free_ns = since_ns > inside_ns ? since_ns - inside_ns : 0;
+}
+
+void hw_overlap_sent(uint64_t bytes, uint64_t began_ns)
+{
+    pthread_mutex_lock(&lock);
+    if (window.class && began_ns >= window.opened_ns) {
+        note_send(began_ns);
+        window.blocking_bytes += bytes;
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -385,6 +363,8 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
         open_window(kind, bytes, is_receive, now_ns);
     window.bytes += bytes;
     window.sent_bytes += is_receive ? 0 : bytes;
+    if (!is_receive)
+        note_send(now_ns);
     if (kind == HW_REQUEST_COLLECTIVE)
         hw_atomic_store_relaxed(&has_rounds, true);
     window.has_only_receives &= is_receive;

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Description: a class of receives whose process sends as much when it has computed, and then waits, stands
+ * down; one that computes beside its own transfer, or sends less, does not. */
+#include "policy/policy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { MS = 1000000, MIB = 1 << 20 };
+
+/* A program that receives, computes for EARLY_NS, sends so much, computes for LATE_NS, and waits. */
+struct program {
+    struct hw_policy_class class;
+    struct hw_policy_ledger ledger;
+    uint64_t now_ns, sent_bytes, early_ns, late_ns;
+    uint64_t on_wait_ns, off_wait_ns;
+    int on_count;
+};
+
+static struct program program_make(uint64_t sent_bytes, uint64_t early_ns, uint64_t late_ns)
+{
+    return (struct program){.now_ns = MS,
+                            .sent_bytes = sent_bytes,
+                            .early_ns = early_ns,
+                            .late_ns = late_ns,
+                            .on_wait_ns = 17 * MS,
+                            .off_wait_ns = 9 * MS};
+}
+
+static void window_run(struct program *program)
+{
+    enum hw_policy_way way = hw_policy_begin(&program->class, &program->ledger, program->now_ns);
+    bool was_on = way != HW_POLICY_WAY_OFF;
+    uint64_t wait_ns = was_on ? program->on_wait_ns : program->off_wait_ns;
+    const struct hw_policy_window window = {
+        .was_on = was_on,
+        .bytes = MIB,
+        .received_bytes = MIB,
+        .sent_bytes = program->sent_bytes,
+        .early_free_ns = program->early_ns,
+        .opened_ns = program->now_ns,
+        .elsewhere_ns = wait_ns,
+        .duration_ns = program->early_ns + program->late_ns + wait_ns,
+    };
+    program->on_count += was_on;
+    program->now_ns += window.duration_ns;
+    hw_policy_end(&program->class, &program->ledger, &window);
+}
+
+static void run(struct program *program, int count)
+{
+    for (int i = 0; i < count; i++)
+        window_run(program);
+}
+
+static void first_late_send_stops_it(void **state)
+{
+    (void)state;
+    struct program program = program_make(MIB, 9 * MS, 0);
+    run(&program, 100);
+    assert_true(program.class.stands_down);
+    assert_int_equal(program.on_count, 1);
+    run(&program, 900);
+    assert_in_range(program.on_count, 2, 4);
+}
+
+static void computation_after_the_send_is_worth_it(void **state)
+{
+    (void)state;
+    struct program program = program_make(MIB, 3 * MS, 6 * MS);
+    program.on_wait_ns = MS;
+    run(&program, 100);
+    assert_false(program.class.stands_down);
+}
+
+static void one_that_sends_little_gains_what_it_receives(void **state)
+{
+    (void)state;
+    struct program program = program_make(MIB / 8, 9 * MS, 0);
+    program.on_wait_ns = MS;
+    run(&program, 100);
+    assert_false(program.class.stands_down);
+}
+
+static void another_phase_starts_it_again(void **state)
+{
+    (void)state;
+    struct program program = program_make(MIB, 9 * MS, 0);
+    run(&program, 20);
+    assert_true(program.class.stands_down);
+    program.sent_bytes = 0;
+    program.on_wait_ns = MS;
+    run(&program, 4);
+    assert_false(program.class.stands_down);
+}
+
+/* A process that is kept from its core between its send and its wait seems to compute there. */
+static void single_windows_of_another_kind_change_nothing(void **state)
+{
+    (void)state;
+    struct program program = program_make(MIB, 9 * MS, 0);
+    run(&program, 8);
+    for (int i = 0; i < 20; i++) {
+        program.late_ns = 4 * MS;
+        run(&program, 1);
+        program.late_ns = 0;
+        run(&program, 3);
+    }
+    assert_int_equal(program.on_count, 1);
+}
+
+/* Windows of both kinds in turns, from calls with messages of one size. */
+static void both_kinds_in_turns_keep_it_on(void **state)
+{
+    (void)state;
+    struct program program = program_make(MIB, 9 * MS, 0);
+    program.on_wait_ns = MS;
+    for (int i = 0; i < 40; i++) {
+        program.sent_bytes = i % 2 ? 0 : MIB;
+        run(&program, 1);
+    }
+    assert_false(program.class.stands_down);
+    assert_in_range(program.on_count, 36, 40);
+}
+
+static void what_helps_others_is_found_by_trials(void **state)
+{
+    (void)state;
+    struct program program = program_make(MIB, 9 * MS, 0);
+    program.on_wait_ns = 2 * MS;
+    run(&program, 400);
+    assert_false(program.class.stands_down);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_late_send_stops_it),
+        cmocka_unit_test(computation_after_the_send_is_worth_it),
+        cmocka_unit_test(one_that_sends_little_gains_what_it_receives),
+        cmocka_unit_test(another_phase_starts_it_again),
+        cmocka_unit_test(single_windows_of_another_kind_change_nothing),
+        cmocka_unit_test(both_kinds_in_turns_keep_it_on),
+        cmocka_unit_test(what_helps_others_is_found_by_trials),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
