@@ -376,7 +376,7 @@ enum hw_policy_way hw_policy_begin(struct hw_policy_class *class, const struct h
         return !class->stands_down && hw_policy_transfer_ns(class) >= LEAST_READY_NS ? HW_POLICY_WAY_ON
                                                                                      : HW_POLICY_WAY_OFF;
     uint32_t number = class->window_count++;
-    if (number == 0)
+    if (class->next_control == 0)
         class->next_control = FIRST_CONTROL;
     return choose(class, ledger, number);
 }
@@ -488,11 +488,12 @@ static void decide_to_stop(struct hw_policy_class *class)
 }
 
 /* Whether to go on again: after a trial, or because windows without the thread have come to cost more than
- * those with it did. A trial that costs more is not run to its end. */
+ * those with it did. Where sends come late the partner bears what an early answer costs, so rounds tell. A
+ * trial that costs more is not run to its end. */
 static void decide_to_start(struct hw_policy_class *class)
 {
     uint64_t on = median(&class->on);
-    bool is_cheaper = is_less(on, START_PERCENT, median(&class->off)) &&
+    bool is_cheaper = !class->late.is_so && is_less(on, START_PERCENT, median(&class->off)) &&
                       is_less(on, START_PERCENT, least_of_last(&class->off, REVISED_RUN));
     if (class->on.count == 0)
         return;
@@ -530,10 +531,9 @@ static void take_sample(struct hw_policy_class *class, const struct hw_policy_wi
         class->off_window = class->window_count;
 }
 
-/* True if the structure of the window decided (late.h). */
-static bool decide_by_structure(struct hw_policy_class *class, const struct hw_policy_window *window)
+/* True if the structure of windows decides (late.h). */
+static bool decide_by_structure(struct hw_policy_class *class, enum hw_policy_lateness lateness)
 {
-    enum hw_policy_lateness lateness = hw_policy_late_heed(&class->late, window);
     if (lateness == HW_POLICY_LATE_SAME)
         return false;
     class->stands_down = lateness == HW_POLICY_LATE_STOPS;
@@ -558,11 +558,12 @@ bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledge
     class->is_slow = window->duration_ns > SLOW_WINDOW_NS;
     settle_accounts(class, ledger, window);
     take_sample(class, window);
-    class->is_for_others = window->is_for_others;
-    class->opened_ns = window->is_for_others ? window->opened_ns : 0;
+    enum hw_policy_lateness lateness = hw_policy_late_heed(&class->late, window);
+    class->is_for_others = window->is_for_others || class->late.is_so;
+    class->opened_ns = class->is_for_others ? window->opened_ns : 0;
     class->was_on = window->was_on;
     bool stood_down = class->stands_down;
-    if (decide_by_structure(class, window))
+    if (decide_by_structure(class, lateness))
         return class->stands_down != stood_down;
     if (stood_down)
         decide_to_start(class);

@@ -68,6 +68,18 @@ static void first_late_send_stops_it(void **state)
     assert_in_range(program.on_count, 2, 4);
 }
 
+/* Windows that wait at once are not counted, nor is the one after them. */
+static void so_does_the_first_after_others_that_wait_at_once(void **state)
+{
+    (void)state;
+    struct program program = program_make(MIB, 0, 0);
+    run(&program, 8);
+    program.early_ns = 9 * MS;
+    program.on_count = 0;
+    run(&program, 100);
+    assert_in_range(program.on_count, 0, 1);
+}
+
 static void computation_after_the_send_is_worth_it(void **state)
 {
     (void)state;
@@ -140,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_late_send_stops_it),
+        cmocka_unit_test(so_does_the_first_after_others_that_wait_at_once),
         cmocka_unit_test(computation_after_the_send_is_worth_it),
         cmocka_unit_test(one_that_sends_little_gains_what_it_receives),
         cmocka_unit_test(another_phase_starts_it_again),
