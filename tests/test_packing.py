@@ -97,3 +97,13 @@ def test_off_packs_nothing(mpi: Mpi, options: dict[str, str], tmp_path: Path) ->
     done = support.run_mpi(mpi, argv, ranks=1, options=options, records=tmp_path)
     assert done.status == 0, done.explain()
     assert done.total("packed_calls") == 0
+
+
+@matrix.only(matrix.on("mpich5"), "plain cannot begin again, or gives out other handles")
+def test_a_handle_of_an_earlier_life(mpi: Mpi, plain_run: support.PlainRuns) -> None:
+    argv = [build(mpi, "packing_again")]
+    plain = plain_run(mpi, argv, ranks=1)
+    done = support.run_mpi(mpi, argv, ranks=1, options=ON)
+    assert (plain.status, done.status) == (0, 0), done.explain()
+    assert done.lines == plain.lines, done.explain()
+    assert all(line.endswith("wrong 0") for line in done.lines), done.explain()

@@ -74,6 +74,7 @@ DIRECTED = [
     Program("callbacks"),
     Program("own_op", counters=("tracked_p2p", "tracked_collective", "doors", "polls")),
     Program("late_attributes"),
+    Program("freed_waiting"),
     Program("own_errors", counters=("tracked_p2p", "doors")),
     Program("cancel_beside", counters=("tracked_p2p", "doors", "looks")),
     Program("thread_local"),

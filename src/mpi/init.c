@@ -212,6 +212,8 @@ static void remove_user(bool is_world)
         user_count--;
         if (is_world || user_count == 0)
             stop_engines();
+        if (user_count == 0)
+            hw_plan_forget_all();
         if (is_world && user_count > 0) {
             start_engines(false);
             world_size = -1;

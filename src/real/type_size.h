@@ -58,6 +58,15 @@ static inline bool hw_real_type_is_kept(MPI_Datatype type, uint64_t *size)
     return *size >> HW_REAL_TYPE_SIZE_BITS == 0;
 }
 
+/* Of any handle, which the MPI need not have accepted: true if the size is known without a call. */
+static inline bool hw_real_type_is_known(MPI_Datatype type, uint64_t *size)
+{
+    return hw_real_type_is_basic(type, size) || hw_real_type_is_kept(type, size);
+}
+
+/* Before MPI ends: another one may use handles of datatypes that were never freed. */
+void hw_real_type_forget_all(void);
+
 /* Before MPI_Type_free of any handle, which the MPI may use again. */
 static inline void hw_real_type_forget(MPI_Datatype type)
 {
@@ -81,7 +90,7 @@ static inline uint64_t hw_real_type_size(MPI_Datatype type)
 static inline uint64_t hw_real_type_size_keep(MPI_Datatype type)
 {
     uint64_t size;
-    if (hw_real_type_is_basic(type, &size) || hw_real_type_is_kept(type, &size))
+    if (hw_real_type_is_known(type, &size))
         return size;
     size = hw_real_type_size(type);
     uint64_t key = hw_real_type_key(type);

@@ -94,12 +94,15 @@ static void track(const struct call *c)
 static __attribute__((noinline)) int call_first(const struct call *c)
 {
     const struct hw_pack_given *given = &c->given;
+    unsigned frees = hw_atomic_load_acquire(&hw_plan_frees);
     int rc = given->direction == HW_SHAPE_PACK
                  ? real_send(c, (const void *)given->memory, given->count, given->datatype)
                  : real_receive(c, (void *)given->memory, given->count, given->datatype, c->status);
     if (rc != MPI_SUCCESS)
         return rc;
     track(c);
+    if (hw_atomic_load_acquire(&hw_plan_frees) != frees)
+        return rc;
     if ((uint64_t)given->count * hw_real_type_size_keep(given->datatype) >= HW_PACK_BYTES_MIN)
         hw_pack_message_accepted(given);
     return rc;
@@ -361,6 +364,7 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     struct hw_pack_message *packed = out && out->is_packed ? out : NULL;
     struct hw_pack_message *to_unpack = in && in->is_packed ? in : NULL;
     MPI_Status own = {0};
+    unsigned frees = hw_atomic_load_acquire(&hw_plan_frees);
     if (in && status == HW_STATUS_IGNORE)
         status = &own;
     if (packed)
@@ -378,7 +382,7 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         hw_pack_message_learn(one, status, rc);
         hw_pack_message_free(one);
     }
-    if (rc == MPI_SUCCESS) {
+    if (rc == MPI_SUCCESS && hw_atomic_load_acquire(&hw_plan_frees) == frees) {
         accept_half(&sent, dest);
         accept_half(&received, source);
     }

@@ -14,6 +14,7 @@ enum { PLAN_BYTES_MIN = 64 * 1024, SPAN_SHARE = 8, SPARSE_MAX = 4, PLAN_BYTES_MO
 
 HW_SPARSE struct hw_plan_slot hw_plan_slots[HW_PLAN_TABLE + HW_PLAN_REACH];
 atomic_uint hw_plan_count;
+atomic_uint hw_plan_frees;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* who writes the table has it */
 
@@ -56,6 +57,16 @@ void hw_plan_drop(MPI_Datatype datatype)
     pthread_mutex_unlock(&lock);
     if (plan)
         hw_plan_release(plan);
+}
+
+void hw_plan_forget_all(void)
+{
+    hw_real_type_forget_all();
+    for (int i = 0; i < HW_PLAN_TABLE + HW_PLAN_REACH; i++) {
+        uintptr_t handle = hw_atomic_load_relaxed(&hw_plan_slots[i].handle);
+        if (handle != 0)
+            hw_plan_drop((MPI_Datatype)handle);
+    }
 }
 
 void hw_plan_release(struct hw_plan *plan)

@@ -87,12 +87,20 @@ struct hw_plan *hw_plan_note(MPI_Datatype datatype);
 bool hw_plan_make(struct hw_plan *plan, MPI_Datatype datatype, const char **reason);
 void hw_plan_decide(struct hw_plan *plan, bool is_usable);
 
+/* How often the program has freed a datatype. A call that waits may end when its datatype has been freed by
+ * another thread (MPI-4.1 section 5.1.9): only if this is what it was before, its handle is good. */
+extern HW_HIDDEN atomic_uint hw_plan_frees;
+
+/* Before MPI ends: ends all entries. */
+void hw_plan_forget_all(void);
+
 /* Before MPI_Type_free; `datatype` may be anything that a program passes there. */
 void hw_plan_drop(MPI_Datatype datatype);
 static inline void hw_plan_forget(const MPI_Datatype *datatype)
 {
     if (datatype == NULL)
         return;
+    hw_atomic_add_release(&hw_plan_frees, 1);
     hw_real_type_forget(*datatype);
     if (hw_atomic_load_relaxed(&hw_plan_count) > 0)
         hw_plan_drop(*datatype);
