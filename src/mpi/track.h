@@ -83,20 +83,21 @@ static inline bool hw_track_is_callback(MPI_Op op)
     return hw_engine_is_on() && !hw_real_op_is_predefined(op);
 }
 
-/* Whether they may want it, before the MPI has accepted it: of datatypes whose size is known without a call.
- */
-static inline bool hw_track_may_want(MPI_Count count, MPI_Datatype type)
+/* The same as far as is known without a call: of a datatype that the MPI may not have accepted, or that
+ * another thread may have freed. */
+static inline bool hw_track_may_want(MPI_Count count, MPI_Datatype type, uint64_t *bytes)
 {
     uint64_t size;
-    return (hw_real_type_is_basic(type, &size) || hw_real_type_is_kept(type, &size)) && count > 0 &&
-           (uint64_t)count * size >= hw_engines_min_bytes;
+    *bytes = count > 0 && hw_real_type_is_known(type, &size) ? (uint64_t)count * size : 0;
+    return *bytes >= hw_engines_min_bytes;
 }
 
 /* The value of `call`, which posts a message. The time in it is no computation, so engines are told while
  * they time calls. */
 #define HW_POSTING(count, type, call)                                                                        \
     ({                                                                                                       \
-        if (hw_inside_wants(HW_INSIDE_TIMES) && hw_track_may_want(count, type))                              \
+        uint64_t hw_post_bytes;                                                                              \
+        if (hw_inside_wants(HW_INSIDE_TIMES) && hw_track_may_want(count, type, &hw_post_bytes))              \
             HW_ENGINES_TELL(posts);                                                                          \
         (call);                                                                                              \
     })
@@ -107,7 +108,7 @@ static inline bool hw_track_may_want(MPI_Count count, MPI_Datatype type)
         __auto_type hw_sent = (call);                                                                        \
         uint64_t hw_sent_bytes;                                                                              \
         if (__builtin_expect(hw_began_ns != 0, 0) && hw_sent == MPI_SUCCESS && (peer) != HW_PROC_NULL &&     \
-            hw_track_wants(count, type, &hw_sent_bytes))                                                     \
+            hw_track_may_want(count, type, &hw_sent_bytes))                                                  \
             HW_ENGINES_TELL(sent, hw_sent_bytes, hw_began_ns);                                               \
         hw_sent;                                                                                             \
     })

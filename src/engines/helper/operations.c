@@ -3,6 +3,7 @@
 
 #include "engines/helper/rings.h"
 #include "real/real.h"
+#include "real/type_size.h"
 
 /* After the call: what it has sent may be there when the target looks. */
 static int issued(int rc, MPI_Count count, MPI_Datatype type, int target, MPI_Win win)
@@ -63,10 +64,13 @@ static int compare_and_swap(const void *origin_addr, const void *compare_addr, v
     return issued(rc, 1, datatype, target_rank, win);
 }
 
-/* With a request the hook makes the call, and tells of it. */
+/* With a request the hook makes the call, and tells of it before: the MPI has not accepted the datatype yet.
+ */
 static int request(int target_rank, MPI_Count count, MPI_Datatype datatype, MPI_Win win)
 {
-    hw_helper_rings_issued(win, target_rank, hw_engines_bytes(count, datatype));
+    uint64_t size;
+    bool is_known = count > 0 && hw_real_type_is_known(datatype, &size);
+    hw_helper_rings_issued(win, target_rank, is_known ? (uint64_t)count * size : 0);
     return HW_DECLINES;
 }
 
