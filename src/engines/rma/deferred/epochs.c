@@ -88,9 +88,11 @@ static int lock(int lock_type, int rank, int assertion, MPI_Win win)
     struct hw_rma_window *window = hw_rma_find(win);
     if (window == NULL || !hw_rma_is_target(window, rank))
         return HW_DECLINES;
-    hw_rma_late_settle_fence(window);
     if (hw_rma_is_late(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
+    /* Two that are not granted yet would be had in any order: programs that lock in one order would lock
+     * one another out. */
+    hw_rma_late_settle_everything();
     if (lock_type != MPI_LOCK_EXCLUSIVE || (assertion & MPI_MODE_NOCHECK) || rank == window->rank ||
         !may_defer(window) || !hw_rma_late_reserve(window))
         return HW_DECLINES;
@@ -114,9 +116,8 @@ static int unlock(int rank, MPI_Win win)
 static int lock_all(int assertion, MPI_Win win)
 {
     (void)assertion;
-    struct hw_rma_window *window = hw_rma_find(win);
-    if (window)
-        hw_rma_late_settle_fence(window);
+    if (hw_rma_find(win))
+        hw_rma_late_settle_everything();
     return HW_DECLINES;
 }
 

@@ -255,6 +255,7 @@ static void choose_users(struct hw_rma_window *window, const struct hw_rma_plan 
     window->owns_users =
         (window->epoch_types & (HW_RMA_EPOCH_FENCE | HW_RMA_EPOCH_PSCW)) || window->is_multithreaded;
     window->users = HW_COMM_NULL;
+    hw_rma_plan_count_own_comms(window->owns_users);
 }
 
 /* What of a window needs memory and nobody else, and room for what is told of it. */
@@ -416,35 +417,6 @@ static bool is_plausible(MPI_Aint size, MPI_Aint disp_unit)
     return size >= 0 && disp_unit > 0 && disp_unit == (int)disp_unit;
 }
 
-/* Of the memory of this process, if it is of the arena. */
-static void find_place(struct hw_rma_plan *plan)
-{
-    struct hw_arena_range range = hw_arena_range();
-    size_t size = (size_t)plan->own.size, before = (size_t)((uintptr_t)plan->base - (uintptr_t)range.base);
-    plan->own.range_bytes = (int64_t)range.bytes;
-    if (size == 0)
-        plan->own.place = plan->own.place_in_range = 0;
-    else if (plan->base)
-        plan->own.place = hw_arena_find(plan->base, size);
-    if (size > 0 && plan->own.place >= 0 && before < range.bytes)
-        plan->own.place_in_range = (int64_t)before;
-}
-
-/* For MPI_Win_allocate; where a member gets none all ask the MPI, whose error the program may know how to
- * handle. Parts of MPI_Win_allocate_shared lie one behind the other, whatever the hint alloc_shared_noncontig
- * says: only the MPI's are so. */
-static void take_memory(struct hw_rma_plan *plan)
-{
-    if (plan->flavor == MPI_WIN_FLAVOR_SHARED || !hw_rma_plan_may_be_in_pieces())
-        return;
-    size_t size = (size_t)plan->own.size;
-    if (size > 0)
-        plan->base = plan->taken = hw_arena_take_zeroed(size, HW_RMA_ALIGNMENT);
-    if (size > 0 && plan->taken == NULL)
-        plan->own.consent = HW_RMA_NO_MEMORY;
-    find_place(plan);
-}
-
 enum hw_status hw_rma_window_allocate(int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                       MPI_Comm comm, void *baseptr, MPI_Win *win, int *rc)
 {
@@ -456,7 +428,7 @@ enum hw_status hw_rma_window_allocate(int flavor, MPI_Aint size, MPI_Aint disp_u
     plan.own.disp_unit = disp_unit;
     enum hw_status status = hw_rma_plan_judge(&plan);
     if (status == HW_OK)
-        take_memory(&plan);
+        hw_rma_plan_take_memory(&plan, info);
     status = make(&plan, status, info, win, rc);
     if (plan.taken)
         hw_arena_give(plan.taken);
@@ -478,7 +450,7 @@ enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_uni
         return HW_DECLINED;
     plan.own.size = size;
     plan.own.disp_unit = disp_unit;
-    find_place(&plan);
+    hw_rma_plan_find_place(&plan);
     if (!hw_arena_is_open)
         plan.own.consent = HW_RMA_NO_ARENA;
     else if (plan.own.place < 0)
@@ -503,6 +475,7 @@ enum hw_status hw_rma_window_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Wi
 
 static void end_window(struct hw_rma_window *window)
 {
+    hw_rma_plan_count_own_comms(-(int)window->owns_users);
     if (window->owns_users)
         hw_bottom.Comm_free(&window->users);
     else if (window->users != HW_COMM_NULL)

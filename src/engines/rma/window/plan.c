@@ -4,8 +4,10 @@
 #include "base/atomic.h"
 #include "base/options.h"
 #include "engines/rma/window/common.h"
+#include "engines/rma/window/protocol.h"
 #include "engines/rma/window/wish.h"
 #include "profile/record.h"
+#include "real/alignment.h"
 #include "real/constants.h"
 #include "real/detect.h"
 #include "real/quirks.h"
@@ -13,12 +15,18 @@
 #include "world/world.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* More pieces in one process would come near the mappings that the kernel allows it (65530): in a ghost, or
  * where the shadow window is the common one in its user processes. */
 enum { PIECES_MAX = 16384, TRANSLATED_AT_ONCE = 64 };
 
+/* MPICH and Intel MPI have 2048 communicators and windows in all. A window with a communicator of its own
+ * takes two of them, where without ghosts it would take one. */
+enum { OWN_COMMS_MAX = 512 };
+
 static atomic_int live_in_pieces; /* windows of this process */
+static atomic_int live_own_comms; /* likewise */
 static atomic_int live_declined;  /* likewise; ghosts are no members of them */
 
 void hw_rma_plan_end(struct hw_rma_plan *plan)
@@ -125,6 +133,8 @@ bool hw_rma_plan_may_be_in_pieces(void)
 
 void hw_rma_plan_count_in_pieces(int change) { hw_atomic_add_relaxed(&live_in_pieces, change); }
 
+void hw_rma_plan_count_own_comms(int change) { hw_atomic_add_relaxed(&live_own_comms, change); }
+
 void hw_rma_count_declined(int change) { hw_atomic_add_relaxed(&live_declined, change); }
 
 static bool has_wish_off(const struct hw_rma_plan *plan)
@@ -147,6 +157,8 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
                             "MPI_Alloc_mem gives here is the MPI's own (doc/guide/ghosts.md says why)",
         [HW_RMA_TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
         [HW_RMA_BESIDE] = HW_REAL_CONFUSED_WINDOW,
+        [HW_RMA_ALIGNED] = "a window whose memory is to be aligned to more than a page",
+        [HW_RMA_CROWDED] = "a window beside so many others with a communicator of their own",
     };
     bool has_range = false;
     plan->is_in_pieces = plan->may_use_owner = plan->changes_at_barriers = !plan->is_dynamic;
@@ -187,8 +199,39 @@ enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan)
     if (plan->own.consent == HW_RMA_WILLING && hw_atomic_load_relaxed(&live_declined) > 0 &&
         !hw_rma_common_is_there() && hw_real_confuses_windows() && !plan->is_one_node)
         plan->own.consent = HW_RMA_BESIDE;
+    if (plan->own.consent == HW_RMA_WILLING && hw_atomic_load_relaxed(&live_own_comms) >= OWN_COMMS_MAX)
+        plan->own.consent = HW_RMA_CROWDED;
     if (hw_bottom.Allgather(&plan->own, sizeof plan->own, HW_BYTE, plan->offers, sizeof plan->own, HW_BYTE,
                             plan->comm) != MPI_SUCCESS)
         return HW_MPI;
     return judge_offers(plan);
+}
+
+void hw_rma_plan_find_place(struct hw_rma_plan *plan)
+{
+    struct hw_arena_range range = hw_arena_range();
+    size_t size = (size_t)plan->own.size, before = (size_t)((uintptr_t)plan->base - (uintptr_t)range.base);
+    plan->own.range_bytes = (int64_t)range.bytes;
+    if (size == 0)
+        plan->own.place = plan->own.place_in_range = 0;
+    else if (plan->base)
+        plan->own.place = hw_arena_find(plan->base, size);
+    if (size > 0 && plan->own.place >= 0 && before < range.bytes)
+        plan->own.place_in_range = (int64_t)before;
+}
+
+void hw_rma_plan_take_memory(struct hw_rma_plan *plan, MPI_Info info)
+{
+    if (plan->flavor == MPI_WIN_FLAVOR_SHARED || !hw_rma_plan_may_be_in_pieces())
+        return;
+    size_t size = (size_t)plan->own.size;
+    if (hw_real_alignment_asked(info) > (size_t)sysconf(_SC_PAGESIZE)) {
+        plan->own.consent = HW_RMA_ALIGNED; /* the arena's is not */
+        return;
+    }
+    if (size > 0)
+        plan->base = plan->taken = hw_arena_take_zeroed(size, HW_RMA_ALIGNMENT);
+    if (size > 0 && plan->taken == NULL)
+        plan->own.consent = HW_RMA_NO_MEMORY;
+    hw_rma_plan_find_place(plan);
 }

@@ -19,7 +19,9 @@ enum hw_rma_consent {
     HW_RMA_UNREACHABLE,
     HW_RMA_NO_ARENA,
     HW_RMA_TOO_MANY,
-    HW_RMA_BESIDE
+    HW_RMA_BESIDE,
+    HW_RMA_CROWDED,
+    HW_RMA_ALIGNED
 };
 
 /* What each process tells the others about its part. */
@@ -79,6 +81,17 @@ bool hw_rma_plan_all_have_memory(const struct hw_rma_plan *plan, bool has_own);
 void hw_rma_count_declined(int change);
 
 void hw_rma_plan_end(struct hw_rma_plan *plan);
+
+/* Of the memory of this process, if it is of the arena. */
+void hw_rma_plan_find_place(struct hw_rma_plan *plan);
+
+/* For MPI_Win_allocate; where a member gets none all ask the MPI, whose error the program may know how to
+ * handle. Parts of MPI_Win_allocate_shared lie one behind the other, whatever the hint alloc_shared_noncontig
+ * says: only the MPI's are so. */
+void hw_rma_plan_take_memory(struct hw_rma_plan *plan, MPI_Info info);
+
+/* That there is one more (1) or less (-1) window of this process with a communicator of its own. */
+void hw_rma_plan_count_own_comms(int change);
 
 /* Whether one more window of this process can be in pieces, and that there is one more (1) or less (-1). */
 bool hw_rma_plan_may_be_in_pieces(void);
