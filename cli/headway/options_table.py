@@ -133,7 +133,8 @@ OPTIONS: tuple[Option, ...] = (
         help=(
             "Smaller messages are sent at once by MPI and need no progress; they cost nothing. "
             "auto: the rendezvous threshold of the MPI and transport in use, and not below 128 "
-            "KiB; 192 KiB with Open MPI's put protocol over TCP."
+            "KiB; 192 KiB with Open MPI's put protocol over TCP. From 64 KiB on where several are "
+            "under way at once."
         ),
     ),
     Option(

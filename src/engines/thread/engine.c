@@ -95,15 +95,16 @@ static void joined(int level, bool is_session)
 
 static enum hw_status start(bool has_world, uint64_t *least_bytes)
 {
-    min_bytes = (uint64_t)hw_options.eager_limit;
-    if (min_bytes == 0)
+    *least_bytes = min_bytes = (uint64_t)hw_options.eager_limit;
+    if (min_bytes == 0) {
         min_bytes = hw_policy_min_bytes(hw_real_eager_limit(), hw_real_directions_alternate());
+        *least_bytes = hw_policy_min_bytes_of_several(hw_real_eager_limit());
+    }
     if (HW_REAL_ASKING_RAISES && !has_world && !off_reason) {
         stand_back("a program with sessions only cannot be progressed on this MPI");
         hw_log_info("%s; the progress thread stays off", off_reason); /* it is none of the user's making */
     }
-    *least_bytes = min_bytes;
-    return off_reason ? HW_DECLINED : hw_thread_start(has_world);
+    return off_reason ? HW_DECLINED : hw_thread_start(has_world, min_bytes);
 }
 
 /* Whether the thread may ask for the program's own requests: what that may raise, and where

@@ -54,7 +54,7 @@ HW_SPARSE static struct hw_policy_class classes[2][HW_REQUEST_KIND_COUNT][BYTES_
 static clockid_t thread_clock;
 static struct hw_policy_ledger ledger; /* under lock */
 static bool has_own_core;              /* the thread has a core that the program's thread does not use */
-static atomic_bool is_on;
+static atomic_bool is_open, is_on;
 static atomic_uint_fast64_t gap_ns;
 static atomic_bool has_rounds, waits_at_once;
 static atomic_bool wants_wire, is_first_look;
@@ -163,6 +163,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     if (!window.is_on)
         HW_COUNT(overlap_windows_off);
     hw_atomic_store_relaxed(&is_on, window.is_on);
+    hw_atomic_store_relaxed(&is_open, true);
     hw_inside_want(HW_INSIDE_TIMES, true);
 }
 
@@ -298,6 +299,7 @@ static void close_window(uint64_t now_ns)
         log_window(window.class, &closed);
     window.class->bytes = window.bytes;
     window.class = NULL;
+    hw_atomic_store_relaxed(&is_open, false);
     hw_atomic_store_relaxed(&watch_ns, 0);
     hw_atomic_store_relaxed(&is_on, false);
     hw_inside_want(HW_INSIDE_TIMES, false);
@@ -554,5 +556,7 @@ bool hw_overlap_has_rounds(void) { return hw_atomic_load_relaxed(&has_rounds); }
 uint64_t hw_overlap_last_post_ns(void) { return hw_atomic_load_relaxed(&last_post_ns); }
 
 bool hw_overlap_waits_at_once(void) { return hw_atomic_load_relaxed(&waits_at_once); }
+
+bool hw_overlap_is_open(void) { return hw_atomic_load_relaxed(&is_open); }
 
 bool hw_overlap_is_on(void) { return hw_atomic_load_relaxed(&is_on); }

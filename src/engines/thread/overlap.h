@@ -27,6 +27,9 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
 /* The program has sent so much by a call that blocks. hw_overlap_blocked() of that call follows. */
 void hw_overlap_sent(uint64_t bytes, uint64_t began_ns);
 
+/* A window is open. */
+bool hw_overlap_is_open(void);
+
 /* Time the program's thread spent waking the progress thread in this window. */
 void hw_overlap_add_wake(uint64_t wake_ns);
 

@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum hw_status hw_thread_start(bool has_world);
+/* min_bytes: of a message that is worth following alone (src/policy/outset.h); hw_thread_posted is told of
+ * smaller ones, too. */
+enum hw_status hw_thread_start(bool has_world, uint64_t min_bytes);
 void hw_thread_stop(void);
 void hw_thread_abandon(void);
 void hw_thread_posts(void);
