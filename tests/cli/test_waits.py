@@ -261,6 +261,43 @@ def test_nobody_late_is_no_line() -> None:
     assert not [line for line in causes.lines(run, 9) if "MPI_Recv" in line]
 
 
+def late_each_time(after_ms: float = 1.0) -> list[Seen]:
+    """Rank 1 of another node waits 30 ms for 1 MiB each time: 20 ms until rank 0 sends, and 10 ms
+    for the wire, which as it sees them took 30 ms. So long before, it computed."""
+    zero, one = Seen(0), Seen(1, host="two")
+    for turn in range(10):
+        at = 1000 + 31 * turn
+        zero.outside(at - 10 + after_ms, at + 20, "Send give")
+        zero.awaits(at + 20, at + 29, "Send give", to=1)
+        one.outside(at - after_ms, at, "Wait take")
+        one.awaits(at, at + 30, "Wait take", **{"from": 0})
+    looked = {"sampled": 10, "sampled_blocked_ns": 300 * MS, "moved_waiting": 10 << 20}
+    one.profile["sites"][one.site("Wait take") - 1] |= {**looked, "size_class": 21}
+    one.profile["wire_bytes_per_s"] = (10 << 20) / 0.3
+    return [zero, one]
+
+
+def test_rate_of_the_wire_is_not_that_of_late_senders() -> None:
+    """Clocks of machines that never met are known to a millisecond: 11 ms for 1 MiB."""
+    run = run_of(*late_each_time())
+    assert run.seen_rate == pytest.approx((10 << 20) / 0.3)
+    assert run.wire_rate == pytest.approx((10 << 20) / 0.11, rel=0.01)
+    reasons = reasons_of(run, "Wait")
+    assert reasons.late_name == "late sender"
+    assert reasons.late == pytest.approx(0.19, rel=0.01)
+    assert reasons.bandwidth == pytest.approx(0.11, rel=0.01)
+
+
+def test_rate_of_the_wire_where_it_may_have_been_posted() -> None:
+    """A partner that computes with a message pending may be at the next one when it sends."""
+    zero, one = late_each_time()
+    give = zero.profile["sites"][zero.site("Send give") - 1]
+    give |= {"completed": 10, "computed_ns": 250 * MS}
+    run = run_of(zero, one)
+    assert run.wire_rate == pytest.approx(run.seen_rate)
+    assert reasons_of(run, "Wait").late == pytest.approx(0.0, abs=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_damaged_moments_are_no_surprise(seed: int) -> None:
     source = random.Random(seed)

@@ -23,6 +23,8 @@ class Came:
     partner: int
     computing: bool  #: it had computed, and had not waited, before it came
     then: Spot  #: the call it came with
+    is_awaited: bool = False  #: that call was what the wait was for, no other of its calls
+    give_or_take: float = 0.0  #: of all this, as clocks are known
 
 
 @dataclass
@@ -33,6 +35,9 @@ class Found:
     whole: float = 0.0
     late: float = 0.0
     unready: float = 0.0
+    awaited: float = 0.0  #: of `late`, until the very call that was waited for
+    give_or_take: float = 0.0  #: of `late`, as clocks are known
+    partners: int = 0  #: of one wait, at most
     #: of `late`, by who came last, and the call before which that one computed; NOWHERE: it waited
     whom: dict[tuple[int, Spot], float] = field(default_factory=lambda: defaultdict(float))
 
@@ -49,6 +54,8 @@ class Found:
         self.whole += length * NS * weight
         self.late += late * NS * weight
         self.unready += min(came.unready, length - late) * NS * weight
+        self.awaited += late * NS * weight if came.is_awaited else 0.0
+        self.give_or_take += came.give_or_take * NS * weight
         if late > 0:
             by = came.partner, came.then if came.computing else NOWHERE
             self.whom[by] += late * NS * weight
@@ -58,6 +65,9 @@ class Found:
         self.whole += other.whole
         self.late += other.late
         self.unready += other.unready
+        self.awaited += other.awaited
+        self.give_or_take += other.give_or_take
+        self.partners = max(self.partners, other.partners)
         for by, seconds in other.whom.items():
             self.whom[by] += seconds
 

@@ -184,6 +184,7 @@ class Meanwhile:
             return
         last, weight = max(known, key=lambda pair: pair[0].late + pair[0].unready)
         found.looks += 1
+        found.partners = max(found.partners, len(partners))
         found.add(last, wait.span.length, weight)
 
     def came(self, rank: int, wait: Awaited, partner: int, way: str) -> tuple[Came, float] | None:
@@ -235,7 +236,15 @@ class Meanwhile:
         unready = sum(
             one.span.within(Span(until, reach.end)).length for one in ends if not is_post(one)
         )
-        return Came(max(until - reach.begin, 0.0), unready, partner, computing, then)
+        return Came(
+            max(until - reach.begin, 0.0),
+            unready,
+            partner,
+            computing,
+            then,
+            made is not None,
+            compared.give_or_take,
+        )
 
     @staticmethod
     def awaited_calls(rank: int, exchange: Exchange, theirs: Sample, way: str) -> set[Spot]:

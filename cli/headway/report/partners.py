@@ -10,6 +10,7 @@ time that was computed, need not have been; the rest is the copying itself.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,6 +24,10 @@ from headway.report.spots import Spot
 
 #: of 64 KiB on, as the library looks at the wire: below, a wait is more than its bytes
 LEAST_SIZE_CLASS = 17
+#: so many single waits tell how fast bytes moved once partners had come
+LEAST_LOOKS = 4
+#: ... for no less than this part of the waits
+LEAST_MOVING = 0.05
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,50 @@ class Partners:
         for site in self.run.sites:
             found.setdefault(Spot(str(site.place), site.function), []).append(site)
         return found
+
+    @cached_property
+    def told_rate(self) -> float:
+        """Bytes a second one way: what moved in waits for one partner each, over the time from when
+        it came. The rate that ranks see is of whole waits, too slow where each of them was for
+        somebody late. 0: nothing is known."""
+        doors: dict[tuple[int, Spot], list[table.Site]] = defaultdict(list)
+        for site in self.run.sites:
+            if site.is_door:
+                for rank, one in site.ranks.items():
+                    doors[rank, site.spot].append(one)
+        return max((self.rate_after(*door, ones) for door, ones in doors.items()), default=0.0)
+
+    def rate_after(self, rank: int, spot: Spot, ones: list[table.Site]) -> float:
+        """The same of one door of a rank. Of the lateness counts what is beyond doubt: until the
+        awaited call itself, as far as clocks tell, and longer than the partner computes with such a
+        call pending, which may then have been the one before. Of bytes that went the other way
+        count those that moved at the same time: which did not is an estimate."""
+        blocked = sum(one.sampled_blocked_ns for one in ones) * NS
+        moved = sum(one.moved_waiting - one.moved_alone - one.moved_in_steps for one in ones)
+        seen = self.meanwhile.all.get((rank, spot)) if moved > 0 and blocked else None
+        if seen is None or seen.looks < LEAST_LOOKS or seen.partners != 1:
+            return 0.0
+        pending = self.pending_towards(rank, spot) * seen.looks
+        late = seen.awaited - seen.give_or_take - pending
+        if late <= 0.0:
+            return 0.0
+        return moved / (blocked * max(1.0 - late / seen.whole, LEAST_MOVING))
+
+    def pending_towards(self, rank: int, spot: Spot) -> float:
+        """What a partner computes while what it posted for such a wait is pending; a mean, s."""
+        samples = self.meanwhile.samples
+        return max(
+            (
+                self.pending_of(partner, theirs)
+                for wait in self.causes.ranks[rank].exchanges.values()
+                if wait.spot == spot
+                for partner, way in self.meanwhile.partners_of(rank, wait)
+                if partner in samples
+                for theirs in self.meanwhile.awaited_calls(rank, wait, samples[partner], way)
+                if not theirs.is_door
+            ),
+            default=0.0,
+        )
 
     def check(self, reasons: Reasons, rank: int, site: Site) -> Reasons:
         """The same with no more for late partners than what these did longer, wait by wait. In the

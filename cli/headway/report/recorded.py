@@ -203,12 +203,12 @@ class Recorded:
                 site = Site(places.of(one), name, one.size_class)
                 site = merged.setdefault(site.key, site)
                 if record.schema < USABLE_SCHEMA:
-                    one = upgrade(one, self.wire_rate)
+                    one = upgrade(one, self.seen_rate)
                 site.ranks[rank] = add(site.ranks.get(rank), one)
         return sorted(merged.values(), key=lambda s: -s.seconds)
 
     @cached_property
-    def wire_rate(self) -> float:
+    def seen_rate(self) -> float:
         """Bytes a second one way: the most any rank saw while it waited."""
         return max((profile_of(r).wire_bytes_per_s for r in self.records), default=0.0)
 

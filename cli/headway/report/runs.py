@@ -115,6 +115,11 @@ class Run(Recorded):
         return self.partners.meanwhile.all.get((rank, spot))
 
     @cached_property
+    def wire_rate(self) -> float:
+        """Bytes a second one way, as any rank saw it or as partners' records tell."""
+        return max(self.seen_rate, self.partners.told_rate) if self.seen_rate else 0.0
+
+    @cached_property
     def blocking(self) -> Blocking:
         return Blocking(self, self.partners)
 
@@ -126,10 +131,8 @@ class Run(Recorded):
         """Why one rank waited there, imbalance not told from what was late."""
         if not site.is_door:
             return self.blocking.reasons_at(site, rank)
-        found = reasons_of(one, self.wire_rate)
-        if found.unknown:
-            found = self.partners.explain(found, rank, site, one)
-        return self.partners.check(found, rank, site)
+        found = self.partners.check(reasons_of(one, self.wire_rate), rank, site)
+        return self.partners.explain(found, rank, site, one) if found.unknown else found
 
     @cached_property
     def imbalance(self) -> Imbalance | None:
