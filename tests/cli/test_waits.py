@@ -118,6 +118,7 @@ def test_next_message_is_not_the_one_waited_for() -> None:
         took = 1010 if rank else 1020
         one.awaits(1006, took, "Waitall halo", both_ns=4 * MS, **{"from": 1 - rank})
         one.outside(took, took + 5, "Isend halo")
+        one.profile["sites"][one.site("Waitall halo") - 1]["size_class"] = 21
     found = found_at(run_of(*ranks), 0, "Waitall")
     assert found and found.looks == 1 and found.late == found.unready == 0
 
@@ -259,6 +260,36 @@ def test_nobody_late_is_no_line() -> None:
     found = found_at(run, 0, "Recv")
     assert found and found.late_share < 0.1
     assert not [line for line in causes.lines(run, 9) if "MPI_Recv" in line]
+
+
+def producing(size_class: int, call: str) -> list[Seen]:
+    """Rank 1 computes 20 ms before it sends, each time. What it sent before it completes while rank
+    0 waits for the next: in MPI_Wait, 5 ms later, or as its MPI_Send returns, 1 ms later."""
+    zero, one = Seen(0), Seen(1)
+    after = 5 if call == "Isend" else 1
+    one.gives(f"{call} give", [], to=0)
+    for turn in range(10):
+        at = 1000 + (20 + after) * turn
+        one.outside(at, at + 20, f"{call} give")
+        if call == "Isend":
+            one.gives("Wait give", [], to=0)
+            one.outside(at + 20, at + 20 + after, "Wait give")
+        else:
+            one.awaits(at + 20, at + 20 + after, "Send give", to=0)
+        begin = at - after + 0.1 if turn else at
+        zero.awaits(begin, at + 20.1, "Recv take", **{"from": 1})
+    zero.profile["sites"][zero.site("Recv take") - 1]["size_class"] = size_class
+    return [zero, one]
+
+
+@pytest.mark.parametrize("call", ["Isend", "Send"])
+@pytest.mark.parametrize("size_class", [11, 21])
+def test_message_before_is_not_the_one_waited_for(size_class: int, call: str) -> None:
+    """That it is complete ends no wait for the next."""
+    found = found_at(run_of(*producing(size_class, call)), 0, "Recv")
+    assert found and found.late_share > 0.95
+    # Of large ones that may be on their way, with the first wait alone beyond doubt.
+    assert found.looks == (1 if size_class == 21 else 10)
 
 
 def late_each_time(after_ms: float = 1.0) -> list[Seen]:

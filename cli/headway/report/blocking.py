@@ -14,7 +14,7 @@ from collections import defaultdict
 from headway.records import NS
 from headway.report.causes import POSTS, Exchange, Rank
 from headway.report.partners import Partners
-from headway.report.recorded import Reasons, Recorded, Site
+from headway.report.recorded import LEAST_SIZE_CLASS, Reasons, Recorded, Site
 from headway.report.spots import Spot
 
 TAKES = re.compile(r"(Recv|Mrecv|M?[Pp]robe)$")
@@ -35,8 +35,6 @@ LATE_NAMES = (
     (GIVES, "late receiver"),
     (BOTH, "late sender"),
 )
-#: of 64 KiB on data move only while both are in MPI, unless the network moves them
-LEAST_SIZE_CLASS = 17
 
 
 def late_name(function: str) -> str:
@@ -131,6 +129,7 @@ class Blocking:
                 return Reasons(transfer=seconds, told=seconds)
             return Reasons(late=late, unknown=seconds - late, told=late)
         late = seconds * found.late_share
+        # Large ones move only while both are in MPI, unless the network moves them.
         is_large = site.size_class >= LEAST_SIZE_CLASS and not TOGETHER.match(site.function)
         unready = seconds * found.unready_share if is_large else 0.0
         return Reasons(

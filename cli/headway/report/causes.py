@@ -68,6 +68,7 @@ class Exchange:
     members: tuple[int, ...] = ()
     group: tuple[str, int, str] | None = None  #: of a communicator: name, size, ranks
     tags: set[int | None] = field(default_factory=set)
+    size_class: int = 0  #: of the largest
     wait_s: float = 0.0
     shared_s: float = 0.0  #: time in which this partner was one of several
     times: float = 0.0  #: it waited
@@ -86,6 +87,7 @@ class Exchange:
 
     def add(self, other: Exchange) -> None:
         self.tags |= other.tags
+        self.size_class = max(self.size_class, other.size_class)
         for name in (*SECONDS, *COUNTS):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -153,6 +155,7 @@ class Rank:
             one.id: Spot(str(run.places.of(one)), one.function.removesuffix("_c"))
             for one in sites_of(record)
         }
+        self.sizes = {one.id: one.size_class for one in sites_of(record)}
         groups = [(one.name, one.size, one.ranks) for one in profile.communicators]
         self.gaps: dict[Gap, float] = defaultdict(float)
         self.exchanges: dict[Key, Exchange] = {}
@@ -183,6 +186,7 @@ class Rank:
         read = {one.id: (one, self.exchange(one, spots, groups)) for one in profile.exchanges}
         keys = {ident: exchange.key for ident, (_, exchange) in read.items()}
         for one, exchange in read.values():
+            exchange.size_class = self.sizes.get(index_of(one.site), 0)
             merged = self.exchanges.setdefault(exchange.key, exchange)
             if merged is not exchange:
                 merged.add(exchange)

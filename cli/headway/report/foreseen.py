@@ -20,8 +20,8 @@ from headway import options, records, thresholds
 from headway.options_table import OPTIONS
 from headway.report.moments import Moments, Span
 from headway.report.one_sided import AS_GOOD, WORTH, OneSided
-from headway.report.partners import LEAST_SIZE_CLASS
 from headway.report.phases import Phase, phases_of
+from headway.report.recorded import LEAST_SIZE_CLASS
 from headway.report.runs import Run
 
 HEADINGS = ("rank", "in MPI", "over the run", "computed while waited for")

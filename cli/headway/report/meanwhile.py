@@ -10,7 +10,8 @@ partner had posted its part before and computes on, what is missing is progress.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import math
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from headway.record.table import Record
 from headway.report.causes import Exchange, Key, Rank
 from headway.report.found import Came, Found
 from headway.report.moments import MOST_ROWS, Compared, Moments, Outside, Span, compare
-from headway.report.recorded import Recorded, functions_of, moments_of
+from headway.report.recorded import LEAST_SIZE_CLASS, Recorded, functions_of, moments_of
 from headway.report.spots import DOORS, NOWHERE, Spot
 
 #: clocks that are known no better than this part of a wait do not tell what came first
@@ -39,6 +40,14 @@ class Awaited:
 
     span: Span
     exchange: Exchange
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a rank gave or took was complete at a moment, and had been posted; None: not known."""
+
+    at: float
+    posted: float | None
 
 
 class Sample:
@@ -89,16 +98,51 @@ class Sample:
             return exchange.partner != rank
         return exchange.group is not None and rank not in exchange.members
 
-    def done_with(self, span: Span, awaited: set[Spot], ends: Sequence[Outside]) -> float:
-        """The first moment of a span after which this rank has nothing to do with the wait: it
-        leaves, or enters having posted before, a call that completes what was awaited."""
-        moments = [one.span.end for one in self.ending_in(span) if one.exchange.spot in awaited]
-        moments += [
-            one.span.end
+    def done_with(self, span: Span, awaited: set[Spot], ends: Sequence[Outside]) -> list[Done]:
+        """When in a span this rank leaves, or enters having posted before, a call that completes
+        what was awaited, in their order: then it has nothing to do with the wait any more."""
+        done = [
+            Done(one.span.end, self.posted_before(one, awaited))
+            for one in self.ending_in(span)
+            if one.exchange.spot in awaited
+        ]
+        done += [
+            Done(one.span.end, self.last_post(one.span.end, awaited))
             for one in ends
             if one.then.startswith(DOORS) and self.spot_after(one) in awaited
         ]
-        return min(moments, default=span.end)
+        return sorted(done, key=lambda one: one.at)
+
+    def posted_before(self, one: Awaited, awaited: set[Spot]) -> float | None:
+        """When it was posted what a call completed: by the call itself, or before."""
+        if one.exchange.spot.is_door:
+            return self.last_post(one.span.begin, awaited)
+        return one.span.begin
+
+    def last_post(self, moment: float, awaited: set[Spot]) -> float | None:
+        """The last time before a moment that one of these calls posted something; None: since a
+        door was last entered there was none after a time outside MPI."""
+        ends = self.moments.ends
+        for one in reversed(self.moments.outside[: bisect_left(ends, moment)]):
+            if is_post(one) and self.spot_after(one) in awaited:
+                return one.span.end
+            if one.then.startswith(DOORS):
+                return None
+        return None
+
+    def completed_before(self, wait: Awaited) -> float | None:
+        """When this rank last waited for the same before."""
+        each = self.by_exchange.get(wait.exchange.key, [])
+        at = bisect_right(each, wait.span.begin)
+        return each[at - 1] if at else None
+
+    @cached_property
+    def by_exchange(self) -> dict[Key, list[float]]:
+        """The ends of waits."""
+        found: dict[Key, list[float]] = defaultdict(list)
+        for one in self.awaited:
+            found[one.exchange.key].append(one.span.end)
+        return found
 
 
 class Meanwhile:
@@ -201,27 +245,31 @@ class Meanwhile:
             return None
         reach = wait.span.moved(-compared.shift)
         seen = sum(part.length for part in theirs.moments.kept(reach)) / wait.span.length
-        came = self.arrival(rank, wait.exchange, theirs, partner, way, reach, compared)
-        if not seen or (seen < WHOLE and not came.late):
+        came = self.arrival(rank, wait, theirs, partner, way, compared)
+        if came is None or not seen or (seen < WHOLE and not came.late):
             return None
         return came, min(seen, 1.0)
 
     def arrival(
         self,
         rank: int,
-        exchange: Exchange,
+        wait: Awaited,
         theirs: Sample,
         partner: int,
         way: str,
-        reach: Span,
         compared: Compared,
-    ) -> Came:
-        """`reach` is the wait on the partner's clock."""
+    ) -> Came | None:
+        """None: of the messages of two waits it is not known which is whose."""
+        reach = wait.span.moved(-compared.shift)  # on the partner's clock
         reach = Span(reach.begin, reach.end + compared.give_or_take)
         ends = theirs.moments.outside_in(reach)
-        awaited = self.awaited_calls(rank, exchange, theirs, way)
+        awaited = self.awaited_calls(rank, wait.exchange, theirs, way)
         if way:
-            reach = Span(reach.begin, theirs.done_with(reach, awaited, ends))
+            done = theirs.done_with(reach, awaited, ends)
+            until = self.done_at(rank, wait, done, last_of(ends, theirs, awaited), compared)
+            if until is None:
+                return None
+            reach = Span(reach.begin, min(until, reach.end))
             ends = [one for one in ends if one.span.end <= reach.end]
         made = next(
             (one for one in ends if is_post(one) and theirs.spot_after(one) in awaited), None
@@ -246,6 +294,23 @@ class Meanwhile:
             compared.give_or_take,
         )
 
+    def done_at(
+        self, rank: int, wait: Awaited, done: Sequence[Done], posted: float, compared: Compared
+    ) -> float | None:
+        """The moment from which the partner has nothing to do with a wait, on its clock. If it
+        posts another such message after one was complete and before the wait is over, that may be
+        the one waited for. It is where the message is small: it would have come with the first. A
+        large one may still be on its way. None: that is not known, for what was complete had been
+        posted before the wait for the one before was over."""
+        is_small = wait.exchange.size_class < LEAST_SIZE_CLASS
+        completed = self.samples[rank].completed_before(wait)
+        before = completed - compared.shift - compared.give_or_take if completed else -math.inf
+        first = next((one for one in done if not is_small or one.at >= posted), None)
+        if first is None:
+            return math.inf
+        is_old = first.at < posted and first.posted is not None and first.posted < before
+        return None if is_old else first.at
+
     @staticmethod
     def awaited_calls(rank: int, exchange: Exchange, theirs: Sample, way: str) -> set[Spot]:
         """Calls of the partner that such a wait is for."""
@@ -253,6 +318,12 @@ class Meanwhile:
             return {exchange.spot}
         other = theirs.towards.get(("to" if way == "from" else "from", rank), set())
         return {*other, exchange.spot} if exchange.spot.is_rooted else other
+
+
+def last_of(ends: Sequence[Outside], theirs: Sample, awaited: set[Spot]) -> float:
+    """When one of these calls last posted something."""
+    posts = (one.span.end for one in ends if is_post(one) and theirs.spot_after(one) in awaited)
+    return max(posts, default=-math.inf)
 
 
 def is_post(one: Outside) -> bool:

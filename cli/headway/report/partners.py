@@ -19,11 +19,16 @@ from headway.records import NS, figure
 from headway.report.causes import Causes, Exchange
 from headway.report.found import Found
 from headway.report.meanwhile import Meanwhile
-from headway.report.recorded import Reasons, Recorded, Site, profile_of, waited_ns
+from headway.report.recorded import (
+    LEAST_SIZE_CLASS,
+    Reasons,
+    Recorded,
+    Site,
+    profile_of,
+    waited_ns,
+)
 from headway.report.spots import Spot
 
-#: of 64 KiB on, as the library looks at the wire: below, a wait is more than its bytes
-LEAST_SIZE_CLASS = 17
 #: so many single waits tell how fast bytes moved once partners had come
 LEAST_LOOKS = 4
 #: ... for no less than this part of the waits

@@ -21,6 +21,9 @@ from headway.report.spots import Spot
 USABLE_SCHEMA = 3
 
 
+#: sites of 64 KiB on, as the library looks at the wire: below, a wait is more than its bytes
+LEAST_SIZE_CLASS = 17
+
 #: older ones: of the bytes a door completed, this part must have been seen on the wire
 SEEN_SHARE = 0.25
 
