@@ -140,6 +140,54 @@ def test_who_wait_for_one_another() -> None:
     assert "computing" not in causes.sentence(of(run, "Recv"))
 
 
+def test_waits_for_the_rank_itself_are_not_its_partners_lateness() -> None:
+    """A receiver that comes late keeps its sender waiting, and waits for the bytes itself."""
+    zero, one = Recorded(0, 2), Recorded(1, 2)
+    zero.wait("Send big", 1.5, before=[{"exchange": 20, "ns": int(1.5 * S)}], to=1)
+    late = one.gap("Recv big", "Recv big", 1.2)
+    one.wait("Recv big", 0.4, before=[late], **{"from": 0})
+    run = run_of(zero, one)
+    root = of(run, "Send").root
+    assert root and root.rank == 1
+    cause = of(run, "Recv")
+    assert [step.rank for step in cause.steps] == [0] and not cause.root
+    assert "does not account" in causes.sentence(cause)
+    assert run.partners.causes.account(1, 0, run.partners.causes.ranks[1].by_id[20]).seconds == 0
+
+
+def test_circles_name_nobody() -> None:
+    """Rank 0 waits for 1, 1 waited for 2, and 2 for 0, which computed."""
+    found = [Recorded(rank) for rank in range(3)]
+    for rank, one in enumerate(found):
+        wait = one.wait("Recv ring", 1.0, **{"from": (rank + 1) % 3})
+        before = [wait] if rank else [one.gap("Barrier a", "Send ring", 1.5)]
+        one.gives("Send ring", before, to=(rank - 1) % 3)
+    cause = next(iter(Causes(run_of(*found)).longest()))
+    assert cause.rank == 0 and [step.rank for step in cause.steps] == [1, 2]
+    assert not cause.root and causes.sentence(cause).endswith("; they waited for one another.")
+
+
+def test_message_that_was_probed_has_come() -> None:
+    """What its sender was late by was waited in the probe."""
+    zero, one = Recorded(0, 2), Recorded(1, 2)
+    one.gives("Send big", [one.gap("Send big", "Send big", 1.0)], to=0)
+    zero.wait("Probe any", 1.0, **{"from": 1})
+    zero.wait("Recv big", 0.4, **{"from": 1})
+    run = run_of(zero, one)
+    root = of(run, "Probe").root
+    assert root and root.rank == 1
+    assert not of(run, "Recv").root
+
+
+def test_places_of_which_little_is_known_are_not_named() -> None:
+    zero, one = Recorded(0, 2), Recorded(1, 2)
+    zero.wait("Recv end", 1.0, **{"from": 1})
+    little = one.gap("Barrier a", "Send b", 0.001)
+    one.gives("Send b", [little], before_gap_ns=S, to=0)
+    said = causes.sentence(of(run_of(zero, one), "Recv"))
+    assert said.endswith("for rank 1, which was computing.")
+
+
 def test_last_in_a_collective_waits_least() -> None:
     found = [Recorded(rank) for rank in range(3)]
     for rank, one in enumerate(found):

@@ -329,6 +329,20 @@ def test_rate_of_the_wire_where_it_may_have_been_posted() -> None:
     assert reasons_of(run, "Wait").late == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.parametrize(("late_ms", "said"), [(0, ""), (3, ": 0.03 s of that.")])
+def test_sums_are_asked_what_single_waits_show(late_ms: int, said: str) -> None:
+    """Rank 1 computes 8 of 10 ms longer by the sums, of which rank 0 saw 3 or none."""
+    zero, one = Seen(0), Seen(1)
+    for turn in range(10):
+        at = 1000 + 20 * turn
+        one.outside(at - 8 + late_ms, at + late_ms, "Send give")
+        one.awaits(at + late_ms, at + 10, "Send give", to=0)
+        zero.awaits(at, at + 10, "Recv take", **{"from": 1})
+    one.gives("Send give", [one.gap("Barrier a", "Send give", 0.08)], to=0)
+    lines = [line for line in causes.lines(run_of(zero, one), 9) if "MPI_Recv" in line]
+    assert "".join(lines).endswith(said) and bool(lines) == bool(said)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_damaged_moments_are_no_surprise(seed: int) -> None:
     source = random.Random(seed)

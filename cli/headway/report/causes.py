@@ -36,6 +36,7 @@ MOST_STEPS = 16
 #: collectives that end when the last rank has come: who came last waits least
 UNTIL_LAST = ("Barrier", "All", "Reduce_scatter", "Iall", "Ibarrier", "Ireduce_scatter")
 POSTS = ("I", "Start")
+PROBES = ("Probe", "Mprobe")
 
 
 #: where a rank computed: from leaving one call to entering another
@@ -90,6 +91,11 @@ class Exchange:
         self.size_class = max(self.size_class, other.size_class)
         for name in (*SECONDS, *COUNTS):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def waited_but_for(self, rank: int) -> float:
+        """Of what it waited before, what was not for that rank."""
+        own = sum(seconds for key, seconds in self.waits.items() if key[2] == rank)
+        return max(self.waited_s - own, 0.0)
 
     def may_match(self, other: Exchange) -> bool:
         """Whether messages of the two may be the same; a tag that is not known may be any."""
@@ -301,19 +307,21 @@ class Causes:
         for spot, (seconds, rank, exchange) in waits.items():
             steps, why_not = self.follow(rank, exchange)
             cause = Cause(rank, spot, seconds, len(count[spot]), tuple(steps), why_not)
-            told = self.wait_by_wait(cause) if cause.root is None else cause
+            told = self.wait_by_wait(cause)
             causes += [told] if told is not None else []
         return sorted(causes, key=lambda one: -one.seconds)
 
     def wait_by_wait(self, cause: Cause) -> Cause | None:
-        """What sums do not show of ranks that are late in turns, single waits may. None: they show
-        that nobody was late."""
+        """What sums do not show of ranks that are late in turns, single waits may. They also show
+        where a rank that computed longer had sent before that. None: nobody was late."""
         found = self.run.single_waits(cause.rank, cause.spot)
         if found is None:
             return cause
         if found.late_share < NOBODY:
             return None
-        if found.late_share >= ENOUGH:
+        if found.late_share >= ENOUGH and cause.root and cause.root.seconds:
+            return cause
+        if found.late_share >= ENOUGH or cause.root:
             return replace(cause, told=found.words(cause.seconds))
         late = f"{cause.seconds * found.late_share:.2f} s late in all"
         who = f"rank {cause.steps[0].rank}" if cause.steps else "others"
@@ -336,8 +344,10 @@ class Causes:
                     "what it did before does not account for that: the messages themselves, or "
                     "what the records do not hold"
                 )
+            if partner in seen and steps:
+                return steps, "they waited for one another"
             if account.computed_s >= account.waited_s:
-                steps.append(self.computing(partner, awaited.how, done))
+                steps.append(self.computing(partner, awaited.how, done, account.computed_s))
                 return steps, ""
             longest = self.longest_before(partner, done)
             if longest is None:
@@ -454,15 +464,19 @@ class Causes:
             own = ours.with_partner(exchange.way, partner, exchange)
             if exchange.spot.is_rooted:
                 own = [one for one in own if one.spot == exchange.spot]
+        # What was waited in a probe for the same messages is not waited once more.
+        probed_s = 0.0 if is_probe(exchange) else sum(one.wait_s for one in own if is_probe(one))
         if any(one.lost > UNKNOWN_SHARE * one.looks for one in (*theirs, *own)):
             return Account(0.0, 0.0, is_known=False)
         return Account(
-            max(sum(o.computed_s for o in theirs) - sum(o.computed_s for o in own), 0.0),
-            max(sum(o.waited_s for o in theirs) - sum(o.waited_s for o in own), 0.0),
+            max(sum(o.computed_s for o in theirs) - sum(o.computed_s for o in own) - probed_s, 0.0),
+            # Where it waited for this rank, this rank was late.
+            max(sum(o.waited_but_for(rank) for o in theirs) - sum(o.waited_s for o in own), 0.0),
         )
 
-    def computing(self, rank: int, how: str, done: Iterable[Exchange]) -> Step:
-        """Where it computed longer than the other ranks."""
+    def computing(self, rank: int, how: str, done: Iterable[Exchange], late_s: float) -> Step:
+        """Where it computed longer than the other ranks; nowhere, if what is known of that is no
+        part of what it was late by."""
         gaps = {gap for one in done for gap in one.gaps}
         others = [record for other, record in self.ranks.items() if other != rank]
 
@@ -474,7 +488,13 @@ class Causes:
             return Step(rank, how, gap=(NOWHERE, NOWHERE))
         longest = max(gaps, key=more)
         seconds = self.ranks[rank].gaps.get(longest, 0.0)
+        if seconds < NOBODY * late_s:
+            return Step(rank, how, gap=(NOWHERE, NOWHERE))
         return Step(rank, how, gap=longest, seconds=seconds, more_s=max(more(longest), 0.0))
+
+
+def is_probe(exchange: Exchange) -> bool:
+    return exchange.spot.function in PROBES
 
 
 def between(gap: Gap) -> str:
