@@ -117,7 +117,15 @@ def test_hardly_waited(tmp_path: Path) -> None:
     one["profile"]["sites"].append(site("Send", 9, calls=9, call_ns=800 * MS))
     sentence = told(loaded(tmp_path / "b", one))[0]
     assert sentence.endswith(
-        "MPI took 45 % of the run in short calls, most in MPI_Send (app+0x1009)."
+        "Other calls of MPI took 45 % of the run, most in MPI_Send (app+0x1009)."
+    )
+    one["profile"]["sites"] += [
+        site("File_sync", 10, calls=2, call_ns=1000 * MS),
+        site("File_write_at", 11, calls=2, call_ns=600 * MS),
+    ]
+    sentence = told(loaded(tmp_path / "c", one))[0]
+    assert sentence.endswith(
+        "Access to files took 80 % of the run, most in MPI_File_sync (app+0x100a)."
     )
 
 

@@ -13,6 +13,7 @@ import support
 from conftest import build
 from headway.mpi.mpis import Mpi
 from headway.report import page, runs, text
+from headway.report.headline import told
 from headway.report.recorded import Reasons, Site
 from headway.report.runs import Run
 from test_causes import Recorded, S, run_of
@@ -94,6 +95,25 @@ def test_partner_that_has_posted_and_computes_on() -> None:
     one.gives("Waitall halo", [one.gap("Barrier a", "Irecv halo", 0.9)], **{"from": 0})
     found = of(run_of(zero, one), 0)
     assert found.late == pytest.approx(0.8) and found.no_progress == 0
+
+
+def test_waits_for_files_are_for_nobody() -> None:
+    """A wait of 1 s for nobody that is known is for files, if their requests account for it."""
+    one = made(0, 0.9, size=1)
+    one.wait("Waitall halo", 1.0, unknown_ns=S)
+    one.wait("File_sync end", 0.5, unknown_ns=S // 2)
+    post = one.profile["sites"][one.site("File_iwrite_at halo") - 1]
+    post |= {"calls": 20, "completed": 20, "blocked_ns": S}
+    run = run_of(one)
+    found = of(run, 0)
+    assert found.files == pytest.approx(1.0) and found.unknown == pytest.approx(0.0)
+    assert text.cause(run.reasons(site_of(run))) == "file access 100.0 %"
+    assert told(run)[0].startswith("Nothing to gain: 100 % of the waiting was for access to files")
+    assert not run.causes and "file access" in page.write([run])
+    post["blocked_ns"] = S // 2
+    run = run_of(one)
+    assert of(run, 0).unknown == pytest.approx(1.0)
+    assert [cause.spot.function for cause in run.causes] == ["Waitall"]
 
 
 def test_between_nodes_a_network_may_move_bytes() -> None:

@@ -298,7 +298,7 @@ class Causes:
             for one in record.exchanges.values():
                 if one.wait_s <= WORTH * self.run.wall or one.spot == NOWHERE:
                     continue
-                if one.spot.is_one_sided and self.has_targets:
+                if one.spot.is_for_files or (one.spot.is_one_sided and self.has_targets):
                     continue
                 count[one.spot].add(rank)
                 if one.wait_s > waits.get(one.spot, (0.0,))[0]:

@@ -40,8 +40,9 @@ WIRE = "the wire"
 MESSAGES = "the messages themselves"
 OPERATIONS = "the operations themselves"
 UNKNOWN = "not known"
+FILES = "access to files"
 EPOCH = "wait for an epoch"
-TIMELY = (WIRE, MESSAGES, OPERATIONS)
+TIMELY = (WIRE, MESSAGES, OPERATIONS, FILES)
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ class Findings:
             yield reasons.late_name, spot, where, reasons.late
             yield IMBALANCE, spot, where, reasons.imbalance
             yield timely, spot, where, reasons.transfer
+            yield FILES, spot, where, reasons.files
             yield UNKNOWN, spot, where, reasons.unknown
         yield from self.one_sided_parts()
 
@@ -171,9 +173,12 @@ class Findings:
         inside = run.mpi_seconds
         if inside < 10 * SMALL_SHARE * run.wall or not run.sites:
             return said
-        first = run.sites[0]
+        first, what = run.sites[0], "Other calls of MPI"
+        if first.spot.is_for_files:
+            files = (site.seconds for site in run.sites if site.spot.is_for_files)
+            what, inside = "Access to files", sum(files) / run.size
         return (
-            f"{said} MPI took {percent(inside, run.wall)} of the run in short calls, most in "
+            f"{said} {what} took {percent(inside, run.wall)} of the run, most in "
             f"MPI_{first.function} ({at(first.place)})."
         )
 

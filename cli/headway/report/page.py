@@ -47,6 +47,7 @@ COLOURS = {
     "late": "#aa3377",
     "imbalance": "#ddaa33",
     "transfer": "#88ccaa",
+    "files": "#999933",
     "unknown": "#bbbbbb",
     "other": "#228833",
 }

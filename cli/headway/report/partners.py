@@ -29,6 +29,8 @@ from headway.report.recorded import (
 )
 from headway.report.spots import Spot
 
+#: of waits for nobody that is known, requests of files must account for so much
+ACCOUNTED = 0.9
 #: so many single waits tell how fast bytes moved once partners had come
 LEAST_LOOKS = 4
 #: ... for no less than this part of the waits
@@ -222,6 +224,38 @@ class Partners:
             no_progress=reasons.no_progress + share * rest,
             bandwidth=reasons.bandwidth + (1.0 - share) * rest,
         )
+
+    def accessed(self, reasons: Reasons, rank: int, spot: Spot) -> Reasons:
+        """The same with what is not known put down to files, as far as it was for them."""
+        files = reasons.unknown * self.files_share(rank, spot) if reasons.unknown else 0.0
+        return replace(reasons, files=files, unknown=reasons.unknown - files)
+
+    def files_share(self, rank: int, spot: Spot) -> float:
+        """Of a rank's waits in a door for nobody that is known, the part that was for files; none,
+        where requests of files do not account for all such waits of the rank."""
+        unknown_s, files_s = self.without_partner.get(rank, ({}, 0.0))
+        if not spot.is_door or files_s < ACCOUNTED * sum(unknown_s.values()):
+            return 0.0
+        waits = self.causes.ranks[rank].exchanges.values()
+        wait_s = sum(one.wait_s for one in waits if one.spot == spot)
+        return unknown_s.get(spot, 0.0) / wait_s if wait_s else 0.0
+
+    @cached_property
+    def without_partner(self) -> dict[int, tuple[dict[Spot, float], float]]:
+        """By rank: what it waited in doors for nobody that is known, and what it waited for
+        requests of files; s."""
+        found: dict[int, tuple[dict[Spot, float], float]] = {}
+        files: dict[int, float] = defaultdict(float)
+        for site in self.run.sites:
+            for rank, one in site.ranks.items() if site.spot.is_for_files else ():
+                files[rank] += one.blocked_ns * NS
+        for rank, files_s in files.items():
+            unknown: dict[Spot, float] = defaultdict(float)
+            for wait in self.causes.ranks[rank].exchanges.values():
+                if wait.spot.is_door:
+                    unknown[wait.spot] += wait.unknown_s
+            found[rank] = unknown, files_s
+        return found
 
     def explain(self, reasons: Reasons, rank: int, site: Site, one: table.Site) -> Reasons:
         """The same with what is not known from the wire, of one door of a rank, divided."""

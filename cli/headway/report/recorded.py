@@ -42,6 +42,7 @@ class Reasons:
     told: float = 0.0  # of all these, what is known from partners and not from the wire
     transfer: float = 0.0  # of blocking calls: the message or operation itself, all having come
     posted: float = 0.0  # of imbalance, in which the partner had posted its part, and computed on
+    files: float = 0.0  # for access to files, not for a partner
     late_name: str = ""  # what waiting for whoever was late is called; imbalance is of that, too
 
     def imbalanced(self, of_late: float, of_progress: float = 0.0) -> Reasons:
@@ -69,6 +70,7 @@ class Reasons:
             self.told + other.told,
             self.transfer + other.transfer,
             self.posted + other.posted,
+            self.files + other.files,
             self.late_name or other.late_name,
         )
 

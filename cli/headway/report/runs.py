@@ -95,7 +95,12 @@ class Run(Recorded):
         found = self.partners.causes
         if not found.is_recorded:
             return []
-        return [cause for cause in found.longest() if not cause.told or self.is_late(cause)]
+        return [
+            cause
+            for cause in found.longest()
+            if (not cause.told or self.is_late(cause))
+            and not self.partners.files_share(cause.rank, cause.spot)
+        ]
 
     def is_late(self, cause: Cause) -> bool:
         """Whether single waits show that anybody came late, by more than 0.00 s."""
@@ -132,7 +137,9 @@ class Run(Recorded):
         if not site.is_door:
             return self.blocking.reasons_at(site, rank)
         found = self.partners.check(reasons_of(one, self.wire_rate), rank, site)
-        return self.partners.explain(found, rank, site, one) if found.unknown else found
+        if found.unknown:
+            found = self.partners.explain(found, rank, site, one)
+        return self.partners.accessed(found, rank, site.spot)
 
     @cached_property
     def imbalance(self) -> Imbalance | None:

@@ -21,6 +21,7 @@ def by_cause(run: Run) -> dict[str, float]:
         found[reasons.late_name] += reasons.late + reasons.imbalance - reasons.posted
         found["imbalance"] += reasons.posted
         found["transfer"] += reasons.transfer
+        found["file access"] += reasons.files
         found["not known"] += reasons.unknown
     size = max(run.size, 1)
     ordered = sorted(found.items(), key=lambda pair: -pair[1])

@@ -17,6 +17,8 @@ ONE_SIDED_OPERATION = re.compile(
 ROOTED = ("Bcast", "Scatter", "Ibcast", "Iscatter")
 
 
+#: of MPI-IO, that open, read, write or close
+FILES = "File_"
 #: calls that complete requests, and those that posted collectives
 DOORS = ("Wait", "Test")
 
@@ -39,6 +41,11 @@ class Spot:
     def is_one_sided(self) -> bool:
         """For targets, of which report/one_sided.py tells."""
         return bool(ONE_SIDED_WAIT.match(self.function) or ONE_SIDED_OPERATION.match(self.function))
+
+    @property
+    def is_for_files(self) -> bool:
+        """Access to files: what takes its time is no partner."""
+        return self.function.startswith(FILES)
 
     @property
     def is_rooted(self) -> bool:

@@ -48,6 +48,7 @@ REASON_NAMES = {
     "late": "late partner",
     "imbalance": "imbalance",
     "transfer": "the transfer itself",
+    "files": "file access",
     "unknown": "not known",
 }
 
