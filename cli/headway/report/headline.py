@@ -39,6 +39,7 @@ IMBALANCE = "imbalance"
 WIRE = "the wire"
 MESSAGES = "the messages themselves"
 OPERATIONS = "the operations themselves"
+IN_TURNS = "one direction of exchanges, which moved after the other"
 UNKNOWN = "not known"
 FILES = "access to files"
 EPOCH = "wait for an epoch"
@@ -185,10 +186,9 @@ class Findings:
     def not_overlapped(self) -> str:
         missing = self.of(NO_PROGRESS), self.of(TARGETS)
         lead = max((one for one in missing if one), key=lambda one: one.seconds, default=None)
-        what = "lack of progress" if lead and lead.cause == NO_PROGRESS else TARGETS
         if self.run.prediction.transport > self.saving_s / 2 or lead is None:
-            what = "one direction of exchanges, which moved after the other"
-            lead = lead or self.waits[0]
+            lead = self.in_turns()
+        what = "lack of progress" if lead.cause == NO_PROGRESS else lead.cause
         is_on = any(record.engine == "thread" for record in self.run.records)
         although = "even with the progress thread " if is_on else ""
         said = (
@@ -202,6 +202,12 @@ class Findings:
             f"{said} `{self.command}` should save about {seconds_text(saving, wall)} "
             f"({percent(saving, wall)})."
         )
+
+    def in_turns(self) -> Waited:
+        """What the transport's setting wins, and where most of it."""
+        waits = [site for site in self.run.sites if site.is_wait]
+        most = max(waits, key=self.run.transport_gain, default=self.run.sites[0])
+        return Waited(IN_TURNS, self.run.prediction.transport, most.spot, at(most.place))
 
     def no_engine_helps(self, lead: Waited) -> str:
         """Little would be saved, though progress was what was missing."""
