@@ -62,7 +62,8 @@ def communicators_of(run: Recorded) -> list[Communicator]:
 
 
 def row(one: Communicator, run: Recorded) -> list[str]:
-    """Its figures under HEADINGS, a rank's mean; times of requests are the mean request's."""
+    """Its figures under HEADINGS: counts and bytes of all ranks, a rank's mean seconds, and times
+    of the mean request."""
     seconds = one.total("call_ns") * NS / max(run.size, 1)
     count = one.total("completed")
     per_request = [

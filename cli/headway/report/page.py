@@ -270,7 +270,7 @@ def overlap(run: Run) -> Table | None:
             ]
         )
     return Table(
-        "While requests were pending, by where they were posted",
+        "While requests were pending, by where they were posted: requests of all ranks",
         ["posted at", "", "requests", "computed", "waited"],
         rows,
         3,
@@ -349,7 +349,12 @@ def by_communicator(run: Run) -> Table | None:
         return None
     rows = [[str(one), *communicators.row(one, run)] for one in found]
     headings = ["communicator", *communicators.HEADINGS]
-    return Table("By communicator", headings, rows, len(communicators.HEADINGS))
+    return Table(
+        "By communicator: calls of all ranks, seconds a rank's mean",
+        headings,
+        rows,
+        len(communicators.HEADINGS),
+    )
 
 
 def calls(run: Run) -> Table | None:
@@ -365,7 +370,7 @@ def calls(run: Run) -> Table | None:
         for site in call_rows(run, ROWS)
     ]
     columns = ["called from", "", "calls", "seconds a rank", "of run"]
-    return Table("Time in MPI, by where it was called from", columns, rows, 3)
+    return Table("Time in MPI, by where it was called from: calls of all ranks", columns, rows, 3)
 
 
 def sizes(run: Run) -> Table | None:

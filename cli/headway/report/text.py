@@ -176,7 +176,10 @@ def phases_table(run: Run, marked: Sequence[phases.Phase]) -> Table:
 def communicators_table(
     run: Run, found: Sequence[communicators.Communicator], *, is_narrow: bool = False
 ) -> Table:
-    title = "By communicator: calls that name it, a rank's mean; a request's mean beside it"
+    title = (
+        "By communicator: calls that name it, of all ranks; seconds a rank's mean, times a "
+        "request's mean"
+    )
     table = Table(title=title, title_justify="left")
     table.add_column("communicator", overflow="fold")
     left_out = LEFT_OUT_OF_NARROW if is_narrow else ()
@@ -206,7 +209,8 @@ def call_rows(run: Run, rows: int) -> list[Site]:
 
 
 def calls_table(run: Run, rows: int) -> Table:
-    table = Table(title="Time in MPI, a rank's mean", title_justify="left")
+    title = "Time in MPI: calls and bytes of all ranks, seconds a rank's mean"
+    table = Table(title=title, title_justify="left")
     table.add_column("called from", overflow="fold")
     table.add_column("MPI_", overflow="fold")
     for heading in ("size", "calls", "bytes", "seconds", "of run", "least..most"):
@@ -234,7 +238,10 @@ def calls_table(run: Run, rows: int) -> Table:
 
 
 def posts_table(posts: Sequence[Site]) -> Table:
-    title = "What the program did while a request was pending, a request's mean"
+    title = (
+        "What the program did while a request was pending: requests of all ranks, times a "
+        "request's mean"
+    )
     table = Table(title=title, title_justify="left")
     table.add_column("posted at", overflow="fold")
     table.add_column("MPI_", overflow="fold")
