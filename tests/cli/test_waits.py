@@ -157,6 +157,22 @@ def test_who_waits_elsewhere_is_late_too() -> None:
     assert "which waited elsewhere" in found.words(1.0)
 
 
+def test_waits_after_the_end_of_a_record_are_not_known() -> None:
+    """Rank 1 is killed, and its last checkpoint older than that of rank 0."""
+    zero, one = Seen(0), Seen(1)
+    for turn in range(10):
+        at = 1000 + 20 * turn
+        zero.awaits(at, at + 10, "Barrier all", communicator=0)
+        if turn < 6:
+            one.outside(at - 9, at + 10, "Barrier all")
+    one.record["ending"] = "checkpoint"
+    run = run_of(zero, one)
+    reasons = reasons_of(run, "Barrier")
+    assert reasons.late == pytest.approx(0.06) and reasons.unknown == pytest.approx(0.04)
+    assert reasons.transfer == pytest.approx(0.0)
+    assert "0.06 s of that" in causes.lines(run, 9)[0]
+
+
 @pytest.mark.parametrize("lacks", ["threads", "moments", "record"])
 def test_what_is_not_known_is_not_said(lacks: str) -> None:
     ranks = in_turns()

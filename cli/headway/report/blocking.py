@@ -128,13 +128,15 @@ class Blocking:
             if self.is_root(rank, site.spot):
                 return Reasons(transfer=seconds, told=seconds)
             return Reasons(late=late, unknown=seconds - late, told=late)
-        late = seconds * found.late_share
+        known = seconds * found.known_share
+        late = known * found.late_share
         # Large ones move only while both are in MPI, unless the network moves them.
         is_large = site.size_class >= LEAST_SIZE_CLASS and not TOGETHER.match(site.function)
-        unready = seconds * found.unready_share if is_large else 0.0
+        unready = known * found.unready_share if is_large else 0.0
         return Reasons(
             no_progress=unready,
             late=late,
-            transfer=max(seconds - late - unready, 0.0),
-            told=seconds,
+            transfer=max(known - late - unready, 0.0),
+            unknown=seconds - known,
+            told=known,
         )

@@ -323,7 +323,7 @@ class Causes:
             return cause
         if found.late_share >= ENOUGH or cause.root:
             return replace(cause, told=found.words(cause.seconds))
-        late = f"{cause.seconds * found.late_share:.2f} s late in all"
+        late = f"{found.late_of(cause.seconds):.2f} s late in all"
         who = f"rank {cause.steps[0].rank}" if cause.steps else "others"
         rest = "the rest is for progress, or the messages themselves"
         return replace(cause, told=f"for {who}, that came {late}: {rest}")

@@ -37,6 +37,7 @@ class Found:
     unready: float = 0.0
     awaited: float = 0.0  #: of `late`, until the very call that was waited for
     give_or_take: float = 0.0  #: of `late`, as clocks are known
+    beyond: float = 0.0  #: not of `whole`: waits after the last moment of a partner's record
     partners: int = 0  #: of one wait, at most
     #: of `late`, by who came last, and the call before which that one computed; NOWHERE: it waited
     whom: dict[tuple[int, Spot], float] = field(default_factory=lambda: defaultdict(float))
@@ -44,6 +45,12 @@ class Found:
     @property
     def late_share(self) -> float:
         return self.late / self.whole if self.whole else 0.0
+
+    @property
+    def known_share(self) -> float:
+        """Of the waits, those in which the partners' records go on."""
+        both = self.whole + self.beyond
+        return self.whole / both if both else 0.0
 
     @property
     def unready_share(self) -> float:
@@ -67,9 +74,14 @@ class Found:
         self.unready += other.unready
         self.awaited += other.awaited
         self.give_or_take += other.give_or_take
+        self.beyond += other.beyond
         self.partners = max(self.partners, other.partners)
         for by, seconds in other.whom.items():
             self.whom[by] += seconds
+
+    def late_of(self, seconds: float) -> float:
+        """Of a wait of so long what somebody is known to have been late by."""
+        return seconds * self.known_share * self.late_share
 
     def named(self) -> list[tuple[int, Spot, float]]:
         """Who was late, before which call, and of this how much; the most first."""
@@ -93,7 +105,7 @@ class Found:
             did = "waited elsewhere"
         elif len(spots) == 1:
             did += f" before {spots.pop()}"
-        return f"for {who}, which {did}: {seconds * self.late_share:.2f} s of that"
+        return f"for {who}, which {did}: {self.late_of(seconds):.2f} s of that"
 
 
 def ranks_of(named: Sequence[tuple[int, Spot, float]]) -> Iterator[tuple[int, float]]:

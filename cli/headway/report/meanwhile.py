@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from headway.record import table
+from headway.record import endings, table
 from headway.record.table import Record
+from headway.records import NS
 from headway.report.causes import Exchange, Key, Rank
 from headway.report.found import Came, Found
 from headway.report.moments import MOST_ROWS, Compared, Moments, Outside, Span, compare
@@ -56,6 +57,7 @@ class Sample:
     def __init__(self, rank: Rank, record: Record, told: table.Moments) -> None:
         self.rank = rank
         self.moments = Moments(told, record.host, functions_of(record))
+        self.is_complete = endings.is_complete(record)
         self.is_one_thread = told.threads <= 1
         self.awaited = sorted(
             (
@@ -65,6 +67,14 @@ class Sample:
             ),
             key=lambda one: one.span.end,
         )
+
+    @cached_property
+    def last(self) -> float:
+        """The last moment of a record that a rank did not end: of later ones it does not tell."""
+        if self.is_complete:
+            return math.inf
+        ends = (*self.moments.ends[-1:], *self.ends[-1:])
+        return max(ends, default=-math.inf)
 
     def spot_after(self, one: Outside) -> Spot:
         return self.rank.spots.get(one.site, NOWHERE)
@@ -222,6 +232,9 @@ class Meanwhile:
     def look(self, rank: int, wait: Awaited, found: Found) -> None:
         """Adds one wait to what was found, if all for whom it may have been are known."""
         partners = self.partners_of(rank, wait.exchange)
+        if any(self.is_beyond(rank, wait, partner) for partner, _ in partners):
+            found.beyond += wait.span.length * NS
+            return
         each = [self.came(rank, wait, partner, way) for partner, way in partners]
         known = [one for one in each if one is not None]
         if not known or len(known) < len(each):
@@ -230,6 +243,14 @@ class Meanwhile:
         found.looks += 1
         found.partners = max(found.partners, len(partners))
         found.add(last, wait.span.length, weight)
+
+    def is_beyond(self, rank: int, wait: Awaited, partner: int) -> bool:
+        """Whether a wait began after the last moment of a partner's record."""
+        ours, theirs = self.samples[rank], self.samples.get(partner)
+        if theirs is None or theirs.is_complete:
+            return False
+        compared = compare(ours.moments, theirs.moments, wait.span.end)
+        return compared is not None and wait.span.begin - compared.shift > theirs.last
 
     def came(self, rank: int, wait: Awaited, partner: int, way: str) -> tuple[Came, float] | None:
         """When a partner came, and the part of the wait that the samples of both have."""

@@ -117,10 +117,11 @@ class Partners:
     def seen(self, rank: int, waits: list[Exchange], whole: float, seen: Found) -> Told:
         """The same of single waits that were looked at, which stand for all."""
         partners = {one for wait in waits for one, _ in self.meanwhile.partners_of(rank, wait)}
-        own, late = self.hosts.get(rank, ""), seen.late_share * whole
+        known = seen.known_share * whole
+        own, late = self.hosts.get(rank, ""), seen.late_share * known
         is_within = bool(own) and all(self.hosts.get(one) == own for one in partners)
-        pending = seen.unready_share * whole
-        return Told(whole, whole, late, late, pending, is_within, is_seen=True)
+        pending = seen.unready_share * known
+        return Told(whole, known, late, late, pending, is_within, is_seen=True)
 
     def late_in(self, rank: int, wait: Exchange) -> Late | None:
         """What those did for whom one wait was; None: that is not known."""

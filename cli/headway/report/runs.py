@@ -105,7 +105,7 @@ class Run(Recorded):
     def is_late(self, cause: Cause) -> bool:
         """Whether single waits show that anybody came late, by more than 0.00 s."""
         seen = self.single_waits(cause.rank, cause.spot)
-        return seen is not None and seen.late_share * cause.seconds >= LEAST_LATE_S
+        return seen is not None and seen.late_of(cause.seconds) >= LEAST_LATE_S
 
     def divided(self, site: Site, rank: int, one: table.Site) -> Reasons:
         """Why one rank waited there."""
