@@ -7,6 +7,7 @@ and what is accepted.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 
@@ -56,7 +57,7 @@ def is_accepted(option: Option, text: str) -> bool:
     if option.type == "bool":
         return text.lower() in BOOL_WORDS
     if option.type == "path":
-        return len(text.encode()) < PATH_MAX
+        return len(os.fsencode(text)) < PATH_MAX  # names need not be UTF-8
     if option.type == "share":
         number, slash, per = text.partition("/")
         is_number = re.fullmatch(r"[0-9]{1,15}", number) is not None

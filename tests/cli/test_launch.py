@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import pytest
+from headway import options
 from headway.cluster import Cluster
 from headway.cluster.options import ClusterOptions, parse_rate, parse_sockbuf
 from headway.cluster.runner import Job
 from headway.errors import HeadwayError
 from headway.mpi import launch
 from headway.mpi.mpis import BY_VERSION, Mpi, describe, find_mpi, find_mpis
+from headway.options_table import OPTIONS
 
 
 def test_registry_describes(mpi: Mpi) -> None:
@@ -100,7 +102,7 @@ def test_socket_buffers() -> None:
 
 
 def test_bad_clusters_are_refused() -> None:
-    for options in (
+    for bad in (
         ClusterOptions(nodes=0),
         ClusterOptions(nodes=1000),
         ClusterOptions(pin="disk"),
@@ -108,8 +110,15 @@ def test_bad_clusters_are_refused() -> None:
         ClusterOptions(gso=10),
     ):
         with pytest.raises(HeadwayError):
-            options.check()
+            bad.check()
     ClusterOptions(rate="none", burst=0).check()
+
+
+def test_names_of_directories_need_not_be_text() -> None:
+    """Bytes that are no UTF-8, as Python names them."""
+    (option,) = (one for one in OPTIONS if one.name == "HEADWAY_RECORD")
+    assert options.is_accepted(option, "nu\udce9")
+    assert not options.is_accepted(option, "\udce9" * options.PATH_MAX)
 
 
 def test_cores_follow_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
