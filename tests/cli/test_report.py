@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 from damage import damage
+from headway import main
 from headway.record.table import Record, Site
-from headway.report import export, packing, page, paraver, places, runs, text
+from headway.report import command, export, packing, page, paraver, places, runs, text
 from rich.console import Console
 from traces import Trace
 
@@ -462,6 +463,22 @@ def test_nothing_to_read(headway: Headway, tmp_path: Path) -> None:
     save(tmp_path / "a", record(0))
     done = headway("report", "a", "--html", "no/such/place.html")
     assert done.returncode == 2 and "no/such/place.html" in done.stderr
+
+
+def test_files_are_whole_whoever_reads_the_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise BrokenPipeError
+
+    save(tmp_path / "a", record(0))
+    monkeypatch.setattr(command, "show", broken)
+    names = [str(tmp_path / name) for name in ("page.html", "table.csv")]
+    words = ["report", str(tmp_path / "a"), "--html", names[0], "--csv", names[1]]
+    with pytest.raises(BrokenPipeError):
+        arguments = main.build_parser("report").parse_args(words)
+        arguments.call(arguments)
+    assert all(Path(name).stat().st_size for name in names)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -57,8 +57,8 @@ def report(arguments: argparse.Namespace) -> int:
         lines.keep(path)
     runs = [load(path) for path in arguments.runs]
     rows = max(arguments.rows, 1)
+    write_files(arguments, runs)  # first: who reads the tables may not read them to their end
     show(runs, rows)
-    write_files(arguments, runs)
     return 0
 
 
