@@ -51,7 +51,15 @@ def why_none(folder: Path) -> str:
 def load(path: Path) -> Record | None:
     """One record, or None if the file is not one."""
     raw = load_json(path)
-    return None if raw is None else record_of(raw)
+    return record_of(raw) if raw is not None and is_record(raw) else None
+
+
+def is_record(raw: dict[str, Any]) -> bool:
+    """Whether an object is a process's record: of some schema, which the oldest do not name, and
+    with anything that all of them have."""
+    schema = raw.get("schema", 1)
+    is_schema = isinstance(schema, int) and schema >= 1
+    return is_schema and not raw.keys().isdisjoint(("rank", "size", "engine", "wall_s"))
 
 
 def load_json(path: Path) -> dict[str, Any] | None:

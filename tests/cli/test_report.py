@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from damage import damage
 from headway import main
+from headway.errors import HeadwayError
 from headway.record.table import Record, Site
 from headway.report import command, export, packing, page, paraver, places, runs, text
 from rich.console import Console
@@ -463,6 +464,29 @@ def test_nothing_to_read(headway: Headway, tmp_path: Path) -> None:
     save(tmp_path / "a", record(0))
     done = headway("report", "a", "--html", "no/such/place.html")
     assert done.returncode == 2 and "no/such/place.html" in done.stderr
+
+
+@pytest.mark.parametrize("one", [{}, {"schema": "record", "rank": 0}, {"schema": 0, "rank": 0}])
+def test_what_is_no_record_is_refused(one: dict, tmp_path: Path) -> None:
+    with pytest.raises(HeadwayError, match="no record can be read, of 1 file"):
+        runs.load(save(tmp_path / "a", one))
+    run = runs.load(save(tmp_path / "b", record(0), one))
+    assert "1 of its records cannot be read" in runs.complaints(run)
+
+
+def test_two_records_of_one_rank_are_noted(tmp_path: Path) -> None:
+    run = runs.load(save(tmp_path / "a", record(0), record(1), record(1)))
+    (note,) = (said for said in runs.complaints(run) if "more than one" in said)
+    assert note.startswith("rank 1 left more than one record")
+    assert not runs.complaints(runs.load(save(tmp_path / "b", record(0), record(1))))
+
+
+def test_tables_have_a_row_at_least(tmp_path: Path) -> None:
+    parser = main.build_parser("report")
+    assert parser.parse_args(["report", "a", "--rows", "3"]).rows == 3
+    for rows in ("0", "-3", "many"):
+        with pytest.raises(HeadwayError, match="at least 1 row"):
+            parser.parse_args(["report", "a", f"--rows={rows}"])
 
 
 def test_files_are_whole_whoever_reads_the_tables(

@@ -47,18 +47,27 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--paraver", type=Path, metavar="FILE.prv", help="the same for Paraver, with .pcf and .row"
     )
     parser.add_argument(
-        "--rows", type=int, default=ROWS, metavar="N", help="rows of a table (default: %(default)s)"
+        "--rows",
+        type=row_count,
+        default=ROWS,
+        metavar="N",
+        help="rows of a table (default: %(default)s)",
     )
     parser.set_defaults(call=report)
+
+
+def row_count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: at least 1 row")
+    return int(text)
 
 
 def report(arguments: argparse.Namespace) -> int:
     for path in arguments.runs:
         lines.keep(path)
     runs = [load(path) for path in arguments.runs]
-    rows = max(arguments.rows, 1)
     write_files(arguments, runs)  # first: who reads the tables may not read them to their end
-    show(runs, rows)
+    show(runs, arguments.rows)
     return 0
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -288,6 +288,10 @@ def complaints(run: Run) -> Sequence[str]:
     said = endings.lines(run.records)
     if run.unreadable:
         said.append(f"{run.unreadable} of its records cannot be read")
+    left = Counter(record.rank for record in run.records if record.rank >= 0)
+    if twice := [rank for rank, times in left.items() if times > 1]:
+        who = endings.ranks_text(twice)
+        said.append(f"{who} left more than one record: sums are of all of them, as of one rank")
     if run.spawned:
         count = records.plural(run.spawned, "rank")
         where = f"headway report on {records.SPAWNED} in their directory shows their records"
