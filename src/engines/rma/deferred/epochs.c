@@ -86,8 +86,11 @@ static int post(MPI_Group group, int assertion, MPI_Win win)
 static int lock(int lock_type, int rank, int assertion, MPI_Win win)
 {
     struct hw_rma_window *window = hw_rma_find(win);
-    if (window == NULL || !hw_rma_is_target(window, rank))
+    if (window == NULL || !hw_rma_is_target(window, rank)) {
+        hw_rma_late_settle_everything();
         return HW_DECLINES;
+    }
+    hw_rma_late_settle_fence(window);
     if (hw_rma_is_late(window, rank))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     /* Two that are not granted yet would be had in any order: programs that lock in one order would lock
@@ -116,7 +119,10 @@ static int unlock(int rank, MPI_Win win)
 static int lock_all(int assertion, MPI_Win win)
 {
     (void)assertion;
-    if (hw_rma_find(win))
+    struct hw_rma_window *window = hw_rma_find(win);
+    if (window)
+        hw_rma_late_settle_fence(window);
+    if (window == NULL || !hw_rma_has_late(window)) /* else it is an error */
         hw_rma_late_settle_everything();
     return HW_DECLINES;
 }

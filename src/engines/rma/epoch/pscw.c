@@ -24,7 +24,7 @@ static int signal(const struct hw_rma_window *window, int rank, enum hw_rma_pscw
 /* The members of a group, as ranks of the window; the caller frees them. */
 static int ranks_of(const struct hw_rma_window *window, MPI_Group group, int **ranks, int *count)
 {
-    int rc = group == HW_GROUP_NULL ? MPI_ERR_GROUP : hw_bottom.Group_size(group, count);
+    int rc = hw_bottom.Group_size(group, count);
     if (rc != MPI_SUCCESS)
         return rc;
     int *own = malloc(((size_t)*count + 1) * sizeof *own);

@@ -15,15 +15,14 @@
 #include "world/world.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* More pieces in one process would come near the mappings that the kernel allows it (65530): in a ghost, or
  * where the shadow window is the common one in its user processes. */
 enum { PIECES_MAX = 16384, TRANSLATED_AT_ONCE = 64 };
 
 /* MPICH and Intel MPI have 2048 communicators and windows in all. A window with a communicator of its own
- * takes two of them, where without ghosts it would take one. */
-enum { OWN_COMMS_MAX = 512 };
+ * takes two to five of them, where without ghosts it would take one. */
+enum { OWN_COMMS_MAX = 256 };
 
 static atomic_int live_in_pieces; /* windows of this process */
 static atomic_int live_own_comms; /* likewise */
@@ -222,13 +221,13 @@ void hw_rma_plan_find_place(struct hw_rma_plan *plan)
 
 void hw_rma_plan_take_memory(struct hw_rma_plan *plan, MPI_Info info)
 {
-    if (plan->flavor == MPI_WIN_FLAVOR_SHARED || !hw_rma_plan_may_be_in_pieces())
-        return;
     size_t size = (size_t)plan->own.size;
-    if (hw_real_alignment_asked(info) > (size_t)sysconf(_SC_PAGESIZE)) {
-        plan->own.consent = HW_RMA_ALIGNED; /* the arena's is not */
+    if (hw_real_alignment_asked(info) > HW_RMA_ALIGNMENT) { /* that is what the arena gives */
+        plan->own.consent = HW_RMA_ALIGNED;
         return;
     }
+    if (plan->flavor == MPI_WIN_FLAVOR_SHARED || !hw_rma_plan_may_be_in_pieces())
+        return;
     if (size > 0)
         plan->base = plan->taken = hw_arena_take_zeroed(size, HW_RMA_ALIGNMENT);
     if (size > 0 && plan->taken == NULL)
