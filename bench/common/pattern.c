@@ -51,6 +51,13 @@ static void late_send_complete(void *context, MPI_Request *requests, int count)
     MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
 }
 
+static void late_isend_complete(void *context, MPI_Request *requests, int count)
+{
+    struct bench_transfer *t = context;
+    MPI_Isend(t->send, t->bytes, MPI_BYTE, t->partner, TAG, MPI_COMM_WORLD, &requests[count]);
+    MPI_Waitall(count + 1, requests, MPI_STATUSES_IGNORE);
+}
+
 /* ---- several messages ------------------------------------------------------------------------------ */
 
 static int messages_post(struct bench_transfer *t, MPI_Request *requests, int messages)
@@ -140,6 +147,37 @@ static int synchronous_post(void *context, MPI_Request *requests)
     return 2;
 }
 
+/* Two exchanges are under way: each is completed a window later. */
+static void double_buffered_open(void *context)
+{
+    struct bench_transfer *t = context;
+    t->persistent[0] = t->persistent[1] = MPI_REQUEST_NULL; /* of the window before */
+    t->slot = 0;
+}
+
+static int double_buffered_post(void *context, MPI_Request *requests)
+{
+    struct bench_transfer *t = context;
+    t->slot = 1 - t->slot;
+    MPI_Irecv(t->receive + (size_t)t->slot * (size_t)t->bytes, t->bytes, MPI_BYTE, t->partner, TAG,
+              MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(t->send, t->bytes, MPI_BYTE, t->partner, TAG, MPI_COMM_WORLD, &requests[1]);
+    return 2;
+}
+
+static void double_buffered_complete(void *context, MPI_Request *requests, int count)
+{
+    struct bench_transfer *t = context;
+    MPI_Waitall(2, t->persistent, MPI_STATUSES_IGNORE);
+    memcpy(t->persistent, requests, (size_t)count * sizeof *requests);
+}
+
+static void double_buffered_close(void *context)
+{
+    struct bench_transfer *t = context;
+    MPI_Waitall(2, t->persistent, MPI_STATUSES_IGNORE);
+}
+
 /* ---- on a ring --------------------------------------------------------------------------------------- */
 
 static void neighbors_open(void *context)
@@ -167,6 +205,7 @@ static const struct bench_transfer_kind kinds[] = {
     {.name = "late_receive", .post = late_receive_post, .complete = late_receive_complete},
     {.name = "mprobe", .post = late_receive_post, .complete = mprobe_complete},
     {.name = "late_send", .post = late_send_post, .complete = late_send_complete},
+    {.name = "late_isend", .post = late_send_post, .complete = late_isend_complete},
     {.name = "parts", .post = parts_post},
     {.name = "waitany", .post = few_post, .complete = waitany_complete},
     {.name = "polled", .post = few_post, .slices = SLICES},
@@ -174,12 +213,18 @@ static const struct bench_transfer_kind kinds[] = {
     {.name = "columns", .open = columns_open, .post = columns_post, .close = columns_close},
     {.name = "any_source", .post = any_source_post},
     {.name = "synchronous", .post = synchronous_post},
+    {.name = "double_buffered",
+     .open = double_buffered_open,
+     .post = double_buffered_post,
+     .complete = double_buffered_complete,
+     .close = double_buffered_close},
     {.name = "neighbors", .open = neighbors_open, .post = neighbors_post, .close = neighbors_close},
     {0},
 };
 
 const char *const bench_pattern_names =
-    "late_receive mprobe late_send parts waitany polled persistent columns any_source synchronous neighbors";
+    "late_receive mprobe late_send late_isend parts waitany polled persistent columns any_source synchronous "
+    "double_buffered neighbors";
 
 const struct bench_transfer_kind *bench_pattern_find(const char *name)
 {

@@ -16,6 +16,7 @@ struct bench_transfer {
     int partner; /* of this rank in an exchange */
     int *counts, *offsets;
     MPI_Request persistent[2]; /* of patterns that have them (pattern.h), likewise what follows */
+    int slot;
     MPI_Datatype columns;
     MPI_Comm ring;
 };

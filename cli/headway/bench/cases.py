@@ -88,6 +88,7 @@ PATTERNS = (
     "late_receive",
     "mprobe",
     "late_send",
+    "late_isend",
     "parts",
     "waitany",
     "polled",
@@ -95,6 +96,7 @@ PATTERNS = (
     "columns",
     "any_source",
     "synchronous",
+    "double_buffered",
     "neighbors",
 )
 
