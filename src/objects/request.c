@@ -32,6 +32,7 @@ atomic_uint hw_request_known;
 atomic_uint hw_request_attached;
 atomic_uint hw_request_pending;
 atomic_uint hw_request_outstanding;
+atomic_uint_fast64_t hw_request_pending_bytes;
 atomic_uint hw_request_callbacks;
 atomic_uint hw_request_one_sided;
 
@@ -64,8 +65,10 @@ static void set_state(struct slot *slot, uint8_t state)
         hw_atomic_add_relaxed(&hw_request_known, known);
     if (known && slot->calls)
         hw_atomic_add_relaxed(&hw_request_attached, known);
-    if (pending)
+    if (pending) {
         hw_atomic_add_seq_cst(&hw_request_pending, pending);
+        hw_atomic_add_relaxed(&hw_request_pending_bytes, pending == 1 ? slot->bytes : -slot->bytes);
+    }
     if (outstanding)
         hw_atomic_add_seq_cst(&hw_request_outstanding, outstanding);
     if (outstanding && slot->kind == HW_REQUEST_CALLBACK)
@@ -583,6 +586,7 @@ void hw_request_fork_child(void)
     hw_atomic_store_seq_cst(&hw_request_known, 0);
     hw_atomic_store_seq_cst(&hw_request_attached, 0);
     hw_atomic_store_seq_cst(&hw_request_pending, 0);
+    hw_atomic_store_relaxed(&hw_request_pending_bytes, 0);
     hw_atomic_store_seq_cst(&hw_request_outstanding, 0);
     hw_atomic_store_seq_cst(&hw_request_callbacks, 0);
     hw_atomic_store_relaxed(&hw_request_one_sided, 0);

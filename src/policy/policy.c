@@ -536,8 +536,11 @@ static bool decide_by_structure(struct hw_policy_class *class, enum hw_policy_la
 {
     if (lateness == HW_POLICY_LATE_SAME)
         return false;
-    class->stands_down = lateness == HW_POLICY_LATE_STOPS;
-    class->lost_run = class->stands_down ? MOST_LOST : 0;
+    bool stops = lateness == HW_POLICY_LATE_STOPS;
+    if (stops)
+        class->late.stood_down = class->stands_down;
+    class->stands_down = stops || class->late.stood_down;
+    class->lost_run = stops ? 1 : 0;
     class->control_run = 0;
     if (class->stands_down)
         schedule_trial(class, class->window_count);

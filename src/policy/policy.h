@@ -144,18 +144,18 @@ uint64_t hw_policy_watch_ns(const struct hw_policy_class *class);
 /* One window as it went. Programs often call MPI_Allreduce or MPI_Recv before they complete what they posted:
  * then what is left of the transfer passes there, and so does what the thread saves. */
 struct hw_policy_window {
-    bool was_on;             /* the thread took part, if only in the end */
-    bool was_probe;          /* it came late, and took part in the end */
-    bool went_by_itself;     /* it watched only: bytes moved until the program waited */
-    bool is_for_others;      /* what it gains may be its partners': sends alone, or collectives */
-    bool has_wire;           /* bytes can be counted */
-    uint64_t natural_bytes;  /* of a probe: that moved before the thread took part, or were on their way */
-    bool has_unsent;         /* and others were not */
-    uint64_t wire_bytes;     /* that the thread saw move in all */
-    uint64_t bytes;          /* of all operations */
-    uint64_t received_bytes; /* of these */
-    uint64_t sent_bytes;     /* by them and by calls that block */
-    uint64_t early_free_ns;  /* for how long the program was not in MPI before it sent the first of them */
+    bool was_on;            /* the thread took part, if only in the end */
+    bool was_probe;         /* it came late, and took part in the end */
+    bool went_by_itself;    /* it watched only: bytes moved until the program waited */
+    bool is_for_others;     /* what it gains may be its partners': sends alone, or collectives */
+    bool has_wire;          /* bytes can be counted */
+    uint64_t natural_bytes; /* of a probe: that moved before the thread took part, or were on their way */
+    bool has_unsent;        /* and others were not */
+    uint64_t wire_bytes;    /* that the thread saw move in all */
+    uint64_t bytes;         /* of all operations */
+    bool is_cut;            /* something was still outstanding: it ended only because it was long */
+    bool sends_late;        /* receives alone, then as much was sent while they were under way (late.h) ... */
+    uint64_t early_free_ns; /* ... after the program had been outside MPI for so long */
     uint64_t opened_ns;
     uint64_t blocked_ns;   /* in completion */
     uint64_t elsewhere_ns; /* in blocking calls that complete none of the window's operations */

@@ -77,16 +77,16 @@ static struct {
     bool has_gone;            /* somebody was told to start the thread on it */
     bool is_probe, has_begun; /* the thread comes later; it has come */
     bool has_wire;
-    uint64_t natural_bytes;                 /* moved before it came */
-    bool has_unsent;                        /* then there were more than on their way */
-    uint64_t on_way_bytes;                  /* or before it looked first, or were on their way when it came */
-    uint64_t watched_ns, watched_bytes;     /* when last something had moved, and how much */
-    uint64_t patience_ns;                   /* in which something must move */
-    uint64_t queued_bytes;                  /* when the thread looked first */
-    uint64_t sent_bytes;                    /* of bytes, those that this process sends */
-    bool has_sent;                          /* or is about to; when it was for the first time: */
-    uint64_t early_free_ns;                 /* so much of the window had been spent outside MPI */
-    uint64_t blocking_bytes;                /* sent by calls that block */
+    uint64_t natural_bytes;             /* moved before it came */
+    bool has_unsent;                    /* then there were more than on their way */
+    uint64_t on_way_bytes;              /* or before it looked first, or were on their way when it came */
+    uint64_t watched_ns, watched_bytes; /* when last something had moved, and how much */
+    uint64_t patience_ns;               /* in which something must move */
+    uint64_t queued_bytes;              /* when the thread looked first */
+    uint64_t sent_bytes;                /* of bytes, those that this process sends */
+    uint64_t sends_bytes;               /* of sends, also by calls that block; see note_send */
+    bool has_sent, is_late;
+    uint64_t early_free_ns;
     uint64_t looked_ns, seen_bytes;         /* the last look; 0: none */
     uint64_t first_seen_bytes;              /* the first one */
     uint64_t stretch_ns, stretch_bytes;     /* when the stretch under way began, at how much */
@@ -135,6 +135,18 @@ static bool decide(uint64_t now_ns)
     return way != HW_POLICY_WAY_OFF;
 }
 
+/* Messages that did not open a window themselves; it is not known which of them are sent. */
+static void add_earlier(uint64_t bytes)
+{
+    uint64_t pending_bytes = hw_atomic_load_relaxed(&hw_request_pending_bytes);
+    if (pending_bytes <= bytes)
+        return;
+    window.bytes = pending_bytes - bytes;
+    window.sent_bytes = window.bytes / 2;
+    window.has_sent = true;
+    window.has_only_receives = window.is_for_others = false;
+}
+
 static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_receive, uint64_t now_ns)
 {
     window.class = class_of(kind, bytes, is_receive);
@@ -142,8 +154,9 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     window.is_interfered = is_paused || is_listened;
     window.opened_ns = now_ns;
     window.blocked_ns = window.elsewhere_ns = window.posting_ns = window.posts_since_ns = 0;
-    window.bytes = window.sent_bytes = window.blocking_bytes = 0;
-    window.has_sent = false;
+    window.bytes = window.sent_bytes = window.sends_bytes = 0;
+    window.has_sent = !is_receive; /* it opens the window */
+    window.is_late = false;
     window.has_wire = false;
     window.stretch_ns = window.best_ns = window.best_bytes = 0;
     window.looked_ns = window.first_moved_ns = window.last_moved_ns = 0;
@@ -156,6 +169,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     hw_atomic_store_relaxed(&waits_at_once, window.class->idle_run == HW_POLICY_IDLE_RUN);
     window.has_gone = window.is_series_over = false;
     window.has_only_receives = window.is_for_others = true;
+    add_earlier(bytes);
     window.series_count = 0;
     window.wake_ns = 0;
     window.thread_cpu_ns = window.is_on ? hw_clock_read(thread_clock) : 0;
@@ -264,7 +278,14 @@ static uint64_t helped_ns(void)
     return window.last_moved_ns - window.first_moved_ns;
 }
 
-static void close_window(uint64_t now_ns)
+/* Of what it receives a process that sends less than all but this part gains by having it early. */
+static bool is_as_much(uint64_t received_bytes, uint64_t sends_bytes)
+{
+    enum { LESS_PARTS = 4 };
+    return received_bytes && sends_bytes >= received_bytes - received_bytes / LESS_PARTS;
+}
+
+static void close_window(uint64_t now_ns, bool is_cut)
 {
     end_series();
     struct hw_policy_window closed = {
@@ -277,9 +298,9 @@ static void close_window(uint64_t now_ns)
         .has_unsent = window.has_unsent,
         .wire_bytes = window.looked_ns ? window.seen_bytes - window.first_seen_bytes : 0,
         .bytes = window.bytes,
-        .received_bytes = window.bytes - window.sent_bytes,
-        .sent_bytes = window.sent_bytes + window.blocking_bytes,
-        .early_free_ns = window.has_sent ? window.early_free_ns : 0,
+        .is_cut = is_cut,
+        .sends_late = window.is_late && is_as_much(window.bytes - window.sent_bytes, window.sends_bytes),
+        .early_free_ns = window.is_late ? window.early_free_ns : 0,
         .opened_ns = window.opened_ns,
         .blocked_ns = window.blocked_ns,
         .elsewhere_ns = window.elsewhere_ns,
@@ -312,23 +333,33 @@ void hw_overlap_posts(void)
     pthread_mutex_unlock(&lock);
 }
 
-static void note_send(uint64_t now_ns)
+/* Of the first send it is kept how long the program had computed before, and whether what it receives was
+ * still under way. */
+static void note_send(uint64_t bytes, uint64_t began_ns)
 {
+    window.sends_bytes += bytes;
     if (window.has_sent)
         return;
     uint64_t inside_ns = window.blocked_ns + window.elsewhere_ns + window.posting_ns;
-    uint64_t since_ns = now_ns - window.opened_ns;
+    uint64_t since_ns = began_ns - window.opened_ns;
     window.has_sent = true;
+    window.is_late = window.has_only_receives && hw_atomic_load_seq_cst(&hw_request_pending) != 0;
     window.early_free_ns = since_ns > inside_ns ? since_ns - inside_ns : 0;
+}
+
+void hw_overlap_sends(uint64_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    if (window.class)
+        note_send(bytes, window.posts_since_ns ? window.posts_since_ns : hw_clock_now_ns());
+    pthread_mutex_unlock(&lock);
 }
 
 void hw_overlap_sent(uint64_t bytes, uint64_t began_ns)
 {
     pthread_mutex_lock(&lock);
-    if (window.class && began_ns >= window.opened_ns) {
-        note_send(began_ns);
-        window.blocking_bytes += bytes;
-    }
+    if (window.class && began_ns >= window.opened_ns)
+        note_send(bytes, began_ns);
     pthread_mutex_unlock(&lock);
 }
 
@@ -339,6 +370,13 @@ static uint64_t end_post(uint64_t now_ns)
     window.posting_ns += now_ns - began_ns;
     window.posts_since_ns = 0;
     return began_ns;
+}
+
+void hw_overlap_unposted(void)
+{
+    pthread_mutex_lock(&lock);
+    end_post(hw_clock_now_ns());
+    pthread_mutex_unlock(&lock);
 }
 
 /* Counts the post. Whether the series is complete is known from the windows before. */
@@ -360,13 +398,11 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
     uint64_t now_ns = hw_clock_now_ns();
     uint64_t began_ns = end_post(now_ns);
     if (window.class && now_ns - window.opened_ns > MAX_WINDOW_NS)
-        close_window(now_ns);
+        close_window(now_ns, true);
     if (!window.class)
         open_window(kind, bytes, is_receive, now_ns);
     window.bytes += bytes;
     window.sent_bytes += is_receive ? 0 : bytes;
-    if (!is_receive)
-        note_send(now_ns);
     if (kind == HW_REQUEST_COLLECTIVE)
         hw_atomic_store_relaxed(&has_rounds, true);
     window.has_only_receives &= is_receive;
@@ -397,7 +433,7 @@ void hw_overlap_returned(uint64_t blocked_ns)
     pthread_mutex_lock(&lock);
     window.blocked_ns += blocked_ns;
     if (window.class && hw_atomic_load_seq_cst(&hw_request_outstanding) == 0)
-        close_window(hw_clock_now_ns());
+        close_window(hw_clock_now_ns(), false);
     pthread_mutex_unlock(&lock);
 }
 

@@ -24,7 +24,12 @@ void hw_overlap_posts(void);
 enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive,
                                       bool *is_new);
 
-/* The program has sent so much by a call that blocks. hw_overlap_blocked() of that call follows. */
+/* Nothing was posted after all. */
+void hw_overlap_unposted(void);
+
+/* The program has posted a send, of which hw_overlap_posted() follows; or has sent so much by a call that
+ * blocks, of which hw_overlap_blocked() does. */
+void hw_overlap_sends(uint64_t bytes);
 void hw_overlap_sent(uint64_t bytes, uint64_t began_ns);
 
 /* A window is open. */
