@@ -53,7 +53,7 @@ DIRECTED = [
     Program("receives", ranks=4),
     Program("conversions", counters=()),
     Program("null_arguments"),
-    Program("nobody", counters=("tracked_p2p", "doors")),
+    Program("nobody", counters=("tracked_p2p", "doors", "looks")),
     Program("truncation"),
     Program("late_handler"),
     Program(
@@ -74,7 +74,7 @@ DIRECTED = [
     Program("callbacks"),
     Program("own_op", counters=("tracked_p2p", "tracked_collective", "doors", "polls")),
     Program("late_attributes"),
-    Program("freed_waiting"),
+    Program("freed_waiting", counters=()),
     Program("own_errors", counters=("tracked_p2p", "doors")),
     Program("cancel_beside", counters=("tracked_p2p", "doors", "looks")),
     Program("thread_local"),

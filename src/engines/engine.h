@@ -160,6 +160,9 @@ struct hw_engine {
      * the engine times calls (HW_INSIDE_TIMES). */
     void (*posts)(void);
 
+    /* Nothing was posted after all, or nothing of which the engine is told. */
+    void (*unposted)(void);
+
     /* The program has sent a message of so many bytes by a call that blocks and began then, inside the entry,
      * before `blocked`; told because the engine times calls. */
     void (*sent)(uint64_t bytes, uint64_t began_ns);

@@ -4,24 +4,28 @@
 #include "hooks.h"
 #include "mpi/track.h"
 
-/* What follows the real call in every hook; hands its result on. */
-static inline int tracked(int rc, MPI_Count count, MPI_Datatype datatype, int peer, bool is_receive,
-                          const MPI_Request *request)
+/* What follows the real call in every hook; hands its result on. is_told: of hw_track_posts. */
+static inline int tracked(int rc, bool is_told, MPI_Count count, MPI_Datatype datatype, int peer,
+                          bool is_receive, const MPI_Request *request)
 {
     uint64_t bytes;
     if (rc == MPI_SUCCESS && hw_track_wants_p2p(count, datatype, peer, request, &bytes))
         hw_track_p2p(bytes, is_receive, request);
+    else
+        hw_track_unposted(is_told);
     return rc;
 }
 
 /* The same of what is one message, sent or received. What it is comes first: to be told that something was
  * posted may take the core from the program, and others wait for what this tells them. */
-static inline int messaged(int rc, MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
-                           bool is_receive, const MPI_Request *request)
+static inline int messaged(int rc, bool is_told, MPI_Count count, MPI_Datatype datatype, int peer, int tag,
+                           MPI_Comm comm, bool is_receive, const MPI_Request *request)
 {
     uint64_t bytes;
-    if (rc != MPI_SUCCESS || !hw_track_wants_p2p(count, datatype, peer, request, &bytes))
+    if (rc != MPI_SUCCESS || !hw_track_wants_p2p(count, datatype, peer, request, &bytes)) {
+        hw_track_unposted(is_told);
         return rc;
+    }
     HW_ENGINES_TELL(messaged,
                     &(struct hw_engine_message){
                         .comm = comm, .peer = peer, .tag = tag, .bytes = bytes, .is_receive = is_receive});
@@ -36,9 +40,9 @@ int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, 
                                              : hw_ask_isend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return messaged(
-        HW_POSTING(count, datatype, hw_real_isend(buf, count, datatype, dest, tag, comm, request)), count,
-        datatype, dest, tag, comm, false, request);
+    bool is_told = hw_track_posts(count, datatype, dest);
+    return messaged(hw_real_isend(buf, count, datatype, dest, tag, comm, request), is_told, count, datatype,
+                    dest, tag, comm, false, request);
 }
 
 int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -48,9 +52,9 @@ int hw_issend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                              : hw_ask_issend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return messaged(
-        HW_POSTING(count, datatype, hw_real_issend(buf, count, datatype, dest, tag, comm, request)), count,
-        datatype, dest, tag, comm, false, request);
+    bool is_told = hw_track_posts(count, datatype, dest);
+    return messaged(hw_real_issend(buf, count, datatype, dest, tag, comm, request), is_told, count, datatype,
+                    dest, tag, comm, false, request);
 }
 
 int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -60,9 +64,9 @@ int hw_irsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                              : hw_ask_irsend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return messaged(
-        HW_POSTING(count, datatype, hw_real_irsend(buf, count, datatype, dest, tag, comm, request)), count,
-        datatype, dest, tag, comm, false, request);
+    bool is_told = hw_track_posts(count, datatype, dest);
+    return messaged(hw_real_irsend(buf, count, datatype, dest, tag, comm, request), is_told, count, datatype,
+                    dest, tag, comm, false, request);
 }
 
 int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -71,9 +75,9 @@ int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
     int rc = hw_ask_ibsend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return tracked(
-        HW_POSTING(count, datatype, hw_real_ibsend(buf, count, datatype, dest, tag, comm, request)), count,
-        datatype, dest, false, request);
+    bool is_told = hw_track_posts(count, datatype, dest);
+    return tracked(hw_real_ibsend(buf, count, datatype, dest, tag, comm, request), is_told, count, datatype,
+                   dest, false, request);
 }
 
 int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -83,9 +87,9 @@ int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int 
                                              : hw_ask_irecv(buf, count, datatype, source, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return messaged(
-        HW_POSTING(count, datatype, hw_real_irecv(buf, count, datatype, source, tag, comm, request)), count,
-        datatype, source, tag, comm, true, request);
+    bool is_told = hw_track_posts(count, datatype, source);
+    return messaged(hw_real_irecv(buf, count, datatype, source, tag, comm, request), is_told, count, datatype,
+                    source, tag, comm, true, request);
 }
 
 int hw_imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
@@ -94,8 +98,9 @@ int hw_imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *me
         !hw_track_asks(count, datatype) ? HW_DECLINES : hw_ask_imrecv(buf, count, datatype, message, request);
     if (rc != HW_DECLINES)
         return rc;
-    return tracked(HW_POSTING(count, datatype, hw_real_imrecv(buf, count, datatype, message, request)), count,
-                   datatype, HW_ANY_SOURCE, true, request);
+    bool is_told = hw_track_posts(count, datatype, HW_ANY_SOURCE);
+    return tracked(hw_real_imrecv(buf, count, datatype, message, request), is_told, count, datatype,
+                   HW_ANY_SOURCE, true, request);
 }
 
 int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
@@ -109,8 +114,8 @@ int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                            recvtag, comm, request);
     if (rc == MPI_SUCCESS && hw_engines_want(sendcount, sendtype))
-        return tracked(rc, sendcount, sendtype, HW_ANY_SOURCE, false, request);
-    return tracked(rc, recvcount, recvtype, HW_ANY_SOURCE, false, request);
+        return tracked(rc, false, sendcount, sendtype, HW_ANY_SOURCE, false, request);
+    return tracked(rc, false, recvcount, recvtype, HW_ANY_SOURCE, false, request);
 }
 
 int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
@@ -120,8 +125,8 @@ int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int 
     if (rc != HW_DECLINES)
         return rc;
     return tracked(
-        hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request), count,
-        datatype, HW_ANY_SOURCE, false, request);
+        hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request), false,
+        count, datatype, HW_ANY_SOURCE, false, request);
 }
 
 /* What follows the real call that makes a persistent operation. */

@@ -39,6 +39,14 @@ static inline bool hw_track_wants(MPI_Count count, MPI_Datatype type, uint64_t *
     return *bytes >= hw_engines_min_bytes;
 }
 
+/* The same where the size is known without a call: of a datatype that another thread may have freed. */
+static inline bool hw_track_wants_known(MPI_Count count, MPI_Datatype type, uint64_t *bytes)
+{
+    uint64_t size;
+    *bytes = count > 0 && hw_real_type_is_known(type, &size) ? (uint64_t)count * size : 0;
+    return *bytes >= hw_engines_min_bytes;
+}
+
 /* True if a message is surely nothing for an engine that is asked about derived datatypes only: of a basic
  * one, of one without gaps that has been used before, or of little. */
 static inline bool hw_track_is_plain(MPI_Count count, MPI_Datatype type)
@@ -83,24 +91,26 @@ static inline bool hw_track_is_callback(MPI_Op op)
     return hw_engine_is_on() && !hw_real_op_is_predefined(op);
 }
 
-/* The same as far as is known without a call: of a datatype that the MPI may not have accepted, or that
- * another thread may have freed. */
-static inline bool hw_track_may_want(MPI_Count count, MPI_Datatype type, uint64_t *bytes)
+/* Before a post, which has not been accepted yet: tells engines that time calls that something is posted,
+ * since the time in it is no computation. Not of what is surely none or too small. Returns whether they were
+ * told. */
+static inline bool hw_track_posts(MPI_Count count, MPI_Datatype type, int peer)
 {
     uint64_t size;
-    *bytes = count > 0 && hw_real_type_is_known(type, &size) ? (uint64_t)count * size : 0;
-    return *bytes >= hw_engines_min_bytes;
+    if (__builtin_expect(!hw_inside_wants(HW_INSIDE_TIMES), 1) || peer == HW_PROC_NULL)
+        return false;
+    if (hw_real_type_is_known(type, &size) && (uint64_t)count * size < hw_engines_min_bytes)
+        return false;
+    HW_ENGINES_TELL(posts);
+    return true;
 }
 
-/* The value of `call`, which posts a message. The time in it is no computation, so engines are told while
- * they time calls. */
-#define HW_POSTING(count, type, call)                                                                        \
-    ({                                                                                                       \
-        uint64_t hw_post_bytes;                                                                              \
-        if (hw_inside_wants(HW_INSIDE_TIMES) && hw_track_may_want(count, type, &hw_post_bytes))              \
-            HW_ENGINES_TELL(posts);                                                                          \
-        (call);                                                                                              \
-    })
+/* And after one that is not followed. */
+static inline void hw_track_unposted(bool is_told)
+{
+    if (__builtin_expect(is_told, 0))
+        HW_ENGINES_TELL(unposted);
+}
 
 /* In HW_BLOCKING: the value of `call`, which sends a message. */
 #define HW_SENDING(count, type, peer, call)                                                                  \
@@ -108,7 +118,7 @@ static inline bool hw_track_may_want(MPI_Count count, MPI_Datatype type, uint64_
         __auto_type hw_sent = (call);                                                                        \
         uint64_t hw_sent_bytes;                                                                              \
         if (__builtin_expect(hw_began_ns != 0, 0) && hw_sent == MPI_SUCCESS && (peer) != HW_PROC_NULL &&     \
-            hw_track_may_want(count, type, &hw_sent_bytes))                                                  \
+            hw_track_wants_known(count, type, &hw_sent_bytes))                                               \
             HW_ENGINES_TELL(sent, hw_sent_bytes, hw_began_ns);                                               \
         hw_sent;                                                                                             \
     })

@@ -24,10 +24,7 @@ uint64_t hw_policy_min_bytes_of_several(uint64_t eager_bytes)
     return eager_bytes < MIN_BYTES_OF_SEVERAL ? MIN_BYTES_OF_SEVERAL : eager_bytes;
 }
 
-bool hw_policy_are_enough(uint64_t count, uint64_t bytes, uint64_t min_bytes)
-{
-    return count * bytes >= 2 * min_bytes;
-}
+bool hw_policy_are_enough(uint64_t bytes, uint64_t min_bytes) { return bytes >= 2 * min_bytes; }
 
 bool hw_policy_is_crowded(const struct hw_policy_cores *cores)
 {

@@ -12,10 +12,10 @@
  * (hw_real_directions_alternate). */
 uint64_t hw_policy_min_bytes(uint64_t eager_bytes, bool takes_turns);
 
-/* The smallest one that is worth following where several are under way at once, by their number, and whether
- * `count` of so many bytes are enough: as much as one message each way that is worth following alone. */
+/* The smallest one that is worth following where several are under way at once; and whether so many bytes of
+ * several are enough: as much as one message each way that is worth following alone. */
 uint64_t hw_policy_min_bytes_of_several(uint64_t eager_bytes);
-bool hw_policy_are_enough(uint64_t count, uint64_t bytes, uint64_t min_bytes);
+bool hw_policy_are_enough(uint64_t bytes, uint64_t min_bytes);
 
 /* What is known of the cores of a job. */
 struct hw_policy_cores {

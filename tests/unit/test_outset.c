@@ -18,8 +18,8 @@ static void small_messages_are_not_worth_a_wake_up(void **state)
     assert_int_equal(hw_policy_min_bytes(1 << 20, true), 1 << 20);
     assert_int_equal(hw_policy_min_bytes_of_several(0), 64 << 10);
     assert_int_equal(hw_policy_min_bytes_of_several(100 << 10), 100 << 10);
-    assert_false(hw_policy_are_enough(2, 64 << 10, 128 << 10)); /* an exchange of one */
-    assert_true(hw_policy_are_enough(4, 64 << 10, 128 << 10));
+    assert_false(hw_policy_are_enough(128 << 10, 128 << 10)); /* an exchange of one of 64 KiB */
+    assert_true(hw_policy_are_enough(256 << 10, 128 << 10));
 }
 
 static void one_node_without_spare_cores_is_crowded(void **state)

@@ -121,6 +121,12 @@ static void heard(const struct hw_engine_handlers *handlers)
     hw_request_allow_asking(asking);
 }
 
+static void messaged(const struct hw_engine_message *message)
+{
+    if (!message->is_receive)
+        hw_overlap_sends(message->bytes);
+}
+
 static void describe(struct hw_record_facts *facts)
 {
     facts->eager_limit_bytes = min_bytes;
@@ -148,6 +154,8 @@ const struct hw_engine hw_engine_thread = {
     .stop = hw_thread_stop,
     .abandon = hw_thread_abandon,
     .posts = hw_thread_posts,
+    .unposted = hw_thread_unposted,
+    .messaged = messaged,
     .sent = hw_overlap_sent,
     .posted = hw_thread_posted,
     .waits = hw_thread_waits,

@@ -401,20 +401,32 @@ void hw_thread_posts(void)
     hw_sleep_disarm();
 }
 
-/* Where no window is open a message that is not worth following alone opens none, unless there are several.
- */
-static bool is_enough(enum hw_request_kind kind, uint64_t bytes)
+/* The wake-up that hw_thread_posts took back is still due. */
+void hw_thread_unposted(void)
 {
-    bool is_sized = kind == HW_REQUEST_P2P || kind == HW_REQUEST_RMA;
-    if (!is_sized || bytes >= min_bytes_alone || hw_overlap_is_open())
+    hw_overlap_unposted();
+    if (hw_overlap_is_on() && !hw_atomic_load_seq_cst(&is_paused) && !hw_sleep_is_awake())
+        wake_soon(HW_SLEEP_NAPPING);
+}
+
+/* Where no window is open a message that is not worth following alone opens none, unless there are several.
+ * Receives alone may be what a program has always posted, for whatever comes. */
+static bool is_enough(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
+{
+    if (kind != HW_REQUEST_P2P || hw_overlap_is_open())
         return true;
-    return hw_policy_are_enough(hw_atomic_load_relaxed(&hw_request_pending), bytes, min_bytes_alone);
+    uint64_t pending_bytes = hw_atomic_load_relaxed(&hw_request_pending_bytes);
+    unsigned pending = hw_atomic_load_relaxed(&hw_request_pending);
+    bool are_started_at_once = pending > 1 && pending_bytes == bytes; /* told as their sum */
+    if (bytes / (are_started_at_once ? pending : 1) >= min_bytes_alone)
+        return true;
+    return !is_receive && hw_policy_are_enough(pending_bytes, min_bytes_alone);
 }
 
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     bool is_new;
-    if (hw_atomic_load_relaxed(&is_retired) || !is_enough(kind, bytes) || !is_created())
+    if (hw_atomic_load_relaxed(&is_retired) || !is_enough(kind, bytes, is_receive) || !is_created())
         return;
     hw_atomic_store_relaxed(&arithmetic, hw_arithmetic_get());
     enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);

@@ -17,6 +17,7 @@ enum hw_status hw_thread_start(bool has_world, uint64_t min_bytes);
 void hw_thread_stop(void);
 void hw_thread_abandon(void);
 void hw_thread_posts(void);
+void hw_thread_unposted(void);
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive);
 void hw_thread_waits(void);
 void hw_thread_returned(uint64_t blocked_ns, int still_pending);
