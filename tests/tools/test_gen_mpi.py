@@ -266,7 +266,11 @@ def test_cold_ways(tmp_path: Path) -> None:
         ("MPI_Ialltoallv(const int recvcounts[], MPI_Datatype recvtype)", "0"),
         (
             "MPI_Sendrecv(int sendcount, MPI_Datatype sendtype, int dest)",
-            "hw_profiled_bytes(sendcount, sendtype)",
+            "hw_profiled_bytes(dest == HW_PROC_NULL ? 0 : sendcount, sendtype)",
+        ),
+        (
+            "MPI_Sendrecv_replace(int count, MPI_Datatype datatype, int dest, int source)",
+            "hw_profiled_bytes(dest == HW_PROC_NULL && source == HW_PROC_NULL ? 0 : count, datatype)",
         ),
         ("MPI_Get_accumulate(int origin_count, MPI_Datatype origin_datatype)", "0"),
         ("MPI_Get_count(int *count, MPI_Datatype datatype)", "0"),

@@ -341,7 +341,7 @@ static void note_send(uint64_t bytes, uint64_t began_ns)
     if (window.has_sent)
         return;
     uint64_t inside_ns = window.blocked_ns + window.elsewhere_ns + window.posting_ns;
-    uint64_t since_ns = began_ns - window.opened_ns;
+    uint64_t since_ns = began_ns > window.opened_ns ? began_ns - window.opened_ns : 0; /* another thread's */
     window.has_sent = true;
     window.is_late = window.has_only_receives && hw_atomic_load_seq_cst(&hw_request_pending) != 0;
     window.early_free_ns = since_ns > inside_ns ? since_ns - inside_ns : 0;
