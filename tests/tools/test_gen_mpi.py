@@ -270,7 +270,8 @@ def test_cold_ways(tmp_path: Path) -> None:
         ),
         (
             "MPI_Sendrecv_replace(int count, MPI_Datatype datatype, int dest, int source)",
-            "hw_profiled_bytes(dest == HW_PROC_NULL && source == HW_PROC_NULL ? 0 : count, datatype)",
+            "hw_profiled_bytes(dest == HW_PROC_NULL && source == HW_PROC_NULL ? 0 : count, "
+            "datatype)",
         ),
         ("MPI_Get_accumulate(int origin_count, MPI_Datatype origin_datatype)", "0"),
         ("MPI_Get_count(int *count, MPI_Datatype datatype)", "0"),

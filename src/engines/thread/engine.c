@@ -2,6 +2,7 @@
 /* The progress thread as an engine: whether there is one at all, and which messages it follows. */
 #include "engines/engine.h"
 
+#include "base/atomic.h"
 #include "base/cores.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -104,7 +105,7 @@ static enum hw_status start(bool has_world, uint64_t *least_bytes)
         stand_back("a program with sessions only cannot be progressed on this MPI");
         hw_log_info("%s; the progress thread stays off", off_reason); /* it is none of the user's making */
     }
-    return off_reason ? HW_DECLINED : hw_thread_start(has_world, min_bytes);
+    return off_reason ? HW_DECLINED : hw_thread_start(has_world);
 }
 
 /* Whether the thread may ask for the program's own requests: what that may raise, and where
@@ -119,6 +120,26 @@ static void heard(const struct hw_engine_handlers *handlers)
     else if (!handlers->is_changing && !handlers->has_own && !handlers->has_return)
         asking = HW_REQUEST_ASK_MUTED;
     hw_request_allow_asking(asking);
+}
+
+/* Where no window is open a message that is not worth following alone opens none, unless there are several.
+ * Receives alone may be what a program has always posted, for whatever comes. */
+static bool is_worth(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
+{
+    if (kind != HW_REQUEST_P2P || hw_overlap_is_open())
+        return true;
+    uint64_t pending_bytes = hw_atomic_load_relaxed(&hw_request_pending_bytes);
+    unsigned pending = hw_atomic_load_relaxed(&hw_request_pending);
+    bool are_started_at_once = pending > 1 && pending_bytes == bytes; /* told as their sum */
+    if (bytes / (are_started_at_once ? pending : 1) >= min_bytes)
+        return true;
+    return !is_receive && hw_policy_are_enough(pending_bytes, min_bytes);
+}
+
+static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
+{
+    if (is_worth(kind, bytes, is_receive))
+        hw_thread_posted(kind, bytes, is_receive);
 }
 
 static void messaged(const struct hw_engine_message *message)
@@ -157,7 +178,7 @@ const struct hw_engine hw_engine_thread = {
     .unposted = hw_thread_unposted,
     .messaged = messaged,
     .sent = hw_overlap_sent,
-    .posted = hw_thread_posted,
+    .posted = posted,
     .waits = hw_thread_waits,
     .returned = hw_thread_returned,
     .blocked = hw_overlap_blocked,

@@ -17,7 +17,6 @@
 #include "engines/thread/priority.h"
 #include "engines/thread/sleep.h"
 #include "engines/thread/waiter.h"
-#include "policy/outset.h"
 #include "profile/record/counters.h"
 #include "progress/deferred.h"
 #include "progress/helped.h"
@@ -62,7 +61,6 @@ enum {
 static pthread_t thread;
 static cpu_set_t allowed_cores; /* where the thread may run: what the process had in MPI_Init* */
 static bool is_open;
-static uint64_t min_bytes_alone; /* of a message that is worth following alone */
 static pthread_mutex_t creation_lock = PTHREAD_MUTEX_INITIALIZER;
 enum { NOT_CREATED, RUNNING, FAILED };
 static _Atomic int life; /* of the thread; written under creation_lock, or when no hook can run */
@@ -409,24 +407,10 @@ void hw_thread_unposted(void)
         wake_soon(HW_SLEEP_NAPPING);
 }
 
-/* Where no window is open a message that is not worth following alone opens none, unless there are several.
- * Receives alone may be what a program has always posted, for whatever comes. */
-static bool is_enough(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
-{
-    if (kind != HW_REQUEST_P2P || hw_overlap_is_open())
-        return true;
-    uint64_t pending_bytes = hw_atomic_load_relaxed(&hw_request_pending_bytes);
-    unsigned pending = hw_atomic_load_relaxed(&hw_request_pending);
-    bool are_started_at_once = pending > 1 && pending_bytes == bytes; /* told as their sum */
-    if (bytes / (are_started_at_once ? pending : 1) >= min_bytes_alone)
-        return true;
-    return !is_receive && hw_policy_are_enough(pending_bytes, min_bytes_alone);
-}
-
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     bool is_new;
-    if (hw_atomic_load_relaxed(&is_retired) || !is_enough(kind, bytes, is_receive) || !is_created())
+    if (hw_atomic_load_relaxed(&is_retired) || !is_created())
         return;
     hw_atomic_store_relaxed(&arithmetic, hw_arithmetic_get());
     enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);
@@ -527,9 +511,8 @@ void hw_thread_passed(void)
         serve_exposure();
 }
 
-enum hw_status hw_thread_start(bool has_world, uint64_t min_bytes)
+enum hw_status hw_thread_start(bool has_world)
 {
-    min_bytes_alone = min_bytes;
     if (has_world && hw_poll_open() != HW_OK)
         hw_log_warn("no private communicator to poll on: only operations with a request are progressed");
     hw_waiter_open(&waiter);

@@ -11,9 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* min_bytes: of a message that is worth following alone (src/policy/outset.h); hw_thread_posted is told of
- * smaller ones, too. */
-enum hw_status hw_thread_start(bool has_world, uint64_t min_bytes);
+enum hw_status hw_thread_start(bool has_world);
 void hw_thread_stop(void);
 void hw_thread_abandon(void);
 void hw_thread_posts(void);
