@@ -228,8 +228,5 @@ const char *const bench_pattern_names =
 
 const struct bench_transfer_kind *bench_pattern_find(const char *name)
 {
-    for (const struct bench_transfer_kind *kind = kinds; kind->name != NULL; kind++)
-        if (strcmp(kind->name, name) == 0)
-            return kind;
-    return NULL;
+    return bench_kind_find(kinds, name);
 }

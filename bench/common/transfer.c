@@ -147,12 +147,17 @@ static const struct bench_transfer_kind kinds[] = {
 const char *const bench_transfer_names =
     "exchange ialltoall ialltoallv igatherv iscatterv iallgather iallreduce ireduce_scatter ibcast";
 
-const struct bench_transfer_kind *bench_transfer_find(const char *name)
+const struct bench_transfer_kind *bench_kind_find(const struct bench_transfer_kind *table, const char *name)
 {
-    for (const struct bench_transfer_kind *kind = kinds; kind->name != NULL; kind++)
+    for (const struct bench_transfer_kind *kind = table; kind->name != NULL; kind++)
         if (strcmp(kind->name, name) == 0)
             return kind;
     return NULL;
+}
+
+const struct bench_transfer_kind *bench_transfer_find(const char *name)
+{
+    return bench_kind_find(kinds, name);
 }
 
 struct bench_transfer bench_transfer_make(const struct bench *bench, int64_t bytes)

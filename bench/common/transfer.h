@@ -31,6 +31,9 @@ struct bench_transfer_kind {
     int slices; /* of the computation, MPI_Testall after each; 0: in one */
 };
 
+/* Of a table that ends with a zero entry; NULL: none of that name. */
+const struct bench_transfer_kind *bench_kind_find(const struct bench_transfer_kind *kinds, const char *name);
+
 /* NULL for a name that is none of bench_transfer_names. */
 const struct bench_transfer_kind *bench_transfer_find(const char *name);
 extern const char *const bench_transfer_names;

@@ -474,9 +474,10 @@ int hw_request_return(struct hw_request_taken *taken, const MPI_Request *request
 
 void hw_request_drop(int count, const MPI_Request *requests)
 {
+    if (requests)
+        touch(count, requests);
     for (int i = 0; requests && i < count; i++) {
         struct owner owner = {0};
-        touch(1, &requests[i]);
         pthread_mutex_lock(&table_lock);
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
         if (slot && !is_held(slot)) {

@@ -144,7 +144,7 @@ static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 
 static void messaged(const struct hw_engine_message *message)
 {
-    if (!message->is_receive)
+    if (!message->is_receive && hw_overlap_is_open())
         hw_overlap_sends(message->bytes);
 }
 
