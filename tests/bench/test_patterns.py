@@ -96,6 +96,8 @@ def test_patterns_move_the_bytes_of_an_exchange(mpi: Mpi) -> None:
     found = support.object_of(support.run_mpi(mpi, argv, ranks=2))
     assert tuple(phase["kind"] for phase in found["phases"]) == kinds
     digests = {phase["kind"]: phase["digest"] for phase in found["phases"]}
-    others = {digests.pop(kind) for kind in ("columns", "double_buffered", "neighbors")}
+    others = {
+        digests.pop(kind) for kind in ("columns", "double_buffered", "prefetched", "neighbors")
+    }
     (same,) = set(digests.values())
     assert len(others) == 3 and same not in others

@@ -97,6 +97,7 @@ PATTERNS = (
     "any_source",
     "synchronous",
     "double_buffered",
+    "prefetched",
     "neighbors",
 )
 
