@@ -141,7 +141,7 @@ uint64_t hw_policy_transfer_ns(const struct hw_policy_class *class) { return med
 
 uint64_t hw_policy_off_cost_ns(const struct hw_policy_class *class)
 {
-    if (class->off.count)
+    if (class->off.count || class->is_continued)
         return median(&class->off);
     uint64_t transfer_ns = hw_policy_transfer_ns(class);
     return transfer_ns - transfer_ns * class->natural_percent / 100;
@@ -320,7 +320,7 @@ static enum hw_policy_way begin_control(struct hw_policy_class *class, const str
     uint64_t off = hw_policy_off_cost_ns(class), on = median(&class->on);
     bool is_told = class->was_probed && class->is_on_wire && off != 0;
     bool may_tell = is_told || !class->was_probed;
-    bool is_probe = class->has_wire && !may_harm && class->off.count == 0 && may_tell;
+    bool is_probe = class->has_wire && !may_harm && class->off.count == 0 && may_tell && !class->is_continued;
     uint64_t price_ns = is_probe ? hw_policy_probe_ns(class) : off > on ? off - on : 0;
     bool is_due = may_harm || off == 0 || (is_in_doubt(class) && !is_told);
     if (!is_due && ledger->spent_ns + price_ns > ledger->saved_ns / BUDGET_PARTS)
@@ -460,7 +460,7 @@ static void learn_of_watching(struct hw_policy_class *class, const struct hw_pol
 
 uint64_t hw_policy_watch_ns(const struct hw_policy_class *class)
 {
-    if (class->window_count < class->blind_until)
+    if (class->window_count < class->blind_until || class->is_continued)
         return 0;
     if (class->vain_run >= VAIN_RUN && class->natural_run == 0 && class->window_count % PROBED_AGAIN != 0)
         return 0;

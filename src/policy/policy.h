@@ -92,6 +92,9 @@ struct hw_policy_judged {
 
 struct hw_policy_class {
     struct hw_policy_judged judged;
+    /* Set by the caller: what is under way in one window is completed in a later one, and moves in its waits
+     * as well. How long a transfer takes says little of what is lost without the thread: only controls do. */
+    bool is_continued;
     uint32_t window_count; /* of windows with time to gain, the one that is open included */
     uint32_t idle_run;     /* windows in a row without time to gain, up to HW_POLICY_IDLE_RUN */
     uint32_t next_control; /* number of the window at which the other way is tried again */

@@ -15,6 +15,9 @@ enum { LOOKS_PER_LISTING = 16, LISTINGS_IN_VAIN = 8 };
 /* Two first looks lie around the transfer of something large. */
 #define FEW_BYTES (UINT64_C(64) * 1024)
 
+/* More and the other end may have to stop. */
+#define MOST_UNREAD_BYTES (UINT64_C(256) * 1024)
+
 /* Only the first fields are asked for: older kernels know no more. */
 static bool add_counters(int fd, struct hw_profile_wire *sums)
 {
@@ -122,14 +125,17 @@ bool hw_wire_look(struct hw_wire *listed, struct hw_profile_wire *sums, bool is_
     return (is_first ? list_and_sum_up(listed, sums) : sum_up(listed, sums)) > 0;
 }
 
+static uint64_t bytes_of(const struct hw_socket *socket, unsigned long request)
+{
+    int bytes = 0;
+    return ioctl(socket->fd, request, &bytes) == 0 && bytes > 0 ? (uint64_t)bytes : 0;
+}
+
 static uint64_t sum(const struct hw_wire *listed, unsigned long request)
 {
     uint64_t sum_bytes = 0;
-    for (int i = 0; i < listed->count && !listed->is_too_many; i++) {
-        int bytes = 0;
-        if (ioctl(listed->sockets[i].fd, request, &bytes) == 0 && bytes > 0)
-            sum_bytes += (uint64_t)bytes;
-    }
+    for (int i = 0; i < listed->count && !listed->is_too_many; i++)
+        sum_bytes += bytes_of(&listed->sockets[i], request);
     return sum_bytes;
 }
 
@@ -138,6 +144,20 @@ uint64_t hw_wire_queued(const struct hw_wire *listed) { return sum(listed, SIOCO
 uint64_t hw_wire_unsent(const struct hw_wire *listed) { return sum(listed, SIOCOUTQNSD); }
 
 uint64_t hw_wire_unread(const struct hw_wire *listed) { return sum(listed, SIOCINQ); }
+
+bool hw_wire_is_busy(const struct hw_wire *listed)
+{
+    bool is_busy = false;
+    for (int i = 0; i < listed->count && !listed->is_too_many; i++) {
+        const struct hw_socket *socket = &listed->sockets[i];
+        uint64_t unread_bytes = bytes_of(socket, SIOCINQ);
+        if (bytes_of(socket, SIOCOUTQ) >= FEW_BYTES && unread_bytes <= MOST_UNREAD_BYTES)
+            is_busy = true;
+        else if (unread_bytes > 0)
+            return false;
+    }
+    return is_busy;
+}
 
 bool hw_wire_read(struct hw_profile_wire *sums, bool is_first)
 {

@@ -35,6 +35,10 @@ uint64_t hw_wire_unsent(const struct hw_wire *listed);
 /* Bytes that have come by these connections and the process has not read; a third of a microsecond each. */
 uint64_t hw_wire_unread(const struct hw_wire *listed);
 
+/* What the process has to send leaves without it for a while, and an answer to what has come would leave
+ * behind that: nothing is gained by reading now. About a microsecond a connection. */
+bool hw_wire_is_busy(const struct hw_wire *listed);
+
 /* The same as hw_wire_look with a list of the program's threads, which serialise. */
 bool hw_wire_read(struct hw_profile_wire *sums, bool is_first);
 

@@ -206,6 +206,56 @@ static void data_that_came_begin_a_probe(void **state)
     complete();
 }
 
+/* Of a program that has two exchanges under way: the next one is posted, then the last one completed. */
+static void exchange_beside_another(void)
+{
+    enum { COMPUTED_NS = 500000 };
+    bool is_new;
+    atomic_fetch_add(&hw_request_outstanding, 1);
+    hw_overlap_posted(HW_REQUEST_P2P, 17 << 20, false, &is_new);
+    compute(COMPUTED_NS);
+    atomic_fetch_sub(&hw_request_outstanding, 1);
+    hw_overlap_returned(0);
+    assert_true(hw_overlap_is_open());
+}
+
+/* A window is open all the time, and is another one after some rounds. */
+static void rounds_end_windows_though_something_is_outstanding(void **state)
+{
+    (void)state;
+    enum { FIRST_ROUNDS = 2, ROUNDS = 4, WINDOWS = 3 };
+    uint64_t windows = counted(&hw_counters.overlap_windows);
+    bool is_new;
+    atomic_fetch_add(&hw_request_outstanding, 1);
+    hw_overlap_posted(HW_REQUEST_P2P, 17 << 20, false, &is_new);
+    for (int i = 0; i < FIRST_ROUNDS; i++)
+        exchange_beside_another();
+    assert_int_equal(counted(&hw_counters.overlap_windows) - windows, 2);
+    assert_true(hw_overlap_is_continued());
+    for (int i = 1; i < ROUNDS * WINDOWS; i++)
+        exchange_beside_another();
+    assert_int_equal(counted(&hw_counters.overlap_windows) - windows, 2 + WINDOWS);
+    atomic_fetch_sub(&hw_request_outstanding, 1);
+    complete();
+    assert_false(hw_overlap_is_open() || hw_overlap_is_continued());
+}
+
+/* A receive for whatever may come: other exchanges have windows of their own. */
+static void what_is_always_posted_keeps_no_window_open_for_long(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 9 };
+    bool is_new;
+    uint64_t windows = counted(&hw_counters.overlap_windows);
+    atomic_fetch_add(&hw_request_outstanding, 1);
+    hw_overlap_posted(HW_REQUEST_P2P, 33 << 20, true, &is_new);
+    for (int i = 0; i < ROUNDS; i++)
+        exchange_beside_another();
+    assert_true(counted(&hw_counters.overlap_windows) - windows > ROUNDS / 4);
+    atomic_fetch_sub(&hw_request_outstanding, 1);
+    complete();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +268,8 @@ int main(void)
         cmocka_unit_test(queue_that_does_not_move_ends_a_probe),
         cmocka_unit_test(round_that_is_over_ends_a_probe),
         cmocka_unit_test(data_that_came_begin_a_probe),
+        cmocka_unit_test(rounds_end_windows_though_something_is_outstanding),
+        cmocka_unit_test(what_is_always_posted_keeps_no_window_open_for_long),
     };
     return cmocka_run_group_tests_name("overlap", tests, NULL, NULL);
 }

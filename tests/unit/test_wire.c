@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: what TCP connections to other processes carry is counted, on those too that came without the
  * number of descriptors telling so: connected later than made, or in the place of another. What a process
- * sends to itself is not. */
+ * sends to itself is not. While what is queued would hold up every answer, reading is in vain. */
 #include "progress/wire.h"
 
 #include <linux/sockios.h>
@@ -38,7 +38,8 @@ static int listen_at(struct sockaddr_in *where)
                : -1;
 }
 
-/* The other process: accepts every connection and reads what comes, until it is killed. */
+/* The other process: accepts every connection and reads what comes, until it is killed. A single byte it
+ * sends back. */
 static _Noreturn void serve(int listener)
 {
     static char data[BYTES];
@@ -47,7 +48,12 @@ static _Noreturn void serve(int listener)
     for (;;) {
         poll(watched, (nfds_t)count, -1);
         for (int i = count - 1; i > 0; i--)
-            if (watched[i].revents && recv(watched[i].fd, data, sizeof data, 0) <= 0) {
+            if (watched[i].revents) {
+                ssize_t length = recv(watched[i].fd, data, sizeof data, 0);
+                if (length == 1)
+                    send(watched[i].fd, data, 1, 0);
+                if (length > 0)
+                    continue;
                 close(watched[i].fd);
                 watched[i] = watched[--count];
             }
@@ -159,12 +165,48 @@ static void own_connection_is_no_wire(void **state)
     close(server);
 }
 
+static void wait_until(int fd, unsigned long request, bool is_any)
+{
+    int bytes = 0;
+    while (ioctl(fd, request, &bytes) != 0 || (bytes > 0) != is_any)
+        usleep(100);
+}
+
+/* What is queued leaves by itself, as far as anybody reads. What has come by another connection can be
+ * answered at once. */
+static void busy_while_an_answer_would_wait(void **state)
+{
+    (void)state;
+    static const char data[BYTES];
+    struct hw_wire listed = {0};
+    struct hw_profile_wire unused;
+    int full = connect_to(socket(AF_INET, SOCK_STREAM, 0), &address);
+    int other = connect_to(socket(AF_INET, SOCK_STREAM, 0), &address);
+    assert_true(hw_wire_look(&listed, &unused, true));
+    assert_false(hw_wire_is_busy(&listed));
+    assert_int_equal(send(other, data, 1, 0), 1);
+    wait_until(other, SIOCINQ, true);
+    kill(peer, SIGSTOP);
+    while (send(full, data, sizeof data, MSG_DONTWAIT) > 0)
+        ;
+    assert_false(hw_wire_is_busy(&listed));
+    char answer;
+    assert_int_equal(recv(other, &answer, 1, 0), 1);
+    assert_true(hw_wire_is_busy(&listed));
+    kill(peer, SIGCONT);
+    wait_until(full, SIOCOUTQ, false);
+    assert_false(hw_wire_is_busy(&listed));
+    close(full);
+    close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counted_when_connected_later),
         cmocka_unit_test(counted_in_the_place_of_another),
         cmocka_unit_test(own_connection_is_no_wire),
+        cmocka_unit_test(busy_while_an_answer_would_wait),
     };
     return cmocka_run_group_tests_name("wire", tests, start, end);
 }

@@ -41,3 +41,5 @@ bool hw_look_goes_by_itself(void)
     seen.unsent_bytes = unsent_bytes < seen.queued_bytes ? unsent_bytes : seen.queued_bytes;
     return hw_overlap_goes_by_itself(&seen, hw_clock_now_ns());
 }
+
+bool hw_look_is_in_vain(void) { return hw_overlap_is_continued() && hw_wire_is_busy(&wire); }

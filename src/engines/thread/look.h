@@ -15,4 +15,9 @@ void hw_look_again(void);
 /* In a probe: false if it is over, and the thread begins. */
 bool hw_look_goes_by_itself(void);
 
+/* In windows that go on from one to the next: a look now could do nothing that a later one does not do as
+ * well, and it might take a message too early: an answer that leaves before the program's own next message
+ * lets the partner's data leave first, and the two directions go one after the other from then on. */
+bool hw_look_is_in_vain(void);
+
 #endif

@@ -6,7 +6,9 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/visibility.h"
+#include "engines/thread/account.h"
 #include "engines/thread/gap.h"
+#include "engines/thread/pace.h"
 #include "policy/policy.h"
 #include "profile/record/counters.h"
 #include "progress/inside.h"
@@ -17,12 +19,6 @@ enum { BYTES_CLASS_COUNT = 48 };
 /* In so many windows of a class the thread looks at the wire: afterwards it is known how long a transfer
  * takes, and whether there is a wire to look at. */
 enum { WIRE_WINDOWS = 16 };
-
-/* A burst is shorter than this part of a window. */
-enum { STRETCH_PARTS = 4 };
-
-/* Handshakes are shorter. */
-enum { MOVED_BYTES = 16 * 1024 };
 
 /* The kernel's bursts, and what may leave before the first look. */
 enum { BURST_BYTES = 64 * 1024 };
@@ -42,19 +38,26 @@ enum { KERNEL_PARTS = 2 };
  * millisecond. */
 enum { UNQUEUED_PARTS = 2 };
 
-/* A program that always has something outstanding (double buffering) never closes its window: cut it here. */
+/* A program that always has something outstanding never closes its window: cut it here, at the latest. */
 #define MAX_WINDOW_NS (100 * HW_NS_PER_MS)
+/* Where it posts as much as it completes (double buffering) a window is some such rounds: a long wait and a
+ * short one often take turns. Not of less than this in all: windows have their price. */
+enum { ROUNDS = 4 };
+#define MOST_ROUNDS_NS (60 * HW_NS_PER_MS)
+#define LEAST_ROUND_NS (300 * HW_NS_PER_US)
 
 /* Posts that follow one another within this time are one series: less computation between them is not worth
  * progress. */
 #define SERIES_GAP_NS (300 * HW_NS_PER_US)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-HW_SPARSE static struct hw_policy_class classes[2][HW_REQUEST_KIND_COUNT][BYTES_CLASS_COUNT];
+/* How a window begins: by a send, a receive, or while an earlier one's operations are under way. */
+enum { BEGINS_SENDING, BEGINS_RECEIVING, BEGINS_UNDER_WAY, BEGINNING_COUNT };
+HW_SPARSE static struct hw_policy_class classes[BEGINNING_COUNT][HW_REQUEST_KIND_COUNT][BYTES_CLASS_COUNT];
 static clockid_t thread_clock;
 static struct hw_policy_ledger ledger; /* under lock */
 static bool has_own_core;              /* the thread has a core that the program's thread does not use */
-static atomic_bool is_open, is_on;
+static atomic_bool is_open, is_on, is_continued;
 static atomic_uint_fast64_t gap_ns;
 static atomic_bool has_rounds, waits_at_once;
 static atomic_bool wants_wire, is_first_look;
@@ -87,16 +90,23 @@ static struct {
     uint64_t sends_bytes;               /* of sends, also by calls that block; see note_send */
     bool has_sent, is_late;
     uint64_t early_free_ns;
-    uint64_t looked_ns, seen_bytes;         /* the last look; 0: none */
-    uint64_t first_seen_bytes;              /* the first one */
-    uint64_t stretch_ns, stretch_bytes;     /* when the stretch under way began, at how much */
-    uint64_t best_ns, best_bytes;           /* the fastest stretch */
+    uint64_t looked_ns, seen_bytes; /* the last look; 0: none */
+    uint64_t first_seen_bytes;      /* the first one */
+    struct hw_pace pace;
     uint64_t first_moved_ns, last_moved_ns; /* looks between which bytes moved */
     bool is_series_over;                    /* the first series of posts */
     bool is_interfered;                     /* the policy learns nothing from it */
     bool has_only_receives, is_for_others;
     uint32_t series_count;
+    uint32_t base;          /* what was outstanding before it */
+    uint32_t round_count;   /* so often as much was completed as was posted */
+    bool has_posts;         /* something was posted in it */
+    bool has_completed;     /* something outstanding was completed, and other things were not */
+    uint64_t earlier_bytes; /* of bytes, those that were pending before it */
 } window;
+
+/* As of the last post or door. Under lock. */
+static uint32_t last_outstanding;
 
 void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed)
 {
@@ -106,11 +116,12 @@ void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed)
 }
 
 /* Of the operation that opens a window. Sending and receiving lose differently by waiting, so a program that
- * does them in turns has a class for each. */
+ * does them in turns has a class for each. What is under way from one window to the next has one, too. */
 static struct hw_policy_class *class_of(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     int power = bytes ? 63 - __builtin_clzll(bytes) : 0;
-    return &classes[is_receive][kind][power < BYTES_CLASS_COUNT ? power : BYTES_CLASS_COUNT - 1];
+    int begins = last_outstanding > 0 ? BEGINS_UNDER_WAY : is_receive ? BEGINS_RECEIVING : BEGINS_SENDING;
+    return &classes[begins][kind][power < BYTES_CLASS_COUNT ? power : BYTES_CLASS_COUNT - 1];
 }
 
 static void begin_probe(uint64_t patience_ns)
@@ -143,35 +154,42 @@ static void add_earlier(uint64_t bytes)
         return;
     window.bytes = pending_bytes - bytes;
     window.sent_bytes = window.bytes / 2;
+    window.earlier_bytes = window.base > 0 ? window.bytes : 0; /* an earlier window counts them */
     window.has_sent = true;
     window.has_only_receives = window.is_for_others = false;
 }
 
-static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_receive, uint64_t now_ns)
+static void clear_window(uint64_t now_ns)
 {
-    window.class = class_of(kind, bytes, is_receive);
-    window.is_on = decide(now_ns);
     window.is_interfered = is_paused || is_listened;
     window.opened_ns = now_ns;
     window.blocked_ns = window.elsewhere_ns = window.posting_ns = window.posts_since_ns = 0;
-    window.bytes = window.sent_bytes = window.sends_bytes = 0;
-    window.has_sent = !is_receive; /* it opens the window */
+    window.bytes = window.sent_bytes = window.sends_bytes = window.earlier_bytes = 0;
     window.is_late = false;
     window.has_wire = false;
-    window.stretch_ns = window.best_ns = window.best_bytes = 0;
+    window.pace = (struct hw_pace){0};
     window.looked_ns = window.first_moved_ns = window.last_moved_ns = 0;
-    hw_atomic_store_relaxed(&is_first_look, window.is_on);
-    bool is_looked_at =
-        window.class->window_count <= WIRE_WINDOWS || window.class->window_count % WIRE_WINDOWS == 0;
-    hw_atomic_store_relaxed(&wants_wire, is_looked_at);
-    hw_atomic_store_relaxed(&gap_ns, hw_gap_for(window.class));
-    hw_atomic_store_relaxed(&has_rounds, false);
-    hw_atomic_store_relaxed(&waits_at_once, window.class->idle_run == HW_POLICY_IDLE_RUN);
-    window.has_gone = window.is_series_over = false;
-    window.has_only_receives = window.is_for_others = true;
-    add_earlier(bytes);
+    window.is_series_over = false;
+    window.has_posts = window.has_completed = false;
+    window.round_count = 0;
     window.series_count = 0;
     window.wake_ns = 0;
+}
+
+/* Beside what is outstanding already. */
+static void begin_window(struct hw_policy_class *class, uint64_t now_ns)
+{
+    clear_window(now_ns);
+    window.base = last_outstanding;
+    window.class = class;
+    class->is_continued = window.base > 0;
+    window.is_on = decide(now_ns);
+    hw_atomic_store_relaxed(&is_continued, window.base > 0);
+    hw_atomic_store_relaxed(&is_first_look, window.is_on);
+    bool is_looked_at = class->window_count <= WIRE_WINDOWS || class->window_count % WIRE_WINDOWS == 0;
+    hw_atomic_store_relaxed(&wants_wire, is_looked_at);
+    hw_atomic_store_relaxed(&gap_ns, hw_gap_for(class));
+    hw_atomic_store_relaxed(&waits_at_once, class->idle_run == HW_POLICY_IDLE_RUN);
     window.thread_cpu_ns = window.is_on ? hw_clock_read(thread_clock) : 0;
     HW_COUNT(overlap_windows);
     if (!window.is_on)
@@ -181,68 +199,21 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     hw_inside_want(HW_INSIDE_TIMES, true);
 }
 
+static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_receive, uint64_t now_ns)
+{
+    begin_window(class_of(kind, bytes, is_receive), now_ns);
+    hw_atomic_store_relaxed(&has_rounds, false);
+    window.has_gone = false;
+    window.has_sent = !is_receive; /* it opens the window */
+    window.has_only_receives = window.is_for_others = true;
+    add_earlier(bytes);
+}
+
 static void end_series(void)
 {
     if (!window.is_series_over)
         hw_policy_series_end(window.class, window.series_count);
     window.is_series_over = true;
-}
-
-/* What is learnt later is true of earlier windows too: the counters take what has changed, modulo 2^64. */
-static void tell_gain(struct hw_policy_class *class)
-{
-    struct hw_policy_judged *judged = &class->judged;
-    struct hw_policy_estimate now = hw_policy_without(class), *told = &judged->told;
-    if (now.high_ns == 0)
-        return;
-    now.low_ns -= judged->kernel_ns < now.low_ns ? judged->kernel_ns : now.low_ns;
-    now.high_ns += judged->kernel_ns;
-    /* Nothing was ever tried without the thread: a wait that another process causes may have hidden all of
-     * the gain (Open MPI's halo exchanges out of step: 1.2 s estimated, 0.2 s by the clock). */
-    if (class->off.count == 0 && now.low_ns > judged->on_ns)
-        now.low_ns = judged->on_ns;
-    HW_COUNT_ADD(judged_on_ns, judged->on_ns - judged->told_on_ns);
-    HW_COUNT_ADD(judged_off_low_ns, now.low_ns - told->low_ns);
-    HW_COUNT_ADD(judged_off_ns, now.cost_ns - told->cost_ns);
-    HW_COUNT_ADD(judged_off_high_ns, now.high_ns - told->high_ns);
-    judged->told_on_ns = judged->on_ns;
-    *told = now;
-}
-
-/* For the record: what was overlapped, and what the thread brought as far as that is known. */
-static void count_window(struct hw_policy_class *class, const struct hw_policy_window *closed)
-{
-    uint64_t waited_ns = closed->blocked_ns + closed->elsewhere_ns;
-    uint64_t free_ns = hw_policy_free_ns(closed);
-    HW_COUNT_ADD(overlapped_ns, free_ns);
-    if (!closed->was_on || window.is_interfered)
-        return;
-    if (class->idle_run > 0) { /* nothing to gain, and the thread has its price */
-        HW_COUNT_ADD(judged_on_ns, closed->overhead_ns);
-        return;
-    }
-    uint64_t kernel_ns = (closed->overhead_ns - window.wake_ns) / KERNEL_PARTS;
-    class->judged.windows++;
-    class->judged.on_ns += hw_policy_cost_ns(closed) + kernel_ns;
-    class->judged.kernel_ns += kernel_ns;
-    class->judged.waited_ns += waited_ns;
-    class->judged.free_ns += free_ns;
-    class->judged.gap_ns = hw_atomic_load_relaxed(&gap_ns);
-    HW_COUNT(judged_windows);
-    tell_gain(class);
-}
-
-static void log_window(const struct hw_policy_class *class, const struct hw_policy_window *closed)
-{
-    const char *way = closed->was_probe ? "after a probe" : closed->was_on ? "with the thread" : "without";
-    hw_log_debug("window of %llu bytes %s%s: %llu us, of them %llu waited, %llu in other calls, %llu for the "
-                 "thread; without it some %llu",
-                 (unsigned long long)closed->bytes, way, class->stands_down ? ", standing down" : "",
-                 (unsigned long long)closed->duration_ns / HW_NS_PER_US,
-                 (unsigned long long)closed->blocked_ns / HW_NS_PER_US,
-                 (unsigned long long)closed->elsewhere_ns / HW_NS_PER_US,
-                 (unsigned long long)closed->overhead_ns / HW_NS_PER_US,
-                 (unsigned long long)hw_policy_off_cost_ns(class) / HW_NS_PER_US);
 }
 
 static void learn(struct hw_policy_class *class, const struct hw_policy_window *closed)
@@ -254,28 +225,12 @@ static void learn(struct hw_policy_class *class, const struct hw_policy_window *
     hw_gap_adapt(class, closed);
 }
 
-/* How fast data move when nothing holds them up: in the fastest stretch of the window. */
-static void note_pace(uint64_t moved_bytes, uint64_t now_ns)
-{
-    uint64_t bytes = moved_bytes - window.stretch_bytes, ns = now_ns - window.stretch_ns;
-    bool is_long = window.stretch_ns && bytes >= MOVED_BYTES && bytes >= window.bytes / STRETCH_PARTS;
-    if (is_long && (window.best_ns == 0 || ns * (window.best_bytes >> 10) < window.best_ns * (bytes >> 10))) {
-        window.best_ns = ns;
-        window.best_bytes = bytes;
-    }
-    if (window.stretch_ns == 0 || is_long) {
-        window.stretch_ns = now_ns;
-        window.stretch_bytes = moved_bytes;
-    }
-}
-
 /* For how long what moved while the thread took part was on the wire. */
 static uint64_t helped_ns(void)
 {
     uint64_t bytes = window.seen_bytes - window.first_seen_bytes - window.natural_bytes;
-    if (window.best_ns)
-        return (bytes >> 10) * window.best_ns / (window.best_bytes >> 10);
-    return window.last_moved_ns - window.first_moved_ns;
+    return hw_pace_is_known(&window.pace) ? hw_pace_ns(&window.pace, bytes)
+                                          : window.last_moved_ns - window.first_moved_ns;
 }
 
 /* Of what it receives a process that sends less than all but this part gains by having it early. */
@@ -285,7 +240,8 @@ static bool is_as_much(uint64_t received_bytes, uint64_t sends_bytes)
     return received_bytes && sends_bytes >= received_bytes - received_bytes / LESS_PARTS;
 }
 
-static void close_window(uint64_t now_ns, bool is_cut)
+/* Learns from it. */
+static void end_window(uint64_t now_ns, bool is_cut)
 {
     end_series();
     struct hw_policy_window closed = {
@@ -297,7 +253,7 @@ static void close_window(uint64_t now_ns, bool is_cut)
         .natural_bytes = window.natural_bytes + window.on_way_bytes,
         .has_unsent = window.has_unsent,
         .wire_bytes = window.looked_ns ? window.seen_bytes - window.first_seen_bytes : 0,
-        .bytes = window.bytes,
+        .bytes = window.bytes - window.earlier_bytes,
         .is_cut = is_cut,
         .sends_late = window.is_late && is_as_much(window.bytes - window.sent_bytes, window.sends_bytes),
         .early_free_ns = window.is_late ? window.early_free_ns : 0,
@@ -315,15 +271,37 @@ static void close_window(uint64_t now_ns, bool is_cut)
         closed.overhead_ns += hw_clock_read(thread_clock) - window.thread_cpu_ns;
     if (!window.is_interfered)
         learn(window.class, &closed);
-    count_window(window.class, &closed);
+    HW_COUNT_ADD(overlapped_ns, hw_policy_free_ns(&closed));
+    if (closed.was_on && !window.is_interfered)
+        hw_account_window(window.class, &closed, (closed.overhead_ns - window.wake_ns) / KERNEL_PARTS,
+                          hw_overlap_gap_ns());
     if (hw_options.log_level == HW_LOG_DEBUG)
-        log_window(window.class, &closed);
-    window.class->bytes = window.bytes;
+        hw_account_log(window.class, &closed);
+    window.class->bytes = closed.bytes;
+    hw_atomic_store_relaxed(&watch_ns, 0);
+}
+
+static void close_window(uint64_t now_ns, bool is_cut)
+{
+    end_window(now_ns, is_cut);
     window.class = NULL;
     hw_atomic_store_relaxed(&is_open, false);
-    hw_atomic_store_relaxed(&watch_ns, 0);
     hw_atomic_store_relaxed(&is_on, false);
+    hw_atomic_store_relaxed(&is_continued, false);
     hw_inside_want(HW_INSIDE_TIMES, false);
+}
+
+/* The program goes on with what is under way in the place of what it has completed. */
+static void continue_window(uint64_t now_ns)
+{
+    bool is_for_others = window.is_for_others, has_sent = window.has_sent;
+    end_window(now_ns, true);
+    begin_window(window.class, now_ns);
+    add_earlier(0);
+    window.has_sent = has_sent;
+    window.is_for_others = is_for_others;
+    window.has_only_receives = false;
+    window.has_gone = true;
 }
 
 void hw_overlap_posts(void)
@@ -391,16 +369,26 @@ static enum hw_policy_post continue_series(uint64_t began_ns, uint64_t now_ns)
     return hw_policy_series_post(window.class, window.series_count);
 }
 
+/* A post after something was completed and while other things are outstanding begins another window. */
+static bool is_next_round(uint64_t now_ns)
+{
+    uint64_t since_ns = now_ns - window.opened_ns;
+    return since_ns > MAX_WINDOW_NS ||
+           (since_ns > LEAST_ROUND_NS && window.has_completed && last_outstanding > window.base);
+}
+
 enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive,
                                       bool *is_new)
 {
     pthread_mutex_lock(&lock);
     uint64_t now_ns = hw_clock_now_ns();
     uint64_t began_ns = end_post(now_ns);
-    if (window.class && now_ns - window.opened_ns > MAX_WINDOW_NS)
+    if (window.class && is_next_round(now_ns))
         close_window(now_ns, true);
     if (!window.class)
         open_window(kind, bytes, is_receive, now_ns);
+    window.has_posts = true;
+    last_outstanding = hw_atomic_load_seq_cst(&hw_request_outstanding);
     window.bytes += bytes;
     window.sent_bytes += is_receive ? 0 : bytes;
     if (kind == HW_REQUEST_COLLECTIVE)
@@ -428,12 +416,26 @@ void hw_overlap_add_wake(uint64_t wake_ns)
     pthread_mutex_unlock(&lock);
 }
 
+/* As much was completed in the window as was posted. */
+static void end_round(uint64_t now_ns)
+{
+    window.round_count++;
+    window.has_posts = window.has_completed = false;
+    if (now_ns - window.opened_ns > (window.round_count < ROUNDS ? MOST_ROUNDS_NS : LEAST_ROUND_NS))
+        continue_window(now_ns);
+}
+
 void hw_overlap_returned(uint64_t blocked_ns)
 {
     pthread_mutex_lock(&lock);
+    uint32_t outstanding = hw_atomic_load_seq_cst(&hw_request_outstanding);
     window.blocked_ns += blocked_ns;
-    if (window.class && hw_atomic_load_seq_cst(&hw_request_outstanding) == 0)
-        close_window(hw_clock_now_ns(), false);
+    window.has_completed |= outstanding < last_outstanding;
+    last_outstanding = outstanding;
+    if (window.class && outstanding == 0)
+        close_window(hw_clock_now_ns(), window.base > 0);
+    else if (window.class && window.has_posts && outstanding <= window.base)
+        end_round(hw_clock_now_ns());
     pthread_mutex_unlock(&lock);
 }
 
@@ -466,14 +468,14 @@ void hw_overlap_interfere(bool wants_pause, bool wants_listening)
 static void note_movement(const struct hw_overlap_wire *wire, uint64_t now_ns)
 {
     window.has_wire = wire->has_wire;
-    bool has_moved = window.looked_ns && wire->moved_bytes >= window.seen_bytes + MOVED_BYTES;
+    bool has_moved = window.looked_ns && wire->moved_bytes >= window.seen_bytes + HW_PACE_MOVED_BYTES;
     if (has_moved && window.first_moved_ns == 0)
         window.first_moved_ns = window.looked_ns;
     if (has_moved)
         window.last_moved_ns = now_ns;
     if (window.looked_ns == 0)
         window.first_seen_bytes = wire->moved_bytes;
-    note_pace(wire->moved_bytes, now_ns);
+    hw_pace_note(&window.pace, wire->moved_bytes, window.bytes, now_ns);
     window.looked_ns = now_ns;
     window.seen_bytes = wire->moved_bytes;
 }
@@ -489,15 +491,15 @@ void hw_overlap_looked(const struct hw_overlap_wire *wire, uint64_t now_ns)
 /* All that is sent is in the connections; or data come that nobody had to ask for. */
 static bool seems_to_go(const struct hw_overlap_wire *wire)
 {
-    if (wire->queued_bytes < MOVED_BYTES)
-        return wire->unread_bytes >= MOVED_BYTES;
+    if (wire->queued_bytes < HW_PACE_MOVED_BYTES)
+        return wire->unread_bytes >= HW_PACE_MOVED_BYTES;
     return window.sent_bytes && wire->queued_bytes >= window.sent_bytes - window.sent_bytes / UNQUEUED_PARTS;
 }
 
 /* What had moved already. A collective may send less at first than it does in all. */
 static uint64_t early_bytes(const struct hw_overlap_wire *wire)
 {
-    if (wire->queued_bytes < MOVED_BYTES)
+    if (wire->queued_bytes < HW_PACE_MOVED_BYTES)
         return wire->unread_bytes;
     uint64_t gone_bytes = window.sent_bytes > wire->queued_bytes ? window.sent_bytes - wire->queued_bytes : 0;
     return gone_bytes < BURST_BYTES ? gone_bytes : BURST_BYTES;
@@ -535,7 +537,8 @@ uint64_t hw_overlap_watch_ns(void) { return hw_atomic_load_relaxed(&watch_ns); }
  * send, once what it has sent is gone. */
 static bool is_round_over(const struct hw_overlap_wire *wire)
 {
-    return hw_overlap_has_rounds() && window.queued_bytes >= MOVED_BYTES && wire->queued_bytes < MOVED_BYTES;
+    return hw_overlap_has_rounds() && window.queued_bytes >= HW_PACE_MOVED_BYTES &&
+           wire->queued_bytes < HW_PACE_MOVED_BYTES;
 }
 
 /* Data come in bursts: a moment without any is not the end. What is on its way arrives, though its arrival
@@ -546,7 +549,7 @@ static bool goes_on(const struct hw_overlap_wire *wire, uint64_t now_ns)
     if (!wire->has_wire || is_round_over(wire))
         return false;
     uint64_t patience_ns = window.patience_ns;
-    if (wire->queued_bytes >= MOVED_BYTES)
+    if (wire->queued_bytes >= HW_PACE_MOVED_BYTES)
         patience_ns *=
             wire->unsent_bytes == 0 && !hw_overlap_has_rounds() ? ON_WAY_PATIENCE : QUEUED_PATIENCE;
     return now_ns - window.watched_ns < patience_ns;
@@ -567,7 +570,7 @@ bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_
 {
     pthread_mutex_lock(&lock);
     bool is_watching = window.class && window.is_probe && !window.has_begun;
-    if (is_watching && wire->moved_bytes >= window.watched_bytes + MOVED_BYTES) {
+    if (is_watching && wire->moved_bytes >= window.watched_bytes + HW_PACE_MOVED_BYTES) {
         window.natural_bytes += wire->moved_bytes - window.watched_bytes;
         window.watched_bytes = wire->moved_bytes;
         window.watched_ns = now_ns;
@@ -577,7 +580,7 @@ bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_
         hw_atomic_store_relaxed(&watch_ns, result ? next_watch_ns(wire, now_ns) : 0);
     if (is_watching && !result) {
         window.has_begun = true;
-        window.has_unsent = wire->unsent_bytes >= MOVED_BYTES;
+        window.has_unsent = wire->unsent_bytes >= HW_PACE_MOVED_BYTES;
         window.on_way_bytes += wire->queued_bytes - wire->unsent_bytes;
         hw_atomic_store_relaxed(&wants_wire, true); /* what the thread is needed for moves now */
     }
@@ -592,7 +595,6 @@ bool hw_overlap_has_rounds(void) { return hw_atomic_load_relaxed(&has_rounds); }
 uint64_t hw_overlap_last_post_ns(void) { return hw_atomic_load_relaxed(&last_post_ns); }
 
 bool hw_overlap_waits_at_once(void) { return hw_atomic_load_relaxed(&waits_at_once); }
-
+bool hw_overlap_is_continued(void) { return hw_atomic_load_relaxed(&is_continued); }
 bool hw_overlap_is_open(void) { return hw_atomic_load_relaxed(&is_open); }
-
 bool hw_overlap_is_on(void) { return hw_atomic_load_relaxed(&is_on); }

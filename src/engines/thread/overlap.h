@@ -90,6 +90,9 @@ uint64_t hw_overlap_last_post_ns(void);
 /* True if the program waited at once in the last windows like the open one. Any thread; relaxed. */
 bool hw_overlap_waits_at_once(void);
 
+/* True if something was outstanding when the last window began. Any thread; relaxed. */
+bool hw_overlap_is_continued(void);
+
 /* True while a window is open in which the thread should take part. Any thread; relaxed. */
 bool hw_overlap_is_on(void);
 

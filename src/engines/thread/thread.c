@@ -40,6 +40,8 @@ enum {
     IDLE_LOOKS_BEFORE_PARKING = 2,
     EXIT_WAIT_MS = 200,
     MAX_SETTLE_NAPS = 8,
+    MOST_VAIN_NAPS = 40,
+    VAIN_NAPS_PER_GAP = 4,
 };
 
 #define FIRST_INSIDE_NAP_NS (500 * HW_NS_PER_US)
@@ -50,6 +52,7 @@ enum {
 
 /* Longer than the time between two posts of one series. */
 #define SETTLE_NS (50 * HW_NS_PER_US)
+#define LEAST_VAIN_NAP_NS (50 * HW_NS_PER_US)
 /* From the first post until the thread comes, where it is not known which post is the last. */
 #define ALARM_NS (60 * HW_NS_PER_US)
 /* Of a thread that was just made: who made it posts more, and may wait at once. To look for sockets in the
@@ -227,6 +230,14 @@ static void watch(void)
     }
 }
 
+/* Until a look can do something, but not for long. */
+static void wait_for_sense(void)
+{
+    uint64_t nap_ns = hw_overlap_gap_ns() / VAIN_NAPS_PER_GAP;
+    for (int naps = 0; naps < MOST_VAIN_NAPS && has_work() && hw_look_is_in_vain(); naps++)
+        hw_triggers_nap(&waiter.triggers, nap_ns < LEAST_VAIN_NAP_NS ? LEAST_VAIN_NAP_NS : nap_ns);
+}
+
 static void note_told_by(void) { hw_atomic_store_relaxed(&told_by, hw_waiter_told_by(&waiter)); }
 
 /* One busy period: from the first pending operation to none. */
@@ -261,6 +272,7 @@ static void work(void)
                 watch();
                 continue;
             }
+            wait_for_sense();
         }
         if (!hw_gate_close()) {
             HW_COUNT(looks_inside);
