@@ -31,6 +31,13 @@ enum hw_policy_lateness {
     HW_POLICY_LATE_ENDS,  /* it does as it did before */
 };
 
+/* Of what it receives a process that sends less than all but a part gains by having it early. */
+static inline bool hw_policy_late_is_as_much(uint64_t received_bytes, uint64_t sends_bytes)
+{
+    enum { LESS_PARTS = 4 };
+    return received_bytes && sends_bytes >= received_bytes - received_bytes / LESS_PARTS;
+}
+
 /* Of a window with something to gain, as it ends. */
 enum hw_policy_lateness hw_policy_late_heed(struct hw_policy_late *late,
                                             const struct hw_policy_window *window);

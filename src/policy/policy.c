@@ -139,18 +139,18 @@ static const struct hw_policy_samples *transfers(const struct hw_policy_class *c
 
 uint64_t hw_policy_transfer_ns(const struct hw_policy_class *class) { return median(transfers(class)); }
 
+/* Only a window without the thread tells anything. */
+static bool has_to_be_tried(const struct hw_policy_class *class)
+{
+    return class->is_continued && class->off.count == 0;
+}
+
 uint64_t hw_policy_off_cost_ns(const struct hw_policy_class *class)
 {
     if (class->off.count || class->is_continued)
         return median(&class->off);
     uint64_t transfer_ns = hw_policy_transfer_ns(class);
     return transfer_ns - transfer_ns * class->natural_percent / 100;
-}
-
-static uint64_t lower_quartile(const struct sorted *sorted) { return sorted->cost_ns[sorted->count / 4]; }
-static uint64_t upper_quartile(const struct sorted *sorted)
-{
-    return sorted->cost_ns[sorted->count - 1 - sorted->count / 4];
 }
 
 static uint64_t at_most(uint64_t ns, uint64_t most_ns) { return ns < most_ns ? ns : most_ns; }
@@ -160,7 +160,8 @@ static struct hw_policy_estimate spread(const struct hw_policy_samples *samples)
     struct sorted sorted = sort(samples);
     if (sorted.count == 0)
         return (struct hw_policy_estimate){0};
-    return (struct hw_policy_estimate){lower_quartile(&sorted), median(samples), upper_quartile(&sorted)};
+    return (struct hw_policy_estimate){sorted.cost_ns[sorted.count / 4], median(samples),
+                                       sorted.cost_ns[sorted.count - 1 - sorted.count / 4]};
 }
 
 /* What moved while the thread took part would have moved in the wait. What was waited nevertheless may have
@@ -203,7 +204,7 @@ static struct hw_policy_estimate without_by_all(const struct hw_policy_class *cl
 struct hw_policy_estimate hw_policy_without(const struct hw_policy_class *class)
 {
     const struct hw_policy_judged *judged = &class->judged;
-    if (judged->windows == 0)
+    if (judged->windows == 0 || has_to_be_tried(class))
         return (struct hw_policy_estimate){0};
     struct hw_policy_estimate one = without_by_all(class);
     /* What the program did meanwhile is all that a wait can be shortened by. */
@@ -356,7 +357,8 @@ static enum hw_policy_way choose(struct hw_policy_class *class, const struct hw_
     }
     if (is_usual_on && class->natural_run > 0) /* once may be chance */
         return HW_POLICY_WAY_PROBE;
-    if (number < class->next_control || (class->is_slow && is_usual_on && !is_suspect(class)))
+    if (number < class->next_control ||
+        (class->is_slow && is_usual_on && !is_suspect(class) && !has_to_be_tried(class)))
         return is_usual_on ? HW_POLICY_WAY_ON : HW_POLICY_WAY_OFF;
     if (is_usual_on) {
         schedule_control(class, number);
@@ -547,6 +549,13 @@ static bool decide_by_structure(struct hw_policy_class *class, enum hw_policy_la
     else
         schedule_control(class, class->window_count);
     return true;
+}
+
+void hw_policy_stand_down(struct hw_policy_class *class)
+{
+    class->stands_down = true;
+    class->lost_run = MOST_LOST;
+    schedule_trial(class, class->window_count);
 }
 
 bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledger,

@@ -113,6 +113,7 @@ struct hw_policy_class {
     struct hw_policy_late late;
     /* Kept here for the caller (overlap.c): bytes of all operations of the last window, and how much longer
      * or shorter the gap between two looks is than the transfer suggests. */
+    uint32_t rounds; /* of a window, where is_continued; 0: not known yet */
     uint64_t bytes;
     uint32_t gap_percent, gap_cap_percent, good_count;
     uint32_t series_length; /* posts of the last window's first series */
@@ -213,5 +214,8 @@ struct hw_policy_estimate hw_policy_without(const struct hw_policy_class *class)
 /* Ends it. Returns true if this changed the decision for the class. */
 bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledger,
                    const struct hw_policy_window *window);
+
+/* The class stands down for its structure; trials are as seldom as after lost ones. */
+void hw_policy_stand_down(struct hw_policy_class *class);
 
 #endif

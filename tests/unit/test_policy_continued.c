@@ -2,6 +2,7 @@
 /* Description: windows of a program that always has something outstanding: what its transfers take says
  * nothing of what is lost without the thread, so that is tried soon, and decides. */
 #include "policy/policy.h"
+#include "policy/rounds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,12 +83,46 @@ static void thread_that_shortens_them_goes_on(void **state)
     assert_true(run.off_count <= 3);
 }
 
+static void slow_windows_are_tried_once(void **state)
+{
+    (void)state;
+    enum { SLOW_MS = 140 };
+    run_windows(3, SLOW_MS * MS, 20 * MS);
+    assert_int_equal(run.off_count, 1);
+}
+
+static void windows_end_with_so_many_rounds(void **state)
+{
+    (void)state;
+    for (uint32_t round = 1; round <= 4; round++)
+        assert_int_equal(hw_policy_rounds_end(&run.class, round, round * 10 * MS, false), round == 4);
+    assert_true(hw_policy_rounds_end(&run.class, 4, 400 * MS, false)); /* the first one was short */
+    assert_false(hw_policy_rounds_end(&run.class, 9, MS / 10, false));
+    assert_false(run.class.stands_down);
+    struct hw_policy_class slow = {.is_continued = true};
+    assert_true(hw_policy_rounds_end(&slow, 1, 40 * MS, false));
+}
+
+/* Nearly never is it tried with the thread. */
+static void wait_that_follows_the_posts_at_once_stands_down(void **state)
+{
+    (void)state;
+    enum { WINDOWS = 100 };
+    assert_false(hw_policy_rounds_end(&run.class, 1, 10 * MS, true));
+    assert_true(run.class.stands_down);
+    run_windows(WINDOWS, 20 * MS, 20 * MS);
+    assert_int_equal(run.off_count, WINDOWS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(nothing_is_known_until_it_is_tried, begin),
         cmocka_unit_test_setup(thread_that_lengthens_rounds_stops, begin),
         cmocka_unit_test_setup(thread_that_shortens_them_goes_on, begin),
+        cmocka_unit_test_setup(slow_windows_are_tried_once, begin),
+        cmocka_unit_test_setup(windows_end_with_so_many_rounds, begin),
+        cmocka_unit_test_setup(wait_that_follows_the_posts_at_once_stands_down, begin),
     };
     return cmocka_run_group_tests_name("policy_continued", tests, NULL, NULL);
 }

@@ -3,7 +3,11 @@
 
 #include "base/clock.h"
 #include "engines/thread/overlap.h"
+#include "engines/thread/pace.h"
 #include "progress/wire.h"
+
+enum { MOST_VAIN_NAPS = 40, VAIN_NAPS_PER_GAP = 4 };
+#define LEAST_VAIN_NAP_NS (50 * HW_NS_PER_US)
 
 static struct hw_wire wire; /* the thread's own */
 
@@ -42,4 +46,21 @@ bool hw_look_goes_by_itself(void)
     return hw_overlap_goes_by_itself(&seen, hw_clock_now_ns());
 }
 
-bool hw_look_is_in_vain(void) { return hw_overlap_is_continued() && hw_wire_is_busy(&wire); }
+/* Where nothing has moved since the last time the other end may be waiting for this one to read. */
+static bool is_in_vain(uint64_t *moved_bytes)
+{
+    uint64_t now_bytes = read_wire(false).moved_bytes;
+    bool has_moved = *moved_bytes == 0 || now_bytes >= *moved_bytes + HW_PACE_MOVED_BYTES;
+    *moved_bytes = now_bytes;
+    return has_moved && hw_wire_is_busy(&wire);
+}
+
+void hw_look_wait_for_sense(struct hw_triggers *triggers, bool (*may_wait)(void))
+{
+    if (!hw_overlap_is_continued())
+        return;
+    uint64_t nap_ns = hw_overlap_gap_ns() / VAIN_NAPS_PER_GAP, moved_bytes = 0;
+    nap_ns = nap_ns < LEAST_VAIN_NAP_NS ? LEAST_VAIN_NAP_NS : nap_ns;
+    for (int naps = 0; naps < MOST_VAIN_NAPS && may_wait() && is_in_vain(&moved_bytes); naps++)
+        hw_triggers_nap(triggers, nap_ns);
+}

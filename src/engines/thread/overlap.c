@@ -5,16 +5,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "base/visibility.h"
 #include "engines/thread/account.h"
+#include "engines/thread/classes.h"
 #include "engines/thread/gap.h"
 #include "engines/thread/pace.h"
 #include "policy/policy.h"
+#include "policy/rounds.h"
 #include "profile/record/counters.h"
 #include "progress/inside.h"
 #include "real/launcher.h"
-
-enum { BYTES_CLASS_COUNT = 48 };
 
 /* In so many windows of a class the thread looks at the wire: afterwards it is known how long a transfer
  * takes, and whether there is a wire to look at. */
@@ -38,22 +37,14 @@ enum { KERNEL_PARTS = 2 };
  * millisecond. */
 enum { UNQUEUED_PARTS = 2 };
 
-/* A program that always has something outstanding never closes its window: cut it here, at the latest. */
+/* A program that always has something outstanding may never close its window: cut it here, at the latest. */
 #define MAX_WINDOW_NS (100 * HW_NS_PER_MS)
-/* Where it posts as much as it completes (double buffering) a window is some such rounds: a long wait and a
- * short one often take turns. Not of less than this in all: windows have their price. */
-enum { ROUNDS = 4 };
-#define MOST_ROUNDS_NS (60 * HW_NS_PER_MS)
-#define LEAST_ROUND_NS (300 * HW_NS_PER_US)
-
+#define MAX_ROUNDS_NS (1000 * HW_NS_PER_MS)
 /* Posts that follow one another within this time are one series: less computation between them is not worth
  * progress. */
 #define SERIES_GAP_NS (300 * HW_NS_PER_US)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* How a window begins: by a send, a receive, or while an earlier one's operations are under way. */
-enum { BEGINS_SENDING, BEGINS_RECEIVING, BEGINS_UNDER_WAY, BEGINNING_COUNT };
-HW_SPARSE static struct hw_policy_class classes[BEGINNING_COUNT][HW_REQUEST_KIND_COUNT][BYTES_CLASS_COUNT];
 static clockid_t thread_clock;
 static struct hw_policy_ledger ledger; /* under lock */
 static bool has_own_core;              /* the thread has a core that the program's thread does not use */
@@ -67,7 +58,7 @@ static bool is_paused, is_listened;   /* under lock */
 
 /* The open window; NULL class while there is none. Under lock. */
 static struct {
-    struct hw_policy_class *class;
+    struct hw_policy_class *class, *next_class; /* of the window after it, if that goes on */
     bool is_on;
     uint64_t opened_ns;
     uint64_t bytes;
@@ -101,6 +92,7 @@ static struct {
     uint32_t base;          /* what was outstanding before it */
     uint32_t round_count;   /* so often as much was completed as was posted */
     bool has_posts;         /* something was posted in it */
+    bool waits_after_posts; /* the last door came at once */
     bool has_completed;     /* something outstanding was completed, and other things were not */
     uint64_t earlier_bytes; /* of bytes, those that were pending before it */
 } window;
@@ -115,13 +107,10 @@ void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed)
     has_own_core = hw_real_launcher_has_own_core(allowed);
 }
 
-/* Of the operation that opens a window. Sending and receiving lose differently by waiting, so a program that
- * does them in turns has a class for each. What is under way from one window to the next has one, too. */
 static struct hw_policy_class *class_of(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
-    int power = bytes ? 63 - __builtin_clzll(bytes) : 0;
-    int begins = last_outstanding > 0 ? BEGINS_UNDER_WAY : is_receive ? BEGINS_RECEIVING : BEGINS_SENDING;
-    return &classes[begins][kind][power < BYTES_CLASS_COUNT ? power : BYTES_CLASS_COUNT - 1];
+    enum hw_beginning by = is_receive ? HW_BEGINNING_RECEIVE : HW_BEGINNING_SEND;
+    return hw_classes_find(last_outstanding > 0 ? HW_BEGINNING_UNDER_WAY : by, kind, bytes);
 }
 
 static void begin_probe(uint64_t patience_ns)
@@ -233,13 +222,6 @@ static uint64_t helped_ns(void)
                                           : window.last_moved_ns - window.first_moved_ns;
 }
 
-/* Of what it receives a process that sends less than all but this part gains by having it early. */
-static bool is_as_much(uint64_t received_bytes, uint64_t sends_bytes)
-{
-    enum { LESS_PARTS = 4 };
-    return received_bytes && sends_bytes >= received_bytes - received_bytes / LESS_PARTS;
-}
-
 /* Learns from it. */
 static void end_window(uint64_t now_ns, bool is_cut)
 {
@@ -255,7 +237,8 @@ static void end_window(uint64_t now_ns, bool is_cut)
         .wire_bytes = window.looked_ns ? window.seen_bytes - window.first_seen_bytes : 0,
         .bytes = window.bytes - window.earlier_bytes,
         .is_cut = is_cut,
-        .sends_late = window.is_late && is_as_much(window.bytes - window.sent_bytes, window.sends_bytes),
+        .sends_late =
+            window.is_late && hw_policy_late_is_as_much(window.bytes - window.sent_bytes, window.sends_bytes),
         .early_free_ns = window.is_late ? window.early_free_ns : 0,
         .opened_ns = window.opened_ns,
         .blocked_ns = window.blocked_ns,
@@ -269,15 +252,19 @@ static void end_window(uint64_t now_ns, bool is_cut)
     };
     if (closed.was_on && !has_own_core)
         closed.overhead_ns += hw_clock_read(thread_clock) - window.thread_cpu_ns;
-    if (!window.is_interfered)
+    bool is_whole =
+        window.base == 0 || (window.round_count > 0 && window.round_count == window.class->rounds);
+    bool tells = is_whole && !window.is_interfered;
+    if (tells)
         learn(window.class, &closed);
     HW_COUNT_ADD(overlapped_ns, hw_policy_free_ns(&closed));
-    if (closed.was_on && !window.is_interfered)
+    if (closed.was_on && tells)
         hw_account_window(window.class, &closed, (closed.overhead_ns - window.wake_ns) / KERNEL_PARTS,
                           hw_overlap_gap_ns());
     if (hw_options.log_level == HW_LOG_DEBUG)
         hw_account_log(window.class, &closed);
-    window.class->bytes = closed.bytes;
+    if (is_whole)
+        window.class->bytes = closed.bytes;
     hw_atomic_store_relaxed(&watch_ns, 0);
 }
 
@@ -296,7 +283,7 @@ static void continue_window(uint64_t now_ns)
 {
     bool is_for_others = window.is_for_others, has_sent = window.has_sent;
     end_window(now_ns, true);
-    begin_window(window.class, now_ns);
+    begin_window(window.next_class, now_ns);
     add_earlier(0);
     window.has_sent = has_sent;
     window.is_for_others = is_for_others;
@@ -369,12 +356,16 @@ static enum hw_policy_post continue_series(uint64_t began_ns, uint64_t now_ns)
     return hw_policy_series_post(window.class, window.series_count);
 }
 
-/* A post after something was completed and while other things are outstanding begins another window. */
+/* A post after the program has computed and completed something, and while other things are outstanding,
+ * begins another window. */
 static bool is_next_round(uint64_t now_ns)
 {
     uint64_t since_ns = now_ns - window.opened_ns;
-    return since_ns > MAX_WINDOW_NS ||
-           (since_ns > LEAST_ROUND_NS && window.has_completed && last_outstanding > window.base);
+    uint64_t inside_ns = window.blocked_ns + window.elsewhere_ns + window.posting_ns;
+    if (since_ns > (window.base > 0 ? MAX_ROUNDS_NS : MAX_WINDOW_NS))
+        return true;
+    return window.has_completed && last_outstanding > window.base && since_ns > HW_POLICY_LEAST_ROUNDS_NS &&
+           since_ns > inside_ns + HW_POLICY_MIN_GAIN_NS;
 }
 
 enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive,
@@ -387,6 +378,8 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
         close_window(now_ns, true);
     if (!window.class)
         open_window(kind, bytes, is_receive, now_ns);
+    if (!window.has_posts)
+        window.next_class = class_of(kind, bytes, is_receive);
     window.has_posts = true;
     last_outstanding = hw_atomic_load_seq_cst(&hw_request_outstanding);
     window.bytes += bytes;
@@ -421,7 +414,8 @@ static void end_round(uint64_t now_ns)
 {
     window.round_count++;
     window.has_posts = window.has_completed = false;
-    if (now_ns - window.opened_ns > (window.round_count < ROUNDS ? MOST_ROUNDS_NS : LEAST_ROUND_NS))
+    uint64_t since_ns = now_ns - window.opened_ns;
+    if (hw_policy_rounds_end(window.class, window.round_count, since_ns, window.waits_after_posts))
         continue_window(now_ns);
 }
 
@@ -431,6 +425,8 @@ void hw_overlap_returned(uint64_t blocked_ns)
     uint32_t outstanding = hw_atomic_load_seq_cst(&hw_request_outstanding);
     window.blocked_ns += blocked_ns;
     window.has_completed |= outstanding < last_outstanding;
+    window.waits_after_posts =
+        hw_clock_now_ns() - blocked_ns < hw_overlap_last_post_ns() + SERIES_GAP_NS && window.base > 0;
     last_outstanding = outstanding;
     if (window.class && outstanding == 0)
         close_window(hw_clock_now_ns(), window.base > 0);
@@ -530,7 +526,6 @@ bool hw_overlap_is_first_look(void)
 }
 
 bool hw_overlap_wants_wire(void) { return hw_atomic_load_relaxed(&wants_wire); }
-
 uint64_t hw_overlap_watch_ns(void) { return hw_atomic_load_relaxed(&watch_ns); }
 
 /* Rounds wait for one another: that others' bytes come in says nothing of what this process still has to
@@ -589,11 +584,8 @@ bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_
 }
 
 uint64_t hw_overlap_gap_ns(void) { return hw_atomic_load_relaxed(&gap_ns); }
-
 bool hw_overlap_has_rounds(void) { return hw_atomic_load_relaxed(&has_rounds); }
-
 uint64_t hw_overlap_last_post_ns(void) { return hw_atomic_load_relaxed(&last_post_ns); }
-
 bool hw_overlap_waits_at_once(void) { return hw_atomic_load_relaxed(&waits_at_once); }
 bool hw_overlap_is_continued(void) { return hw_atomic_load_relaxed(&is_continued); }
 bool hw_overlap_is_open(void) { return hw_atomic_load_relaxed(&is_open); }

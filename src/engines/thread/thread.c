@@ -40,8 +40,6 @@ enum {
     IDLE_LOOKS_BEFORE_PARKING = 2,
     EXIT_WAIT_MS = 200,
     MAX_SETTLE_NAPS = 8,
-    MOST_VAIN_NAPS = 40,
-    VAIN_NAPS_PER_GAP = 4,
 };
 
 #define FIRST_INSIDE_NAP_NS (500 * HW_NS_PER_US)
@@ -52,7 +50,6 @@ enum {
 
 /* Longer than the time between two posts of one series. */
 #define SETTLE_NS (50 * HW_NS_PER_US)
-#define LEAST_VAIN_NAP_NS (50 * HW_NS_PER_US)
 /* From the first post until the thread comes, where it is not known which post is the last. */
 #define ALARM_NS (60 * HW_NS_PER_US)
 /* Of a thread that was just made: who made it posts more, and may wait at once. To look for sockets in the
@@ -230,12 +227,12 @@ static void watch(void)
     }
 }
 
-/* Until a look can do something, but not for long. */
-static void wait_for_sense(void)
+/* Nothing else than the windows' own data needs a look. */
+static bool may_wait_for_sense(void)
 {
-    uint64_t nap_ns = hw_overlap_gap_ns() / VAIN_NAPS_PER_GAP;
-    for (int naps = 0; naps < MOST_VAIN_NAPS && has_work() && hw_look_is_in_vain(); naps++)
-        hw_triggers_nap(&waiter.triggers, nap_ns < LEAST_VAIN_NAP_NS ? LEAST_VAIN_NAP_NS : nap_ns);
+    return has_work() && !hw_overlap_has_rounds() && !hw_deferred_is_any() && !has_exposure() &&
+           !hw_atomic_load_seq_cst(&is_listened) && !hw_atomic_load_seq_cst(&is_stopping) &&
+           !hw_atomic_load_seq_cst(&has_new_window);
 }
 
 static void note_told_by(void) { hw_atomic_store_relaxed(&told_by, hw_waiter_told_by(&waiter)); }
@@ -272,7 +269,7 @@ static void work(void)
                 watch();
                 continue;
             }
-            wait_for_sense();
+            hw_look_wait_for_sense(&waiter.triggers, may_wait_for_sense);
         }
         if (!hw_gate_close()) {
             HW_COUNT(looks_inside);
@@ -459,7 +456,9 @@ void hw_thread_returned(uint64_t blocked_ns, int still_pending)
     HW_COUNT(doors);
     HW_COUNT_ADD(blocked_ns, blocked_ns);
     hw_overlap_returned(blocked_ns);
-    if (still_pending && hw_overlap_is_on() && !hw_atomic_load_seq_cst(&is_paused))
+    bool is_pending =
+        still_pending || (hw_overlap_is_continued() && hw_atomic_load_relaxed(&hw_request_pending));
+    if (is_pending && hw_overlap_is_on() && !hw_atomic_load_seq_cst(&is_paused))
         wake(HW_SLEEP_PARKED); /* one that naps looks again by itself: a program that tests in a loop must not
                          pay each time */
 }
