@@ -419,14 +419,19 @@ static void end_round(uint64_t now_ns)
         continue_window(now_ns);
 }
 
+/* The door that returns now was called as soon as the last post had returned. */
+static bool is_soon_after_posts(uint64_t blocked_ns)
+{
+    return hw_clock_now_ns() - blocked_ns < hw_overlap_last_post_ns() + SERIES_GAP_NS;
+}
+
 void hw_overlap_returned(uint64_t blocked_ns)
 {
     pthread_mutex_lock(&lock);
     uint32_t outstanding = hw_atomic_load_seq_cst(&hw_request_outstanding);
     window.blocked_ns += blocked_ns;
     window.has_completed |= outstanding < last_outstanding;
-    window.waits_after_posts =
-        hw_clock_now_ns() - blocked_ns < hw_overlap_last_post_ns() + SERIES_GAP_NS && window.base > 0;
+    window.waits_after_posts = window.class && window.base > 0 && is_soon_after_posts(blocked_ns);
     last_outstanding = outstanding;
     if (window.class && outstanding == 0)
         close_window(hw_clock_now_ns(), window.base > 0);
