@@ -54,6 +54,7 @@ DIRECTED = [
     Program("conversions", counters=()),
     Program("null_arguments"),
     Program("nobody", counters=("tracked_p2p", "doors", "looks")),
+    Program("postponed"),
     Program("truncation"),
     Program("late_handler"),
     Program(
@@ -133,12 +134,29 @@ QUICK_MPIS = ("mpich4", "ompi4")
 #: What --check runs.
 SHORT = ("doors", "receives", "persistent", "collectives", "own_op", "threads-multiple", "rma")
 
-#: name -> (shared memory, trigger)
-SETTINGS = {
-    "shm-tick": (True, "tick"),
-    "tcp-events": (False, "events"),
-    "tcp-tick": (False, "tick"),
+#: name -> (shared memory, options)
+SETTINGS: dict[str, tuple[bool, dict[str, str]]] = {
+    "shm-tick": (True, {"HEADWAY_TRIGGER": "tick"}),
+    "tcp-events": (False, {"HEADWAY_TRIGGER": "events"}),
+    "tcp-tick": (False, {"HEADWAY_TRIGGER": "tick"}),
+    "tcp-postponed": (False, {"HEADWAY_TRIGGER": "events", "HEADWAY_POSTPONE": "on"}),
 }
+
+#: With large receives, in every way to complete, cancel, free or ask for them.
+POSTPONED = (
+    "cancel_beside",
+    "doors",
+    "handover",
+    "late_handler",
+    "mixtures",
+    "nobody",
+    "null_arguments",
+    "own_errors",
+    "persistent",
+    "postponed",
+    "receives",
+    "truncation",
+)
 
 
 def has_feature(mpi: Mpi, feature: str) -> bool:
@@ -224,6 +242,8 @@ def is_short(mpi: Mpi, program: Program, setting: str, names: list[str]) -> bool
         known = support.known_mpis()
         able = [name for name in names if needs_not(program.needs, known[name], program)]
         return matrix.has_turn("family", mpi, able, DIRECTED.index(program))
+    if setting == "tcp-postponed":
+        return matrix.has_turn("family", mpi, names, DIRECTED.index(program))
     return setting == "shm-tick" and has_turn(mpi, program) and DIRECTED.index(program) % 4 < 2
 
 
@@ -233,6 +253,12 @@ def levels_told(result: support.Result) -> list[str]:
 
 
 @is_possible
+@matrix.only(
+    lambda mpi, program, setting: (
+        setting != "tcp-postponed" or (mpi.flavour == "ompi" and program.name in POSTPONED)
+    ),
+    "no receives are postponed",
+)
 @matrix.quick(is_short, "another trigger, transport or MPI of the family")
 @matrix.check(lambda program, setting: program.id in SHORT and setting == "tcp-events")
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -244,7 +270,7 @@ def test_same_output(
     tmp_path: Path,
     plain_run: support.PlainRuns,
 ) -> None:
-    has_shm, trigger = SETTINGS[setting]
+    has_shm, options = SETTINGS[setting]
     argv = [build(mpi, program), *arguments_of(mpi, program, tmp_path)]
     plain = plain_run(mpi, argv, ranks=program.ranks)
     reason = program.declined.get(mpi.flavour)
@@ -255,7 +281,7 @@ def test_same_output(
             argv,
             ranks=program.ranks,
             shared_memory=has_shm,
-            options={**support.FORCED, "HEADWAY_TRIGGER": trigger},
+            options={**support.FORCED, **options},
             records=tmp_path / f"records{attempt}",
         )
 

@@ -298,6 +298,23 @@ OPTIONS: tuple[Option, ...] = (
         ),
     ),
     Option(
+        name="HEADWAY_POSTPONE",
+        type="enum",
+        default="auto",
+        values=("off", "auto", "on"),
+        accepted="off | auto | on",
+        brief="large receives may begin after the sends that follow them",
+        help=(
+            "On Open MPI over TCP the answer to a message that is announced early keeps the own "
+            "message waiting: the two directions of an exchange go one after the other. auto: in "
+            "programs that post large nonblocking receives and then large nonblocking sends, such "
+            "a receive begins after those sends, at the latest with the next call of MPI that is "
+            "neither. on: every large nonblocking receive. off: each begins at once, as in any "
+            "case on other MPIs, in programs with MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE or "
+            "with sessions, above other tools, and while profiling."
+        ),
+    ),
+    Option(
         name="HEADWAY_DEFER",
         type="enum",
         default="off",

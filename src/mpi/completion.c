@@ -119,6 +119,14 @@ static int leave_door(struct door *door, const MPI_Request *requests, bool is_bl
 
 enum { BLOCKING = true, NONBLOCKING = false };
 
+/* The same of a call that completes requests. */
+static int leave_completing(struct door *door, MPI_Request *requests, bool is_blocking, int rc)
+{
+    if (door->taken.once > 0)
+        hw_request_end_once(&door->taken, requests);
+    return leave_door(door, requests, is_blocking, rc);
+}
+
 /* What a call about all of them found: whether it is over (`is_over`), and each status. */
 static void mark_all(struct door *door, int rc, bool is_over, MPI_Status *statuses)
 {
@@ -165,7 +173,7 @@ int hw_wait(MPI_Request *request, MPI_Status *status)
         hw_guarded_settle(&door.taken);
     int rc = hw_real.Wait(request, status);
     mark_one(&door, rc, 0, status);
-    return leave_door(&door, request, BLOCKING, rc);
+    return leave_completing(&door, request, BLOCKING, rc);
 }
 
 int hw_waitall(int count, MPI_Request requests[], MPI_Status statuses[])
@@ -180,7 +188,7 @@ int hw_waitall(int count, MPI_Request requests[], MPI_Status statuses[])
         hw_guarded_settle(&door.taken);
     int rc = hw_real.Waitall(count, requests, statuses);
     mark_all(&door, rc, true, statuses);
-    return leave_door(&door, requests, BLOCKING, rc);
+    return leave_completing(&door, requests, BLOCKING, rc);
 }
 
 int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -200,7 +208,7 @@ int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status
         rc = hw_real.Waitany(count, requests, index, status);
     if (index != NULL)
         mark_one(&door, rc, *index, status);
-    return leave_door(&door, requests, BLOCKING, rc);
+    return leave_completing(&door, requests, BLOCKING, rc);
 }
 
 int hw_waitsome(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
@@ -215,7 +223,7 @@ int hw_waitsome(int count, MPI_Request requests[], int *outcount, int indices[],
                  ? hw_guarded_some(&door.taken, true, count, requests, outcount, indices, statuses)
                  : hw_real.Waitsome(count, requests, outcount, indices, statuses);
     mark_some(&door, rc, *outcount, indices, statuses);
-    return leave_door(&door, requests, BLOCKING, rc);
+    return leave_completing(&door, requests, BLOCKING, rc);
 }
 
 int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
@@ -229,12 +237,12 @@ int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
     keep_error(&door, status);
     if (door.taken.guarded > 0 && !hw_guarded_are_ready(&door.taken)) {
         *flag = 0;
-        return leave_door(&door, request, NONBLOCKING, MPI_SUCCESS);
+        return leave_completing(&door, request, NONBLOCKING, MPI_SUCCESS);
     }
     int rc = hw_real.Test(request, flag, status);
     if (is_told(&door, rc) && *flag)
         mark_one(&door, rc, 0, status);
-    return leave_door(&door, request, NONBLOCKING, rc);
+    return leave_completing(&door, request, NONBLOCKING, rc);
 }
 
 int hw_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
@@ -247,11 +255,11 @@ int hw_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses
         return refuse(&door, requests);
     if (door.taken.guarded > 0 && !hw_guarded_are_ready(&door.taken)) {
         *flag = 0;
-        return leave_door(&door, requests, NONBLOCKING, MPI_SUCCESS);
+        return leave_completing(&door, requests, NONBLOCKING, MPI_SUCCESS);
     }
     int rc = hw_real.Testall(count, requests, flag, statuses);
     mark_all(&door, rc, rc == MPI_SUCCESS && *flag, statuses);
-    return leave_door(&door, requests, NONBLOCKING, rc);
+    return leave_completing(&door, requests, NONBLOCKING, rc);
 }
 
 int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
@@ -268,7 +276,7 @@ int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Sta
                                     : hw_real.Testany(count, requests, index, flag, status);
     if (is_told(&door, rc) && *flag)
         mark_one(&door, rc, *index, status);
-    return leave_door(&door, requests, NONBLOCKING, rc);
+    return leave_completing(&door, requests, NONBLOCKING, rc);
 }
 
 int hw_testsome(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
@@ -283,7 +291,7 @@ int hw_testsome(int count, MPI_Request requests[], int *outcount, int indices[],
                  ? hw_guarded_some(&door.taken, false, count, requests, outcount, indices, statuses)
                  : hw_real.Testsome(count, requests, outcount, indices, statuses);
     mark_some(&door, rc, *outcount, indices, statuses);
-    return leave_door(&door, requests, NONBLOCKING, rc);
+    return leave_completing(&door, requests, NONBLOCKING, rc);
 }
 
 /* Nothing is completed: guarded requests stay known, and each is shown as it is in the end. While the door of

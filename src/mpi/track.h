@@ -18,6 +18,8 @@
 static inline bool hw_track_is_small(MPI_Count count, MPI_Datatype type)
 {
     uint64_t size;
+    if (__builtin_expect(hw_inside_is_owing, 0))
+        return false;
     if (__builtin_expect(hw_real_type_is_basic(type, &size), 1))
         return (uint64_t)count * size < hw_engines_hook_bytes;
     return (hw_real_type_is_kept(type, &size) && (uint64_t)count * size < hw_engines_hook_bytes_derived) ||

@@ -22,6 +22,7 @@ struct slot {
     bool is_persistent;
     bool is_followed;                     /* by the progress thread; else known for its attachment */
     bool is_lent;                         /* TAKEN by hw_request_borrow */
+    bool is_once;                         /* persistent for the MPI, for the program not */
     const struct hw_request_calls *calls; /* of its attachment; NULL: it has none */
     void *attachment;
 };
@@ -187,6 +188,7 @@ static void fill(struct slot *slot, enum hw_request_kind kind, const struct hw_r
     slot->number = ++last_number;
     slot->is_persistent = is->is_persistent;
     slot->is_followed = is->is_followed;
+    slot->is_once = is->is_once;
     slot->calls = is->calls;
     slot->attachment = is->attachment;
     set_state(slot, is->is_persistent ? STATE_INACTIVE : STATE_ACTIVE);
@@ -309,8 +311,7 @@ enum hw_request_abandoning hw_request_abandon(MPI_Request *request)
     return HW_REQUEST_ABANDONED;
 }
 
-/* A handle that cannot be read is to end the program outside our lock: its handler of that signal may fork.
- */
+/* A handle that cannot be read ends the program outside our lock: its handler of the signal may fork. */
 static void touch(int count, const MPI_Request *requests)
 {
     enum { PAGE_HANDLES = 4096 / sizeof *requests };
@@ -365,18 +366,20 @@ static bool remember(struct hw_request_taken *taken, int index, const struct slo
     taken->items[taken->count++] = (struct hw_request_item){.index = index,
                                                             .number = slot->number,
                                                             .handle = slot->handle,
+                                                            .is_once = slot->is_once,
                                                             .calls = slot->calls,
                                                             .guard = slot->calls ? slot->calls->guard : NULL,
                                                             .guarded = slot->attachment};
     taken->guarded += taken->items[taken->count - 1].guard != NULL;
     taken->followed += slot->is_followed;
-    taken->attached += slot->calls != NULL;
+    taken->attached += slot->calls != NULL || slot->is_once;
+    taken->once += slot->is_once;
     return true;
 }
 
 static bool take(int count, const MPI_Request *requests, struct hw_request_taken *taken, bool takes_over)
 {
-    taken->count = taken->followed = taken->attached = taken->guarded = 0;
+    taken->count = taken->followed = taken->attached = taken->guarded = taken->once = 0;
     taken->error = MPI_SUCCESS;
     taken->is_short = false;
     taken->is_borrowed = !takes_over;
@@ -405,7 +408,7 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
         slot->is_lent = !takes_over;
         if (remember(taken, i, slot))
             set_state(slot, STATE_TAKEN);
-        else if (slot->calls)
+        else if (slot->calls || slot->is_once)
             taken->is_short = true;
         else
             erase(slot); /* no memory to follow it: untracked from here on, never polled */
@@ -451,7 +454,9 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
     item->calls = calls;
     item->attachment = slot->attachment;
     item->is_gone = !slot->is_persistent || (!taken->is_borrowed && request != item->handle);
-    if (item->is_gone)
+    if (taken->is_borrowed && slot->is_once)
+        set_state(slot, STATE_DONE); /* the program still has to complete it */
+    else if (item->is_gone)
         erase(slot);
     else
         set_state(slot, STATE_INACTIVE);
@@ -499,7 +504,7 @@ static bool forget(int count, const MPI_Request *requests)
             if (!slot || slot->state == STATE_TAKEN)
                 continue;
             if (pass == 0)
-                is_any_attached = is_any_attached || slot->calls;
+                is_any_attached = is_any_attached || slot->calls || slot->is_once;
             else if (is_any_attached)
                 stop_following(slot);
             else

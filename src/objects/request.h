@@ -119,11 +119,14 @@ struct hw_request_calls {
 };
 
 struct hw_request_attachment {
-    const struct hw_request_calls *calls;
+    const struct hw_request_calls *calls; /* NULL: none, but is_once */
     void *attachment;
     uint64_t bytes;     /* an estimate, as for hw_request_post */
     bool is_persistent; /* inactive then */
     bool is_followed;   /* the progress thread is to see to it: told by the caller (hw_engines_posted) */
+    /* A persistent request of ours that stands for one operation, active from now on: the door that completes
+     * it frees it, as the program expects (hw_request_end_once). */
+    bool is_once;
 };
 
 /* Room for one more entry, before the real call that makes the request: hw_request_attach cannot fail then.
@@ -166,7 +169,8 @@ struct hw_request_taken {
     int count;
     int capacity;
     int followed; /* those not followed are known for their attachments alone */
-    int attached;
+    int attached; /* or once */
+    int once;
     int guarded;      /* of them, those with a guard */
     int error;        /* what the door says of those that it does not mark */
     bool is_short;    /* no memory to take all that are attached: the door must not go on */
@@ -177,7 +181,7 @@ struct hw_request_taken {
     struct hw_request_item {
         int index;
         uint32_t number;
-        bool is_complete, is_gone;
+        bool is_complete, is_gone, is_once;
         MPI_Request handle;
         const struct hw_request_calls *calls; /* NULL: none */
         void *attachment;
@@ -205,6 +209,10 @@ void hw_request_mark_complete(struct hw_request_taken *taken, int index, const M
 void hw_request_mark_all_complete(struct hw_request_taken *taken, const MPI_Status *statuses);
 /* The same where the statuses tell which (MPI_ERR_IN_STATUS). */
 void hw_request_mark_each(struct hw_request_taken *taken, const MPI_Status *statuses);
+
+/* Of those that stand for one receive and are marked: frees them, which makes the door's handles null. Before
+ * hw_request_return. */
+void hw_request_end_once(const struct hw_request_taken *taken, MPI_Request *requests);
 
 /* Ends what hw_request_take began. `requests` is the same array after the real call: an entry that
  * changed there, or was marked, is complete, which its attachment is told; the rest goes back to ACTIVE.

@@ -54,3 +54,13 @@ void hw_request_tell(const struct hw_request_taken *taken)
             item->calls->freed(item->attachment);
     }
 }
+
+void hw_request_end_once(const struct hw_request_taken *taken, MPI_Request *requests)
+{
+    for (int i = 0; i < taken->count; i++) {
+        const struct hw_request_item *item = &taken->items[i];
+        bool is_there = requests[item->index] == item->handle; /* else the MPI freed it, for its error */
+        if (item->is_once && item->is_complete && is_there)
+            hw_bottom.Request_free(&requests[item->index]);
+    }
+}

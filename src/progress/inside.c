@@ -114,6 +114,8 @@ void hw_inside_owe(void (*pay)(void))
     hw_inside_is_owing = true;
 }
 
+bool hw_inside_owes(void (*pay)(void)) { return hw_inside_is_owing && what_is_owed == pay; }
+
 void hw_inside_pay(void)
 {
     if (hw_inside_is_owing)

@@ -66,6 +66,9 @@ static inline void hw_inside_leave_profiled(struct hw_inside *inside)
 void hw_inside_owe(void (*pay)(void));
 extern HW_HIDDEN bool hw_inside_is_owing;
 
+/* Whether something is owed, and PAY is who said so. */
+bool hw_inside_owes(void (*pay)(void));
+
 /* Inside: pays what is owed, before code of the program's own may run. */
 void hw_inside_pay(void);
 

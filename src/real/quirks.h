@@ -44,6 +44,9 @@ enum {
     HW_REAL_IS_ISENDRECV_MUTE = 0,
     /* Collectives refuse a buffer that is sent from and received into. */
     HW_REAL_REFUSES_ALIASES = 0,
+    /* Over TCP an answer to an announcement goes behind the data that are under way on the connection, all
+       of them: from then on the two directions take turns (doc/adr/0053). */
+    HW_REAL_ANSWERS_BEHIND_DATA = 1,
 };
 
 #else
@@ -64,6 +67,7 @@ enum {
     HW_REAL_PACKS_WHILE_SENDING_BYTES = 0, /* of no size */
     HW_REAL_IS_ISENDRECV_MUTE = 1,         /* tests/mpi/moved.c */
     HW_REAL_REFUSES_ALIASES = 1,
+    HW_REAL_ANSWERS_BEHIND_DATA = 0,
 };
 
 #endif

@@ -152,6 +152,7 @@ PROCESS_COUNTERS = (
     "tracked_p2p",
     "tracked_collective",
     "tracked_persistent",
+    "receives_postponed",
     "tracked_partitioned",
     "tracked_rma",
     "tracked_io",
@@ -298,6 +299,8 @@ class Record:
     tracked_collective: int = 0
     #: persistent operations defined
     tracked_persistent: int = 0
+    #: large receives that began after the sends that followed them
+    receives_postponed: int = 0
     #: partitioned operations defined
     tracked_partitioned: int = 0
     #: one-sided operations entered: with requests, or large ones to ghosts of other nodes
@@ -504,6 +507,7 @@ class Record:
             tracked_p2p=integer(raw, "tracked_p2p"),
             tracked_collective=integer(raw, "tracked_collective"),
             tracked_persistent=integer(raw, "tracked_persistent"),
+            receives_postponed=integer(raw, "receives_postponed"),
             tracked_partitioned=integer(raw, "tracked_partitioned"),
             tracked_rma=integer(raw, "tracked_rma"),
             tracked_io=integer(raw, "tracked_io"),

@@ -11,6 +11,7 @@
 #include "policy/outset.h"
 #include "progress/gate.h"
 #include "progress/inside.h"
+#include "progress/postponed.h"
 #include "real/constants.h"
 #include "real/eager.h"
 #include "real/extensions.h"
@@ -90,6 +91,7 @@ static void heed_extensions(int level)
 
 static void joined(int level, bool is_session)
 {
+    hw_postponed_joined(level, is_session);
     if (!is_session || !hw_thread_is_started())
         heed_extensions(level);
 }

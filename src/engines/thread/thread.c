@@ -13,8 +13,10 @@
 #include "engines/thread/awaited.h"
 #include "engines/thread/burst.h"
 #include "engines/thread/look.h"
+#include "engines/thread/order.h"
 #include "engines/thread/overlap.h"
 #include "engines/thread/priority.h"
+#include "engines/thread/settle.h"
 #include "engines/thread/sleep.h"
 #include "engines/thread/waiter.h"
 #include "profile/record/counters.h"
@@ -23,6 +25,7 @@
 #include "progress/inside.h"
 #include "progress/listeners.h"
 #include "progress/poll.h"
+#include "progress/postponed.h"
 #include "real/real.h"
 #include "world/comm.h"
 
@@ -39,7 +42,6 @@ enum {
     MAX_POLLS_PER_LOOK = 64,
     IDLE_LOOKS_BEFORE_PARKING = 2,
     EXIT_WAIT_MS = 200,
-    MAX_SETTLE_NAPS = 8,
 };
 
 #define FIRST_INSIDE_NAP_NS (500 * HW_NS_PER_US)
@@ -48,8 +50,6 @@ enum {
 #define FIRST_SOCKET_RETRY_NS (10 * HW_NS_PER_MS)
 #define MAX_SOCKET_RETRY_NS (640 * HW_NS_PER_MS)
 
-/* Longer than the time between two posts of one series. */
-#define SETTLE_NS (50 * HW_NS_PER_US)
 /* From the first post until the thread comes, where it is not known which post is the last. */
 #define ALARM_NS (60 * HW_NS_PER_US)
 /* Of a thread that was just made: who made it posts more, and may wait at once. To look for sockets in the
@@ -68,10 +68,8 @@ static atomic_bool is_stopping, is_retired, has_new_window;
 static atomic_bool is_polling; /* with is_paused, seq_cst: either sees the other */
 
 static atomic_int exposure_count;
-static _Atomic uint64_t window_freed_ns; /* when the last exposed one was */
-static atomic_uint post_count; /* operations posted; tells the thread whether the program is still posting */
+static _Atomic uint64_t window_freed_ns;   /* when the last exposed one was */
 static atomic_bool is_waited_for;          /* a blocking door has taken all that is pending */
-static atomic_bool is_series_complete;     /* the last post was the last of its series, as far as is known */
 static atomic_bool is_paused, is_listened; /* by the program; is_paused with is_polling, seq_cst */
 static atomic_int told_by;                 /* enum hw_told_by; written by the thread */
 static atomic_uint_fast64_t arithmetic;    /* of the program's thread that posted last; 0 at first */
@@ -122,6 +120,8 @@ static int drain(bool *is_cut)
     bool has_data = false, has_bursts = hw_burst_is_wanted();
     hw_atomic_store_seq_cst(&is_polling, true);
     hw_arithmetic_set(hw_atomic_load_relaxed(&arithmetic));
+    if (has_work())
+        hw_postponed_start();
     for (; has_work(); polls++) {
         if (bulk_polls == MAX_POLLS_PER_LOOK) {
             hw_triggers_ignore_unread(&waiter.triggers);
@@ -158,27 +158,6 @@ static bool is_to_go_on(enum hw_sleep depth)
 
 /* Sleeps until a hook wakes it, at most timeout_ns. */
 static void rest(enum hw_sleep depth, uint64_t timeout_ns) { hw_sleep_rest(depth, timeout_ns, is_to_go_on); }
-
-/* Lets the program finish a series of posts. A poll in the middle of it would answer the partner's receive
- * requests before the program's own sends are announced; the partner would then fill the connection with its
- * data, and our announcement's answer would wait behind it: the two directions one after the other instead of
- * at once. */
-static void settle(void)
-{
-    static unsigned seen; /* progress thread only */
-    unsigned posted = hw_atomic_load_seq_cst(&post_count);
-    if (hw_atomic_exchange_seq_cst(&is_series_complete, false))
-        seen = posted;
-    for (int naps = 0; posted != seen && naps < MAX_SETTLE_NAPS; naps++) {
-        uint64_t since_ns = hw_clock_now_ns() - hw_overlap_last_post_ns();
-        if (since_ns >= SETTLE_NS)
-            break;
-        seen = posted;
-        hw_triggers_nap(&waiter.triggers, SETTLE_NS - since_ns);
-        posted = hw_atomic_load_seq_cst(&post_count);
-    }
-    seen = hw_atomic_load_seq_cst(&post_count);
-}
 
 /* Windows that come and go in quick succession: parking after each would cost the program a wake-up for the
  * next one, up to a fifth of what it takes to make it. The longer they do, the more seldom the thread looks.
@@ -247,7 +226,7 @@ static void work(void)
     enum hw_reason reason =
         HW_REASON_INTERRUPT; /* look at once: what arrived before this had nobody to see it */
     while (!hw_atomic_load_relaxed(&is_stopping)) {
-        settle();
+        hw_settle(&waiter.triggers);
         if (hw_atomic_exchange_seq_cst(&has_new_window, false)) {
             hw_waiter_renew(&waiter);
             note_told_by();
@@ -422,13 +401,15 @@ void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive
     if (hw_atomic_load_relaxed(&is_retired) || !is_created())
         return;
     hw_atomic_store_relaxed(&arithmetic, hw_arithmetic_get());
+    uint64_t before_ns = hw_overlap_last_post_ns();
     enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);
-    hw_atomic_add_release(&post_count, 1); /* after its time */
-    if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || hw_atomic_load_seq_cst(&is_paused))
+    if (hw_atomic_load_relaxed(&told_by) == HW_TOLD_BY_SOCKETS)
+        hw_order_posted(is_receive, hw_overlap_last_post_ns() - before_ns);
+    bool is_paused_now = hw_atomic_load_seq_cst(&is_paused);
+    hw_settle_posted(post == HW_POLICY_POST_COMPLETE && !is_paused_now);
+    if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || is_paused_now)
         return;
     bool is_asleep = !hw_sleep_is_awake();
-    if (post == HW_POLICY_POST_COMPLETE)
-        hw_atomic_store_seq_cst(&is_series_complete, true);
     if (is_asleep && post == HW_POLICY_POST_COMPLETE && !hw_overlap_waits_at_once())
         wake(HW_SLEEP_NAPPING);
     else if (is_asleep)
@@ -456,6 +437,7 @@ void hw_thread_returned(uint64_t blocked_ns, int still_pending)
     HW_COUNT(doors);
     HW_COUNT_ADD(blocked_ns, blocked_ns);
     hw_overlap_returned(blocked_ns);
+    hw_order_returned();
     bool is_pending =
         still_pending || (hw_overlap_is_continued() && hw_atomic_load_relaxed(&hw_request_pending));
     if (is_pending && hw_overlap_is_on() && !hw_atomic_load_seq_cst(&is_paused))
@@ -463,7 +445,11 @@ void hw_thread_returned(uint64_t blocked_ns, int still_pending)
                          pay each time */
 }
 
-void hw_thread_retire(void) { hw_atomic_store_seq_cst(&is_retired, true); }
+void hw_thread_retire(void)
+{
+    hw_atomic_store_seq_cst(&is_retired, true);
+    hw_postponed_stop();
+}
 
 /* The program changed its mind about what the thread may do; outside MPI, so nothing has to be hidden. */
 static void take_up(void)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "policy/order.h"
+
+enum { SURE_RUN = 2 };
+
+/* The program computes between posts that are further apart. */
+#define SERIES_GAP_NS UINT64_C(300000)
+
+bool hw_policy_order_post(struct hw_policy_order *order, bool is_receive, uint64_t since_ns)
+{
+    if (since_ns > SERIES_GAP_NS)
+        hw_policy_order_end(order);
+    if (is_receive) {
+        order->has_received |= order->sends == 0;
+        return false;
+    }
+    order->sends++;
+    order->has_followed = order->has_received;
+    return order->sends >= order->last_sends;
+}
+
+void hw_policy_order_end(struct hw_policy_order *order)
+{
+    if (order->has_received && order->has_followed)
+        order->run += order->run < SURE_RUN;
+    else if (order->has_received)
+        order->run = 0;
+    if (order->sends > 0)
+        order->last_sends = order->sends;
+    order->has_received = order->has_followed = false;
+    order->sends = 0;
+}
+
+bool hw_policy_order_is_sure(const struct hw_policy_order *order) { return order->run == SURE_RUN; }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether a program that posts large receives posts large sends right after them: then those receives may
+ * begin after the sends (progress/postponed.h). Pure. */
+#ifndef HW_POLICY_ORDER_H
+#define HW_POLICY_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Zeroed at first. A series are posts without computation, or a call that completes anything, between them.
+ */
+struct hw_policy_order {
+    bool has_received, has_followed; /* it began with a receive; a send came then */
+    uint32_t sends, last_sends;      /* of this series; of the last one that had any */
+    uint32_t run;                    /* series in a row in which sends followed the receives */
+};
+
+/* One more post, so long after the one before. True for the send with which the series is as long as the last
+ * one was: no more are expected. */
+bool hw_policy_order_post(struct hw_policy_order *order, bool is_receive, uint64_t since_ns);
+
+/* The series is over. */
+void hw_policy_order_end(struct hw_policy_order *order);
+
+bool hw_policy_order_is_sure(const struct hw_policy_order *order);
+
+#endif

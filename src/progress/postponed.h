@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Receives that begin after the sends of their series (doc/adr/0053).
+ *
+ * A process that is a moment ahead announces its large message before the other one posts the receive. That
+ * MPI_Irecv then answers at once, before the own MPI_Isend announces anything; the process ahead sends, and
+ * its answer to the announcement that comes next waits behind its own data on the same connection. The two
+ * directions go one after the other, step for step, where they could go at once.
+ *
+ * So a large receive of a program that is known to send next is made persistent (MPI_Recv_init), which the
+ * program does not see (is_once in objects/request.h), and is started after those sends: by the last of them,
+ * by any call of MPI that is not a nonblocking send or receive, before it does anything, or by the progress
+ * thread in its turn. Without this nothing could be earlier: nobody else makes progress outside MPI.
+ *
+ * Only where one thread of the program calls MPI. That thread calls, inside a hook, unless a function says
+ * otherwise. */
+#ifndef HW_PROGRESS_POSTPONED_H
+#define HW_PROGRESS_POSTPONED_H
+
+#include "base/atomic.h"
+#include "base/visibility.h"
+#include "real/real.h"
+
+#include <stdbool.h>
+
+/* After each real MPI_Init* and MPI_Session_init: the program's thread level there. */
+void hw_postponed_joined(int level, bool is_session);
+
+/* Nothing is postponed any more. Any thread. */
+void hw_postponed_stop(void);
+
+/* Whether sends are known to follow receives; heeded where the user leaves the choice to us. */
+void hw_postponed_want(bool is_wanted);
+
+extern HW_HIDDEN atomic_bool hw_postponed_wanted;
+static inline bool hw_postponed_is_wanted(void) { return hw_atomic_load_relaxed(&hw_postponed_wanted); }
+
+/* Whether a large receive that is posted now may be postponed. False: what was postponed before has been
+ * started, since receives match in the order of their posts. */
+bool hw_postponed_is_possible(int source);
+
+/* Makes the receive and postpones its start. An MPI error code, raised: nothing is postponed then. */
+int hw_postponed_receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                         MPI_Comm comm, MPI_Request *request);
+
+/* Before a nonblocking send, which may overtake what is postponed, but nothing else that is owed. */
+void hw_postponed_let_send(void);
+
+/* Starts what is postponed. The progress thread, too, in its turn. */
+void hw_postponed_start(void);
+
+#endif
