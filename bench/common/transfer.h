@@ -28,7 +28,7 @@ struct bench_transfer_kind {
     /* Instead of MPI_Waitall, unless NULL. */
     void (*complete)(void *transfer, MPI_Request *requests, int count);
     void (*open)(void *transfer), (*close)(void *transfer); /* before the first and after the last; or NULL */
-    bool is_pipelined; /* something is under way from one exchange to the next: no barrier between them */
+    bool is_pipelined; /* no barrier between exchanges, or something is under way from one to the next */
     int slices;        /* of the computation, MPI_Testall after each; 0: in one */
 };
 

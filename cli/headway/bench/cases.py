@@ -96,6 +96,7 @@ PATTERNS = (
     "columns",
     "any_source",
     "synchronous",
+    "loop",
     "double_buffered",
     "prefetched",
     "neighbors",

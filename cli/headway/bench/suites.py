@@ -130,6 +130,15 @@ _SUITES = (
         launches=3,
     ),
     Suite(
+        "loops",
+        "Every window of exchanges in a loop without a barrier, from the first one on",
+        tuple(from_first("loop", size, 8, 60) for size in (256 * KIB, MIB)),
+        sockbufs=("default",),
+        extra_modes=("keep",),
+        has_peers=False,
+        launches=3,
+    ),
+    Suite(
         "phases",
         "A program that changes what it does, and one with nothing to gain",
         (CHANGING, NOTHING),
