@@ -99,6 +99,7 @@ def two_cores() -> list[int]:
     return cores
 
 
+@pytest.mark.alone
 @is_served
 def test_spins_while_its_core_is_its_own(mpi: Mpi, tmp_path: Path) -> None:
     """Beside traffic: it sleeps while its core is busy, and tries again."""
@@ -113,6 +114,7 @@ def test_spins_while_its_core_is_its_own(mpi: Mpi, tmp_path: Path) -> None:
     assert crowd.said[: len(wanted)] == wanted, printed[-3000:]
 
 
+@pytest.mark.alone
 def test_sleeps_without_work(mpi: Mpi, tmp_path: Path) -> None:
     """It has a core of its own and nothing to do, until the job ends."""
     listener = Listener(["sleeps"], tmp_path / "done", is_of_work=True)

@@ -389,6 +389,8 @@ class Generator:
         outside, leave = "hw_inside_depth(inside) == HW_INSIDE_NO", "leave"
         if function.is_owing:
             outside, leave = "hw_inside_is_outside(inside)", "leave_owing"
+        elif function.is_postponing:
+            outside, leave = "hw_inside_may_postpone(inside)", "leave_postponing"
         body = (
             "    struct hw_inside *inside = &hw_inside;\n"
             f"    if (HW_UNLIKELY(!({outside}))) {{\n"

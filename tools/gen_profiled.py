@@ -268,6 +268,7 @@ def slow(prototype: Prototype, function: Function, translate: str, after: str, s
         f"{cold(prototype, 'slow', section)}\n{{\n"
         "    if (hw_inside_depth(&hw_inside) < HW_INSIDE_YES)\n"
         f"        return profiled_{name}({prototype.arguments()});\n"
+        "    hw_inside_nest(&hw_inside);\n"
         f"{forgets(prototype)}{forget}{translate}"
         f"{last}}}\n\n"
     )

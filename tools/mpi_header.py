@@ -215,6 +215,7 @@ class Function:
     sends: str = ""  # and it sends one message: "count, datatype, dest"
     is_passing: bool = False  # the program comes to MPI with it
     is_owing: bool = False  # goes on without what its thread owes (progress/inside.h)
+    is_postponing: bool = False  # goes on before receives that are to begin later; likewise
     before: str = ""  # a statement that comes first, also where MPI calls itself
     after: str = ""  # one after success, likewise
     block: str = ""  # a collective's bytes, where its scalar arguments do not tell them
@@ -282,6 +283,7 @@ def read_spec(path: Path) -> Spec:
     blocking = document.pop("blocking", {})
     passing = document.pop("passing", {}).get("functions", [])
     owing = document.pop("owing", {}).get("functions", [])
+    postponing = document.pop("postponing", {}).get("functions", [])
     asked = document.pop("asked", {})
     statements = {where: document.pop(where, {}) for where in ("before", "after")}
     for name, text in document.pop("prototypes", {}).items():
@@ -294,6 +296,8 @@ def read_spec(path: Path) -> Spec:
     mark_blocking(spec, blocking)
     for name in owing:
         spec.find(name).is_owing = True
+    for name in postponing:
+        spec.find(name).is_postponing = True
     for name in passing:
         spec.find(name).is_passing = True
     give_blocks(spec, blocks)

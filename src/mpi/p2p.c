@@ -3,7 +3,6 @@
  * the message. Persistent ones are made in the same way, and pending from each start (persistent.c). */
 #include "hooks.h"
 #include "mpi/track.h"
-#include "progress/postponed.h"
 
 /* What follows the real call in every hook; hands its result on. is_told: of hw_track_posts. */
 static inline int tracked(int rc, bool is_told, MPI_Count count, MPI_Datatype datatype, int peer,
@@ -37,8 +36,6 @@ static inline int messaged(int rc, bool is_told, MPI_Count count, MPI_Datatype d
 int hw_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request *request)
 {
-    if (__builtin_expect(hw_inside_is_owing, 0))
-        hw_postponed_let_send();
     int rc = !hw_track_asks(count, datatype) ? HW_DECLINES
                                              : hw_ask_isend(buf, count, datatype, dest, tag, comm, request);
     if (rc != HW_DECLINES)
@@ -89,12 +86,11 @@ static bool is_postponed(void *buf, MPI_Count count, MPI_Datatype datatype, int 
                          MPI_Comm comm, MPI_Request *request, int *rc)
 {
     uint64_t bytes;
-    if (!hw_track_wants_known(count, datatype, &bytes)) {
-        hw_inside_pay(); /* receives match in the order of their posts */
+    if (!hw_track_wants_known(count, datatype, &bytes) || !hw_postponed_is_possible(source, bytes) ||
+        !hw_request_reserve()) {
+        hw_postponed_start(); /* receives match in the order of their posts */
         return false;
     }
-    if (!hw_postponed_is_possible(source) || !hw_request_reserve())
-        return false;
     *rc = hw_postponed_receive(buf, count, datatype, source, tag, comm, request);
     if (*rc != MPI_SUCCESS) {
         hw_request_give_back();
@@ -114,14 +110,12 @@ static bool is_postponed(void *buf, MPI_Count count, MPI_Datatype datatype, int 
 int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request *request)
 {
-    bool asks = hw_track_asks(count, datatype);
-    if (asks)
-        hw_inside_pay();
-    int rc = asks ? hw_ask_irecv(buf, count, datatype, source, tag, comm, request) : HW_DECLINES;
+    int rc = !hw_track_asks(count, datatype) ? HW_DECLINES
+                                             : hw_ask_irecv(buf, count, datatype, source, tag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
     bool is_told = hw_track_posts(count, datatype, source);
-    if (__builtin_expect(hw_postponed_is_wanted() || hw_inside_is_owing, 0) &&
+    if (__builtin_expect(hw_postponed_is_wanted() || hw_inside_postponed, 0) &&
         is_postponed(buf, count, datatype, source, tag, comm, request, &rc)) {
         if (rc != MPI_SUCCESS)
             hw_track_unposted(is_told);

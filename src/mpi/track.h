@@ -7,6 +7,7 @@
 #include "objects/datatype/plan.h"
 #include "profile/record/counters.h"
 #include "progress/inside.h"
+#include "progress/postponed.h"
 #include "real/constants.h"
 #include "real/op.h"
 #include "real/quirks.h"
@@ -18,7 +19,7 @@
 static inline bool hw_track_is_small(MPI_Count count, MPI_Datatype type)
 {
     uint64_t size;
-    if (__builtin_expect(hw_inside_is_owing, 0))
+    if (__builtin_expect(hw_inside_postponed, 0))
         return false;
     if (__builtin_expect(hw_real_type_is_basic(type, &size), 1))
         return (uint64_t)count * size < hw_engines_hook_bytes;
@@ -62,11 +63,14 @@ static inline bool hw_track_is_plain(MPI_Count count, MPI_Datatype type)
                     hw_plan_state(plan) == HW_PLAN_NONE);
 }
 
-/* True if an engine may take a message. */
+/* True if an engine may take a message; what is postponed begins before. */
 static inline bool hw_track_asks(MPI_Count count, MPI_Datatype type)
 {
-    return hw_inside_wants(HW_INSIDE_ASKED | HW_INSIDE_ASKED_DERIVED) &&
-           (hw_inside_wants(HW_INSIDE_ASKED) || !hw_track_is_plain(count, type));
+    bool asks = hw_inside_wants(HW_INSIDE_ASKED | HW_INSIDE_ASKED_DERIVED) &&
+                (hw_inside_wants(HW_INSIDE_ASKED) || !hw_track_is_plain(count, type));
+    if (asks)
+        hw_postponed_start();
+    return asks;
 }
 
 /* True if a blocking call with this datatype is not just forwarded. */

@@ -17,6 +17,9 @@ _Atomic uint8_t hw_inside_wanted;
 bool hw_inside_is_owing;
 static void (*what_is_owed)(void);
 
+int hw_inside_postponed;
+static void (*start_postponed)(void);
+
 /* Guards the list below. Taken by a thread at its first MPI call and at its end, and by the progress
  * thread when it looks; never held across an MPI call. */
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -76,7 +79,8 @@ static void after_fork_in_child(void)
     ending_count = 0;
     hw_inside.is_ending = false;
     hw_inside_is_owing = false; /* that is the parent's to pay */
-    if (hw_inside_depth(&hw_inside) == HW_INSIDE_OWES)
+    hw_inside_postponed = 0;
+    if (hw_inside_depth(&hw_inside) <= HW_INSIDE_OWES)
         hw_inside_leave(&hw_inside);
     if (has_key && (hw_atomic_load_seq_cst(&hw_inside.depth) == HW_INSIDE_NO ||
                     pthread_getspecific(exit_key) == &hw_inside)) {
@@ -114,8 +118,6 @@ void hw_inside_owe(void (*pay)(void))
     hw_inside_is_owing = true;
 }
 
-bool hw_inside_owes(void (*pay)(void)) { return hw_inside_is_owing && what_is_owed == pay; }
-
 void hw_inside_pay(void)
 {
     if (hw_inside_is_owing)
@@ -130,9 +132,27 @@ static void pay(struct hw_inside *inside)
     hw_inside_leave(inside);
 }
 
+void hw_inside_postpone(void (*start)(void))
+{
+    start_postponed = start;
+    hw_inside_postponed++;
+}
+
+void hw_inside_start_postponed(void)
+{
+    if (hw_inside_postponed)
+        start_postponed();
+}
+
 bool hw_inside_register(struct hw_inside *inside)
 {
     int depth = hw_inside_depth(inside);
+    if (depth == HW_INSIDE_POSTPONES) {
+        hw_inside_enter(inside);
+        hw_inside_start_postponed();
+        hw_inside_leave(inside);
+        return true;
+    }
     if (depth == HW_INSIDE_OWES) {
         pay(inside);
         return true;

@@ -19,7 +19,8 @@
 /* PROFILED is NO while profiling is on: a thread outside MPI whose next entry takes the profiled way. So
  * profiling costs nothing where it is off. */
 enum {
-    HW_INSIDE_OWES = -3, /* outside MPI, and something is to be done before most calls (hw_inside_owe) */
+    HW_INSIDE_POSTPONES = -4, /* outside MPI, and receives are to be started (progress/postponed.h) */
+    HW_INSIDE_OWES = -3,      /* outside MPI, and something is to be done before most calls (hw_inside_owe) */
     HW_INSIDE_PROFILED = -2,
     HW_INSIDE_UNREGISTERED = -1,
     HW_INSIDE_NO = 0,
@@ -66,9 +67,6 @@ static inline void hw_inside_leave_profiled(struct hw_inside *inside)
 void hw_inside_owe(void (*pay)(void));
 extern HW_HIDDEN bool hw_inside_is_owing;
 
-/* Whether something is owed, and PAY is who said so. */
-bool hw_inside_owes(void (*pay)(void));
-
 /* Inside: pays what is owed, before code of the program's own may run. */
 void hw_inside_pay(void);
 
@@ -80,6 +78,30 @@ static inline bool hw_inside_is_outside(const struct hw_inside *inside)
 static inline void hw_inside_leave_owing(struct hw_inside *inside)
 {
     hw_atomic_store_release(&inside->depth, hw_inside_is_owing ? HW_INSIDE_OWES : HW_INSIDE_NO);
+}
+
+/* How many receives are to be started, which START does: at the beginning of the thread's next call, inside,
+ * unless that is listed so (spec, `postponing`), of calls within a call too, and in the progress thread's
+ * turn. Who is in MPI reads and writes. */
+extern HW_HIDDEN int hw_inside_postponed;
+void hw_inside_postpone(void (*start)(void));
+void hw_inside_start_postponed(void);
+
+static inline bool hw_inside_may_postpone(const struct hw_inside *inside)
+{
+    int depth = hw_inside_depth(inside);
+    return depth == HW_INSIDE_NO || depth == HW_INSIDE_POSTPONES;
+}
+static inline void hw_inside_leave_postponing(struct hw_inside *inside)
+{
+    hw_atomic_store_release(&inside->depth, hw_inside_postponed ? HW_INSIDE_POSTPONES : HW_INSIDE_NO);
+}
+
+/* In a call within a call: the program's own code, in an error handler, may complete what was postponed. */
+static inline void hw_inside_nest(const struct hw_inside *inside)
+{
+    if (__builtin_expect(hw_inside_depth(inside) == HW_INSIDE_YES && hw_inside_postponed, 0))
+        hw_inside_start_postponed();
 }
 
 /* Called by an entry whose depth is not HW_INSIDE_NO. Registers a thread seen for the first time, whose depth

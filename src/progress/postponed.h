@@ -8,8 +8,8 @@
  *
  * So a large receive of a program that is known to send next is made persistent (MPI_Recv_init), which the
  * program does not see (is_once in objects/request.h), and is started after those sends: by the last of them,
- * by any call of MPI that is not a nonblocking send or receive, before it does anything, or by the progress
- * thread in its turn. Without this nothing could be earlier: nobody else makes progress outside MPI.
+ * by any call of MPI that is not listed (spec, `postponing`), before it does anything, or by the progress
+ * thread in its turn. Where the thread does not take part it is started at once.
  *
  * Only where one thread of the program calls MPI. That thread calls, inside a hook, unless a function says
  * otherwise. */
@@ -18,9 +18,11 @@
 
 #include "base/atomic.h"
 #include "base/visibility.h"
+#include "progress/inside.h"
 #include "real/real.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* After each real MPI_Init* and MPI_Session_init: the program's thread level there. */
 void hw_postponed_joined(int level, bool is_session);
@@ -28,24 +30,31 @@ void hw_postponed_joined(int level, bool is_session);
 /* Nothing is postponed any more. Any thread. */
 void hw_postponed_stop(void);
 
-/* Whether sends are known to follow receives; heeded where the user leaves the choice to us. */
-void hw_postponed_want(bool is_wanted);
+/* Whether anything may be postponed; any thread. */
+bool hw_postponed_may(void);
 
-extern HW_HIDDEN atomic_bool hw_postponed_wanted;
-static inline bool hw_postponed_is_wanted(void) { return hw_atomic_load_relaxed(&hw_postponed_wanted); }
+/* From how many bytes on receives are postponed from now on, UINT64_MAX: none. Heeded where the user leaves
+ * the choice to us. */
+void hw_postponed_want(uint64_t least_bytes);
 
-/* Whether a large receive that is posted now may be postponed. False: what was postponed before has been
- * started, since receives match in the order of their posts. */
-bool hw_postponed_is_possible(int source);
+extern HW_HIDDEN atomic_uint_fast64_t hw_postponed_least_bytes;
+static inline bool hw_postponed_is_wanted(void)
+{
+    return hw_atomic_load_relaxed(&hw_postponed_least_bytes) != UINT64_MAX;
+}
+
+/* Whether one that is posted now may be postponed. */
+bool hw_postponed_is_possible(int source, uint64_t bytes);
 
 /* Makes the receive and postpones its start. An MPI error code, raised: nothing is postponed then. */
 int hw_postponed_receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                          MPI_Comm comm, MPI_Request *request);
 
-/* Before a nonblocking send, which may overtake what is postponed, but nothing else that is owed. */
-void hw_postponed_let_send(void);
-
 /* Starts what is postponed. The progress thread, too, in its turn. */
-void hw_postponed_start(void);
+static inline void hw_postponed_start(void)
+{
+    if (hw_inside_postponed)
+        hw_inside_start_postponed();
+}
 
 #endif

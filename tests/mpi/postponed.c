@@ -149,6 +149,51 @@ static void alone(void)
     check_report("any source", check_digest(received, LARGE_INTS * sizeof(int)));
 }
 
+static MPI_Request awaited;
+
+/* Exchanges and completes what the program had posted before its erroneous call. */
+static void finish(MPI_Comm *comm, int *code, ...)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int count;
+    (void)comm;
+    (void)code;
+    MPI_Isend(sent, LARGE_INTS, MPI_INT, peer, 17, MPI_COMM_WORLD, &request);
+    MPI_Wait(&awaited, &status);
+    MPI_Get_count(&status, MPI_INT, &count);
+    CHECK(count == LARGE_INTS && status.MPI_SOURCE == peer && awaited == MPI_REQUEST_NULL);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void within_a_handler(void)
+{
+    MPI_Errhandler handler;
+    MPI_Request request;
+    MPI_Comm_create_errhandler(finish, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    check_fill(sent, LARGE_INTS, (unsigned)check_rank + 7);
+    MPI_Irecv(received, LARGE_INTS, MPI_INT, peer, 17, MPI_COMM_WORLD, &awaited);
+    CHECK(MPI_Isend(sent, LARGE_INTS, MPI_INT, check_size + 5, 17, MPI_COMM_WORLD, &request) != MPI_SUCCESS);
+    check_report("handler", check_digest(received, LARGE_INTS * sizeof(int)));
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler);
+}
+
+/* A collective between the receive and its send. */
+static void others_between(void)
+{
+    MPI_Request requests[2];
+    int one = 1, sum = 0;
+    check_fill(sent, LARGE_INTS, (unsigned)check_rank + 8);
+    MPI_Irecv(received, LARGE_INTS, MPI_INT, peer, 18, MPI_COMM_WORLD, &requests[0]);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(sum == check_size);
+    MPI_Isend(sent, LARGE_INTS, MPI_INT, peer, 18, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    check_report("between", check_digest(received, LARGE_INTS * sizeof(int)));
+}
+
 /* The message is longer than its receive. */
 static void too_long(void)
 {
@@ -184,6 +229,10 @@ int main(int argc, char **argv)
     other_ends();
     exchange("again", true);
     alone();
+    exchange("again", true);
+    within_a_handler();
+    exchange("again", true);
+    others_between();
     exchange("again", true);
     too_long();
     free(sent);

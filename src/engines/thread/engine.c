@@ -6,6 +6,7 @@
 #include "base/cores.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "engines/thread/order.h"
 #include "engines/thread/overlap.h"
 #include "engines/thread/thread.h"
 #include "policy/outset.h"
@@ -107,6 +108,7 @@ static enum hw_status start(bool has_world, uint64_t *least_bytes)
         stand_back("a program with sessions only cannot be progressed on this MPI");
         hw_log_info("%s; the progress thread stays off", off_reason); /* it is none of the user's making */
     }
+    hw_order_begin(min_bytes);
     return off_reason ? HW_DECLINED : hw_thread_start(has_world);
 }
 

@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Learns from large messages whether sends follow receives, and starts receives that were postponed
- * (progress/postponed.h) with the last send of their series. The program's thread, inside a hook. */
+ * (progress/postponed.h): with the last send of their series, or at once where the thread does not come. The
+ * program's thread, inside a hook. */
 #ifndef HW_ENGINES_THREAD_ORDER_H
 #define HW_ENGINES_THREAD_ORDER_H
+
+#include "objects/request.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A post, so long after the one before it. */
-void hw_order_posted(bool is_receive, uint64_t since_ns);
+struct hw_order_post {
+    enum hw_request_kind kind;
+    uint64_t since_ns; /* since the post before it */
+    bool is_receive;
+    bool is_for_thread; /* the thread comes for it, woken by sockets */
+};
+
+void hw_order_posted(const struct hw_order_post *post);
 
 /* A call that completes requests returns. */
 void hw_order_returned(void);
+
+/* Smaller messages are not postponed. Before the first post. */
+void hw_order_begin(uint64_t least_bytes);
 
 #endif

@@ -120,9 +120,8 @@ static int drain(bool *is_cut)
     bool has_data = false, has_bursts = hw_burst_is_wanted();
     hw_atomic_store_seq_cst(&is_polling, true);
     hw_arithmetic_set(hw_atomic_load_relaxed(&arithmetic));
-    if (has_work())
-        hw_postponed_start();
     for (; has_work(); polls++) {
+        hw_postponed_start();
         if (bulk_polls == MAX_POLLS_PER_LOOK) {
             hw_triggers_ignore_unread(&waiter.triggers);
             break;
@@ -403,9 +402,13 @@ void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive
     hw_atomic_store_relaxed(&arithmetic, hw_arithmetic_get());
     uint64_t before_ns = hw_overlap_last_post_ns();
     enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);
-    if (hw_atomic_load_relaxed(&told_by) == HW_TOLD_BY_SOCKETS)
-        hw_order_posted(is_receive, hw_overlap_last_post_ns() - before_ns);
     bool is_paused_now = hw_atomic_load_seq_cst(&is_paused);
+    hw_order_posted(
+        &(struct hw_order_post){.kind = kind,
+                                .since_ns = hw_overlap_last_post_ns() - before_ns,
+                                .is_receive = is_receive,
+                                .is_for_thread = post != HW_POLICY_POST_OFF && !is_paused_now &&
+                                                 hw_atomic_load_relaxed(&told_by) == HW_TOLD_BY_SOCKETS});
     hw_settle_posted(post == HW_POLICY_POST_COMPLETE && !is_paused_now);
     if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || is_paused_now)
         return;

@@ -82,7 +82,6 @@ int hw_rma_owe(struct hw_rma_window *window, struct hw_rma_target *target, enum 
         return confirm_first(window, target, route);
     hw_rma_owed_before_going_to(member_of(target, route));
     HW_COUNT(confirmations_owed);
-    hw_inside_pay(); /* what else is owed */
     owed_window = window;
     owed_target = target;
     owed_route = route;
@@ -92,15 +91,15 @@ int hw_rma_owe(struct hw_rma_window *window, struct hw_rma_target *target, enum 
 
 void hw_rma_owed_go_on(const struct hw_rma_window *window, int rank)
 {
-    bool may_go_behind = hw_inside_owes(pay) && window == owed_window &&
-                         (unsigned)rank < (unsigned)window->size && window->targets[rank].memory == NULL &&
+    bool may_go_behind = window == owed_window && (unsigned)rank < (unsigned)window->size &&
+                         window->targets[rank].memory == NULL &&
                          member_of(&window->targets[rank], owed_route) == member_of(owed_target, owed_route);
     if (!may_go_behind)
-        hw_inside_pay();
+        pay();
 }
 
 void hw_rma_owed_go_to(int member)
 {
-    if (!hw_inside_owes(pay) || member != member_of(owed_target, owed_route))
-        hw_inside_pay();
+    if (member != member_of(owed_target, owed_route))
+        pay();
 }
