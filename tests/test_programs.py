@@ -550,6 +550,8 @@ def test_fortran(mpi: Mpi, source: Path, tmp_path: Path) -> None:
     program = fortran.compile_or_skip(mpi, source, name=source.stem + "_f")
     plain = support.run_mpi(mpi, [program], ranks=2)
     assert plain.status == 0, f"the plain control failed, {plain.explain()}"
-    headway = support.run_mpi(mpi, [program], ranks=2, options=support.FORCED, records=tmp_path)
+    options = {**support.FORCED, "HEADWAY_POSTPONE": "on"}
+    headway = support.run_mpi(mpi, [program], ranks=2, options=options, records=tmp_path)
     assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
+    assert (headway.total("receives_postponed") > 0) == (mpi.flavour == "ompi")
     assert headway.total("tracked_p2p") > 0 and headway.total("tracked_collective") > 0

@@ -16,7 +16,7 @@
 static int enter(bool *is_outermost)
 {
     struct hw_inside *inside = &hw_inside;
-    if (hw_inside_depth(inside) == HW_INSIDE_UNREGISTERED || hw_inside_depth(inside) == HW_INSIDE_OWES)
+    if (hw_inside_depth(inside) < HW_INSIDE_NO)
         hw_inside_register(inside);
     int outside = hw_inside_depth(inside);
     *is_outermost = outside < HW_INSIDE_YES;

@@ -12,11 +12,11 @@ bool hw_policy_order_post(struct hw_policy_order *order, bool is_receive, uint64
         hw_policy_order_end(order);
     if (is_receive) {
         order->has_received |= order->sends == 0;
-        return false;
+    } else {
+        order->sends++;
+        order->has_followed = order->has_received;
     }
-    order->sends++;
-    order->has_followed = order->has_received;
-    return order->sends >= order->last_sends;
+    return order->sends > 0 && order->sends >= order->last_sends;
 }
 
 void hw_policy_order_end(struct hw_policy_order *order)

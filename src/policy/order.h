@@ -15,8 +15,8 @@ struct hw_policy_order {
     uint32_t run;                    /* series in a row in which sends followed the receives */
 };
 
-/* One more post, so long after the one before. True for the send with which the series is as long as the last
- * one was: no more are expected. */
+/* One more post, so long after the one before. True if no more sends are expected: the series has as many as
+ * the last one had. */
 bool hw_policy_order_post(struct hw_policy_order *order, bool is_receive, uint64_t since_ns);
 
 /* The series is over. */

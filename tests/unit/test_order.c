@@ -92,6 +92,23 @@ static void sends_before_receives_teach_nothing(void **state)
     assert_true(hw_policy_order_is_sure(&order));
 }
 
+/* Of a receive after the last send nothing follows. */
+static void receives_after_sends_wait_for_nothing(void **state)
+{
+    (void)state;
+    exchange(1, 1);
+    exchange(1, 1);
+    post(SEND);
+    assert_true(post(RECEIVE));
+    hw_policy_order_end(&order);
+    exchange(2, 2);
+    assert_false(post(RECEIVE));
+    assert_false(post(SEND));
+    assert_false(post(RECEIVE)); /* another send is expected */
+    assert_true(post(SEND));
+    assert_true(post(RECEIVE));
+}
+
 static void receives_alone_end_it(void **state)
 {
     (void)state;
@@ -122,6 +139,7 @@ int main(void)
         cmocka_unit_test_setup(a_shorter_series_teaches, forget),
         cmocka_unit_test_setup(receives_and_sends_by_turns_are_a_series, forget),
         cmocka_unit_test_setup(sends_before_receives_teach_nothing, forget),
+        cmocka_unit_test_setup(receives_after_sends_wait_for_nothing, forget),
         cmocka_unit_test_setup(receives_alone_end_it, forget),
         cmocka_unit_test_setup(a_send_after_computation_does_not_follow, forget),
     };

@@ -408,6 +408,7 @@ void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive
                                 .since_ns = hw_overlap_last_post_ns() - before_ns,
                                 .is_receive = is_receive,
                                 .is_for_thread = post != HW_POLICY_POST_OFF && !is_paused_now &&
+                                                 hw_atomic_load_relaxed(&hw_request_callbacks) == 0 &&
                                                  hw_atomic_load_relaxed(&told_by) == HW_TOLD_BY_SOCKETS});
     hw_settle_posted(post == HW_POLICY_POST_COMPLETE && !is_paused_now);
     if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || is_paused_now)

@@ -10,6 +10,7 @@ program exchange_f08
     type(MPI_Status) :: status, statuses(2)
     integer :: received, i
     logical :: flag, is_wrong
+    integer(kind=MPI_ADDRESS_KIND) :: largest_tag
     double precision, allocatable, asynchronous :: outgoing(:), incoming(:)
 
     call MPI_Init()
@@ -31,6 +32,7 @@ program exchange_f08
 
     incoming = -1
     call MPI_Irecv(incoming, count, MPI_DOUBLE_PRECISION, previous, 8, MPI_COMM_WORLD, requests(1))
+    call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, largest_tag, flag)
     call MPI_Isend(outgoing, count, MPI_DOUBLE_PRECISION, next, 8, MPI_COMM_WORLD, requests(2))
     call MPI_Wait(requests(1), status)
     call MPI_Wait(requests(2), MPI_STATUS_IGNORE)

@@ -9,6 +9,7 @@ program exchange_mpif
     integer :: statuses(MPI_STATUS_SIZE, 2)
     integer :: received, i
     logical :: flag, is_wrong
+    integer(kind=MPI_ADDRESS_KIND) :: largest_tag
     double precision, allocatable :: outgoing(:), incoming(:)
 
     call MPI_Init(ierr)
@@ -30,6 +31,7 @@ program exchange_mpif
 
     incoming = -1
     call MPI_Irecv(incoming, count, MPI_DOUBLE_PRECISION, previous, 8, MPI_COMM_WORLD, requests(1), ierr)
+    call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, largest_tag, flag, ierr)
     call MPI_Isend(outgoing, count, MPI_DOUBLE_PRECISION, next, 8, MPI_COMM_WORLD, requests(2), ierr)
     call MPI_Wait(requests(1), status, ierr)
     call MPI_Wait(requests(2), MPI_STATUS_IGNORE, ierr)
