@@ -147,15 +147,6 @@ static int synchronous_post(void *context, MPI_Request *requests)
     return 2;
 }
 
-/* The plain exchange, again and again: nothing holds the processes in step. */
-static int loop_post(void *context, MPI_Request *requests)
-{
-    struct bench_transfer *t = context;
-    MPI_Irecv(t->receive, t->bytes, MPI_BYTE, t->partner, TAG, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(t->send, t->bytes, MPI_BYTE, t->partner, TAG, MPI_COMM_WORLD, &requests[1]);
-    return 2;
-}
-
 /* Two exchanges are under way: each is completed a window later. */
 static void double_buffered_open(void *context)
 {
@@ -231,7 +222,7 @@ static const struct bench_transfer_kind kinds[] = {
     {.name = "columns", .open = columns_open, .post = columns_post, .close = columns_close},
     {.name = "any_source", .post = any_source_post},
     {.name = "synchronous", .post = synchronous_post},
-    {.name = "loop", .post = loop_post, .is_pipelined = true},
+    {.name = "loop", .post = bench_exchange_post, .is_pipelined = true},
     {.name = "double_buffered",
      .open = double_buffered_open,
      .post = double_buffered_post,

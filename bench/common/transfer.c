@@ -12,7 +12,7 @@ static void exchange_blocking(void *context)
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static int exchange_post(void *context, MPI_Request *requests)
+int bench_exchange_post(void *context, MPI_Request *requests)
 {
     struct bench_transfer *t = context;
     MPI_Irecv(t->receive, t->bytes, MPI_BYTE, t->partner, 1, MPI_COMM_WORLD, &requests[0]);
@@ -132,7 +132,7 @@ static int reduce_scatter_post(void *context, MPI_Request *requests)
 }
 
 static const struct bench_transfer_kind kinds[] = {
-    {.name = "exchange", .blocking = exchange_blocking, .post = exchange_post},
+    {.name = "exchange", .blocking = exchange_blocking, .post = bench_exchange_post},
     {.name = "ialltoall", .blocking = alltoall_blocking, .post = alltoall_post},
     {.name = "ialltoallv", .blocking = alltoallv_blocking, .post = alltoallv_post},
     {.name = "igatherv", .blocking = gatherv_blocking, .post = gatherv_post},

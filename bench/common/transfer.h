@@ -32,6 +32,9 @@ struct bench_transfer_kind {
     int slices;        /* of the computation, MPI_Testall after each; 0: in one */
 };
 
+/* The post of the plain exchange, for kinds that differ in the rest. */
+int bench_exchange_post(void *transfer, MPI_Request *requests);
+
 /* Of a table that ends with a zero entry; NULL: none of that name. */
 const struct bench_transfer_kind *bench_kind_find(const struct bench_transfer_kind *kinds, const char *name);
 

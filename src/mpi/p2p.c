@@ -16,8 +16,16 @@ static inline int tracked(int rc, bool is_told, MPI_Count count, MPI_Datatype da
     return rc;
 }
 
-/* The same of what is one message, sent or received. What it is comes first: to be told that something was
- * posted may take the core from the program, and others wait for what this tells them. */
+/* Before anybody is told that something was posted, which may take the core from the program: others wait for
+ * what this tells them. */
+static inline void tell_message(int peer, int tag, MPI_Comm comm, uint64_t bytes, bool is_receive)
+{
+    HW_ENGINES_TELL(messaged,
+                    &(struct hw_engine_message){
+                        .comm = comm, .peer = peer, .tag = tag, .bytes = bytes, .is_receive = is_receive});
+}
+
+/* The same of what is one message, sent or received. */
 static inline int messaged(int rc, bool is_told, MPI_Count count, MPI_Datatype datatype, int peer, int tag,
                            MPI_Comm comm, bool is_receive, const MPI_Request *request)
 {
@@ -26,9 +34,7 @@ static inline int messaged(int rc, bool is_told, MPI_Count count, MPI_Datatype d
         hw_track_unposted(is_told);
         return rc;
     }
-    HW_ENGINES_TELL(messaged,
-                    &(struct hw_engine_message){
-                        .comm = comm, .peer = peer, .tag = tag, .bytes = bytes, .is_receive = is_receive});
+    tell_message(peer, tag, comm, bytes, is_receive);
     hw_track_p2p(bytes, is_receive, request);
     return rc;
 }
@@ -96,9 +102,7 @@ static bool is_postponed(void *buf, MPI_Count count, MPI_Datatype datatype, int 
         hw_request_give_back();
         return true;
     }
-    HW_ENGINES_TELL(messaged,
-                    &(struct hw_engine_message){
-                        .comm = comm, .peer = source, .tag = tag, .bytes = bytes, .is_receive = true});
+    tell_message(source, tag, comm, bytes, true);
     HW_COUNT(tracked_p2p);
     HW_COUNT_ADD(tracked_bytes, bytes);
     hw_request_attach(*request,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "policy/order.h"
 
-enum { SURE_RUN = 2 };
+#include "policy/policy.h"
 
-/* The program computes between posts that are further apart. */
-#define SERIES_GAP_NS UINT64_C(300000)
+enum { SURE_RUN = 2 };
 
 bool hw_policy_order_post(struct hw_policy_order *order, bool is_receive, uint64_t since_ns)
 {
-    if (since_ns > SERIES_GAP_NS)
+    if (since_ns > HW_POLICY_SERIES_GAP_NS)
         hw_policy_order_end(order);
     if (is_receive) {
         order->has_received |= order->sends == 0;

@@ -176,6 +176,10 @@ struct hw_policy_window {
  * more than posting takes; and as a part of the wait. */
 #define HW_POLICY_MIN_GAIN_NS UINT64_C(60000)
 enum { HW_POLICY_GAIN_PARTS = 16 };
+
+/* Posts that follow one another within this time are one series: less computation between them is not worth
+ * progress. */
+#define HW_POLICY_SERIES_GAP_NS UINT64_C(300000)
 static inline uint64_t hw_policy_least_free_ns(const struct hw_policy_window *window)
 {
     return HW_POLICY_MIN_GAIN_NS + (window->blocked_ns + window->elsewhere_ns) / HW_POLICY_GAIN_PARTS;

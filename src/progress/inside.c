@@ -124,14 +124,6 @@ void hw_inside_pay(void)
         what_is_owed();
 }
 
-static void pay(struct hw_inside *inside)
-{
-    hw_inside_enter(inside);
-    what_is_owed();
-    hw_inside_is_owing = false;
-    hw_inside_leave(inside);
-}
-
 void hw_inside_postpone(void (*start)(void))
 {
     start_postponed = start;
@@ -144,16 +136,19 @@ void hw_inside_start_postponed(void)
         start_postponed();
 }
 
+static void pay(struct hw_inside *inside)
+{
+    hw_inside_enter(inside);
+    hw_inside_start_postponed();
+    hw_inside_pay();
+    hw_inside_is_owing = false;
+    hw_inside_leave(inside);
+}
+
 bool hw_inside_register(struct hw_inside *inside)
 {
     int depth = hw_inside_depth(inside);
-    if (depth == HW_INSIDE_POSTPONES) {
-        hw_inside_enter(inside);
-        hw_inside_start_postponed();
-        hw_inside_leave(inside);
-        return true;
-    }
-    if (depth == HW_INSIDE_OWES) {
+    if (depth == HW_INSIDE_POSTPONES || depth == HW_INSIDE_OWES) {
         pay(inside);
         return true;
     }

@@ -40,9 +40,6 @@ enum { UNQUEUED_PARTS = 2 };
 /* A program that always has something outstanding may never close its window: cut it here, at the latest. */
 #define MAX_WINDOW_NS (100 * HW_NS_PER_MS)
 #define MAX_ROUNDS_NS (1000 * HW_NS_PER_MS)
-/* Posts that follow one another within this time are one series: less computation between them is not worth
- * progress. */
-#define SERIES_GAP_NS (300 * HW_NS_PER_US)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static clockid_t thread_clock;
@@ -347,7 +344,7 @@ void hw_overlap_unposted(void)
 /* Counts the post. Whether the series is complete is known from the windows before. */
 static enum hw_policy_post continue_series(uint64_t began_ns, uint64_t now_ns)
 {
-    if (window.series_count && began_ns - hw_overlap_last_post_ns() > SERIES_GAP_NS)
+    if (window.series_count && began_ns - hw_overlap_last_post_ns() > HW_POLICY_SERIES_GAP_NS)
         end_series();
     hw_atomic_store_relaxed(&last_post_ns, now_ns);
     if (window.is_series_over)
@@ -422,7 +419,7 @@ static void end_round(uint64_t now_ns)
 /* The door that returns now was called as soon as the last post had returned. */
 static bool is_soon_after_posts(uint64_t blocked_ns)
 {
-    return hw_clock_now_ns() - blocked_ns < hw_overlap_last_post_ns() + SERIES_GAP_NS;
+    return hw_clock_now_ns() - blocked_ns < hw_overlap_last_post_ns() + HW_POLICY_SERIES_GAP_NS;
 }
 
 void hw_overlap_returned(uint64_t blocked_ns)
