@@ -114,7 +114,7 @@ static void gain_is_what_moved_while_the_thread_looked(void **state)
     uint64_t windows = counted(&hw_counters.judged_windows), on_ns = counted(&hw_counters.judged_on_ns);
     uint64_t low_ns = counted(&hw_counters.judged_off_low_ns), off_ns = counted(&hw_counters.judged_off_ns);
     uint64_t high_ns = counted(&hw_counters.judged_off_high_ns), began_ns = hw_clock_now_ns();
-    struct hw_overlap_wire wire = {.has_wire = true};
+    struct hw_probe_wire wire = {.has_wire = true};
     for (int i = 0; i < WINDOWS; i++) {
         bool is_new;
         hw_overlap_posted(HW_REQUEST_RMA, BYTES, true, &is_new);
@@ -140,7 +140,7 @@ static void gain_is_what_moved_while_the_thread_looked(void **state)
 
 /* A window opens, and the thread looks first. Returns for how long it then watches; 0: it begins. */
 static uint64_t look_first(enum hw_request_kind kind, uint64_t bytes, bool is_receive,
-                           const struct hw_overlap_wire *wire, uint64_t now_ns)
+                           const struct hw_probe_wire *wire, uint64_t now_ns)
 {
     bool is_new;
     hw_overlap_posted(kind, bytes, is_receive, &is_new);
@@ -155,7 +155,7 @@ static void queue_that_does_not_move_ends_a_probe(void **state)
 {
     (void)state;
     enum { BYTES = 3 << 20 };
-    struct hw_overlap_wire wire = {.has_wire = true, .queued_bytes = BYTES, .unsent_bytes = BYTES};
+    struct hw_probe_wire wire = {.has_wire = true, .queued_bytes = BYTES, .unsent_bytes = BYTES};
     uint64_t now_ns = hw_clock_now_ns(), watch_ns = look_first(HW_REQUEST_RMA, BYTES, false, &wire, now_ns);
     assert_true(watch_ns > 0);
     for (int step = 0; step < 8; step++) {
@@ -175,12 +175,46 @@ static void queue_that_does_not_move_ends_a_probe(void **state)
     complete();
 }
 
+/* Nothing is left that the thread could be needed for, as far as is known. What had come before the first
+ * look counts, too. It looks at last, since the partner may wait for an answer. */
+static void transfer_that_is_over_needs_no_thread(void **state)
+{
+    (void)state;
+    enum { BYTES = 11 << 20, EARLY = 200 << 10 };
+    struct hw_probe_wire wire = {.has_wire = true, .unread_bytes = EARLY};
+    uint64_t began_ns = hw_clock_now_ns(), now_ns = began_ns;
+    assert_true(look_first(HW_REQUEST_P2P, BYTES, true, &wire, now_ns) > 0);
+    now_ns += 10 * HW_NS_PER_MS;
+    wire.moved_bytes = BYTES - EARLY;
+    assert_true(hw_overlap_goes_by_itself(&wire, now_ns));
+    assert_true(hw_overlap_watch_ns() > 5 * HW_NS_PER_MS);
+    now_ns += hw_overlap_watch_ns();
+    assert_false(hw_overlap_goes_by_itself(&wire, now_ns));
+    complete();
+}
+
+/* A message may be missing: the partner has announced it, and its data come when this process answers. */
+static void message_that_is_missing_ends_a_probe(void **state)
+{
+    (void)state;
+    enum { BYTES = 13 << 20, MISSING = 128 << 10 };
+    struct hw_probe_wire wire = {.has_wire = true, .unread_bytes = MISSING};
+    uint64_t now_ns = hw_clock_now_ns();
+    assert_true(look_first(HW_REQUEST_P2P, BYTES, true, &wire, now_ns) > 0);
+    now_ns += 10 * HW_NS_PER_MS;
+    wire.moved_bytes = BYTES - 2 * MISSING;
+    assert_true(hw_overlap_goes_by_itself(&wire, now_ns));
+    now_ns += hw_overlap_watch_ns();
+    assert_false(hw_overlap_goes_by_itself(&wire, now_ns));
+    complete();
+}
+
 /* The next round is this process's to begin, though others' bytes still come in. */
 static void round_that_is_over_ends_a_probe(void **state)
 {
     (void)state;
     enum { BYTES = 5 << 20 };
-    struct hw_overlap_wire wire = {.has_wire = true, .queued_bytes = BYTES};
+    struct hw_probe_wire wire = {.has_wire = true, .queued_bytes = BYTES};
     uint64_t now_ns = hw_clock_now_ns();
     assert_true(look_first(HW_REQUEST_COLLECTIVE, BYTES, false, &wire, now_ns) > 0);
     now_ns += hw_overlap_watch_ns();
@@ -198,7 +232,7 @@ static void data_that_came_begin_a_probe(void **state)
 {
     (void)state;
     enum { BYTES = 9 << 20 };
-    struct hw_overlap_wire wire = {.has_wire = true};
+    struct hw_probe_wire wire = {.has_wire = true};
     assert_int_equal(look_first(HW_REQUEST_P2P, BYTES, true, &wire, hw_clock_now_ns()), 0);
     complete();
     wire.unread_bytes = BYTES / 8;
@@ -266,6 +300,8 @@ int main(void)
         cmocka_unit_test(long_windows_are_not_timed_for_ever),
         cmocka_unit_test(gain_is_what_moved_while_the_thread_looked),
         cmocka_unit_test(queue_that_does_not_move_ends_a_probe),
+        cmocka_unit_test(transfer_that_is_over_needs_no_thread),
+        cmocka_unit_test(message_that_is_missing_ends_a_probe),
         cmocka_unit_test(round_that_is_over_ends_a_probe),
         cmocka_unit_test(data_that_came_begin_a_probe),
         cmocka_unit_test(rounds_end_windows_though_something_is_outstanding),

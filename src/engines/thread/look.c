@@ -11,19 +11,18 @@ enum { MOST_VAIN_NAPS = 40, VAIN_NAPS_PER_GAP = 4 };
 
 static struct hw_wire wire; /* the thread's own */
 
-static struct hw_overlap_wire read_wire(bool is_first)
+static struct hw_probe_wire read_wire(bool is_first)
 {
     struct hw_profile_wire sums = {0};
     bool has_wire = hw_wire_look(&wire, &sums, is_first);
-    return (struct hw_overlap_wire){.has_wire = has_wire,
-                                    .moved_bytes = sums.sent_bytes + sums.received_bytes};
+    return (struct hw_probe_wire){.has_wire = has_wire, .moved_bytes = sums.sent_bytes + sums.received_bytes};
 }
 
 void hw_look_first(void)
 {
     if (!hw_overlap_is_first_look())
         return;
-    struct hw_overlap_wire seen = read_wire(true);
+    struct hw_probe_wire seen = read_wire(true);
     seen.queued_bytes = hw_wire_queued(&wire);
     seen.unread_bytes = hw_wire_unread(&wire);
     hw_overlap_looked_first(&seen, hw_clock_now_ns());
@@ -33,13 +32,13 @@ void hw_look_again(void)
 {
     if (!hw_overlap_wants_wire())
         return;
-    struct hw_overlap_wire seen = read_wire(false);
+    struct hw_probe_wire seen = read_wire(false);
     hw_overlap_looked(&seen, hw_clock_now_ns());
 }
 
 bool hw_look_goes_by_itself(void)
 {
-    struct hw_overlap_wire seen = read_wire(false);
+    struct hw_probe_wire seen = read_wire(false);
     seen.queued_bytes = hw_wire_queued(&wire);
     uint64_t unsent_bytes = hw_wire_unsent(&wire); /* some may have been carried since */
     seen.unsent_bytes = unsent_bytes < seen.queued_bytes ? unsent_bytes : seen.queued_bytes;

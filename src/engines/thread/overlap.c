@@ -19,23 +19,10 @@
  * takes, and whether there is a wire to look at. */
 enum { WIRE_WINDOWS = 16 };
 
-/* The kernel's bursts, and what may leave before the first look. */
-enum { BURST_BYTES = 64 * 1024 };
-
-/* With bytes that are queued a probe watches so many times as long before it ends, since the link may be
- * others', and if all of them are on their way. */
-enum { QUEUED_PATIENCE = 2, ON_WAY_PATIENCE = 4 };
-#define LEAST_WATCH_NS UINT64_C(100000)
-
 /* Packets that come and go while the program computes are the kernel's work on the program's core, which
  * without the thread is done while the program waits. No clock has it apart; beside a computation on one core
  * it took from nothing to as much as the thread itself: this part of that, give or take the same. */
 enum { KERNEL_PARTS = 2 };
-
-/* Of what a window sends less than this part may be missing in the connections: then it goes by itself. A
- * part has left already when the thread looks, which a program that was still posting delays by half a
- * millisecond. */
-enum { UNQUEUED_PARTS = 2 };
 
 /* A program that always has something outstanding may never close its window: cut it here, at the latest. */
 #define MAX_WINDOW_NS (100 * HW_NS_PER_MS)
@@ -68,14 +55,9 @@ static struct {
     bool has_gone;            /* somebody was told to start the thread on it */
     bool is_probe, has_begun; /* the thread comes later; it has come */
     bool has_wire;
-    uint64_t natural_bytes;             /* moved before it came */
-    bool has_unsent;                    /* then there were more than on their way */
-    uint64_t on_way_bytes;              /* or before it looked first, or were on their way when it came */
-    uint64_t watched_ns, watched_bytes; /* when last something had moved, and how much */
-    uint64_t patience_ns;               /* in which something must move */
-    uint64_t queued_bytes;              /* when the thread looked first */
-    uint64_t sent_bytes;                /* of bytes, those that this process sends */
-    uint64_t sends_bytes;               /* of sends, also by calls that block; see note_send */
+    struct hw_probe probe;
+    uint64_t sent_bytes;  /* of bytes, those that this process sends */
+    uint64_t sends_bytes; /* of sends, also by calls that block; see note_send */
     bool has_sent, is_late;
     uint64_t early_free_ns;
     uint64_t looked_ns, seen_bytes; /* the last look; 0: none */
@@ -114,7 +96,7 @@ static void begin_probe(uint64_t patience_ns)
 {
     window.is_probe = true;
     window.has_begun = false;
-    window.patience_ns = patience_ns;
+    window.probe.patience_ns = patience_ns;
     hw_atomic_store_relaxed(&watch_ns, patience_ns);
 }
 
@@ -125,8 +107,7 @@ static bool decide(uint64_t now_ns)
         way = HW_POLICY_WAY_ON;
     window.is_probe = false;
     window.has_begun = true;
-    window.natural_bytes = window.on_way_bytes = 0;
-    window.has_unsent = false;
+    window.probe = (struct hw_probe){0};
     if (way == HW_POLICY_WAY_PROBE)
         begin_probe(hw_policy_probe_ns(window.class));
     return way != HW_POLICY_WAY_OFF;
@@ -214,7 +195,7 @@ static void learn(struct hw_policy_class *class, const struct hw_policy_window *
 /* For how long what moved while the thread took part was on the wire. */
 static uint64_t helped_ns(void)
 {
-    uint64_t bytes = window.seen_bytes - window.first_seen_bytes - window.natural_bytes;
+    uint64_t bytes = window.seen_bytes - window.first_seen_bytes - window.probe.natural_bytes;
     return hw_pace_is_known(&window.pace) ? hw_pace_ns(&window.pace, bytes)
                                           : window.last_moved_ns - window.first_moved_ns;
 }
@@ -229,8 +210,8 @@ static void end_window(uint64_t now_ns, bool is_cut)
         .went_by_itself = window.is_on && window.is_probe && !window.has_begun && window.looked_ns != 0,
         .is_for_others = window.is_for_others,
         .has_wire = window.has_wire,
-        .natural_bytes = window.natural_bytes + window.on_way_bytes,
-        .has_unsent = window.has_unsent,
+        .natural_bytes = window.probe.natural_bytes + window.probe.on_way_bytes,
+        .has_unsent = window.probe.has_unsent,
         .wire_bytes = window.looked_ns ? window.seen_bytes - window.first_seen_bytes : 0,
         .bytes = window.bytes - window.earlier_bytes,
         .is_cut = is_cut,
@@ -463,7 +444,7 @@ void hw_overlap_interfere(bool wants_pause, bool wants_listening)
     pthread_mutex_unlock(&lock);
 }
 
-static void note_movement(const struct hw_overlap_wire *wire, uint64_t now_ns)
+static void note_movement(const struct hw_probe_wire *wire, uint64_t now_ns)
 {
     window.has_wire = wire->has_wire;
     bool has_moved = window.looked_ns && wire->moved_bytes >= window.seen_bytes + HW_PACE_MOVED_BYTES;
@@ -478,7 +459,7 @@ static void note_movement(const struct hw_overlap_wire *wire, uint64_t now_ns)
     window.seen_bytes = wire->moved_bytes;
 }
 
-void hw_overlap_looked(const struct hw_overlap_wire *wire, uint64_t now_ns)
+void hw_overlap_looked(const struct hw_probe_wire *wire, uint64_t now_ns)
 {
     pthread_mutex_lock(&lock);
     if (window.class)
@@ -486,38 +467,26 @@ void hw_overlap_looked(const struct hw_overlap_wire *wire, uint64_t now_ns)
     pthread_mutex_unlock(&lock);
 }
 
-/* All that is sent is in the connections; or data come that nobody had to ask for. */
-static bool seems_to_go(const struct hw_overlap_wire *wire)
+static struct hw_probe_window probed_window(void)
 {
-    if (wire->queued_bytes < HW_PACE_MOVED_BYTES)
-        return wire->unread_bytes >= HW_PACE_MOVED_BYTES;
-    return window.sent_bytes && wire->queued_bytes >= window.sent_bytes - window.sent_bytes / UNQUEUED_PARTS;
+    return (struct hw_probe_window){.opened_ns = window.opened_ns,
+                                    .bytes = window.bytes,
+                                    .sent_bytes = window.sent_bytes,
+                                    .has_rounds = hw_overlap_has_rounds()};
 }
 
-/* What had moved already. A collective may send less at first than it does in all. */
-static uint64_t early_bytes(const struct hw_overlap_wire *wire)
-{
-    if (wire->queued_bytes < HW_PACE_MOVED_BYTES)
-        return wire->unread_bytes;
-    uint64_t gone_bytes = window.sent_bytes > wire->queued_bytes ? window.sent_bytes - wire->queued_bytes : 0;
-    return gone_bytes < BURST_BYTES ? gone_bytes : BURST_BYTES;
-}
-
-void hw_overlap_looked_first(const struct hw_overlap_wire *wire, uint64_t now_ns)
+void hw_overlap_looked_first(const struct hw_probe_wire *wire, uint64_t now_ns)
 {
     pthread_mutex_lock(&lock);
     if (window.class && window.is_on) {
         note_movement(wire, now_ns);
-        window.watched_ns = now_ns;
-        window.watched_bytes = wire->moved_bytes;
-        window.queued_bytes = wire->queued_bytes;
+        struct hw_probe_window probed = probed_window();
+        hw_probe_look_first(&window.probe, wire, &probed, now_ns);
         bool may_probe = hw_options.stand_down != HW_OPTION_STAND_DOWN_NEVER && !is_listened;
-        uint64_t patience_ns =
-            may_probe && wire->has_wire && seems_to_go(wire) ? hw_policy_watch_ns(window.class) : 0;
-        if (patience_ns > 0) {
+        bool seems_to_go = wire->has_wire && hw_probe_seems_to_go(wire, &probed);
+        uint64_t patience_ns = may_probe && seems_to_go ? hw_policy_watch_ns(window.class) : 0;
+        if (patience_ns > 0)
             begin_probe(patience_ns);
-            window.on_way_bytes = early_bytes(wire);
-        }
     }
     pthread_mutex_unlock(&lock);
 }
@@ -530,55 +499,19 @@ bool hw_overlap_is_first_look(void)
 bool hw_overlap_wants_wire(void) { return hw_atomic_load_relaxed(&wants_wire); }
 uint64_t hw_overlap_watch_ns(void) { return hw_atomic_load_relaxed(&watch_ns); }
 
-/* Rounds wait for one another: that others' bytes come in says nothing of what this process still has to
- * send, once what it has sent is gone. */
-static bool is_round_over(const struct hw_overlap_wire *wire)
-{
-    return hw_overlap_has_rounds() && window.queued_bytes >= HW_PACE_MOVED_BYTES &&
-           wire->queued_bytes < HW_PACE_MOVED_BYTES;
-}
-
-/* Data come in bursts: a moment without any is not the end. What is on its way arrives, though its arrival
- * may be told late; in a round it may be the answer that is waited for. Bytes that are still to be sent and
- * do not leave wait for the other end to read: it may watch its own connection likewise. */
-static bool goes_on(const struct hw_overlap_wire *wire, uint64_t now_ns)
-{
-    if (!wire->has_wire || is_round_over(wire))
-        return false;
-    uint64_t patience_ns = window.patience_ns;
-    if (wire->queued_bytes >= HW_PACE_MOVED_BYTES)
-        patience_ns *=
-            wire->unsent_bytes == 0 && !hw_overlap_has_rounds() ? ON_WAY_PATIENCE : QUEUED_PATIENCE;
-    return now_ns - window.watched_ns < patience_ns;
-}
-
-/* The end of a round is not to be missed by a whole look. */
-static uint64_t next_watch_ns(const struct hw_overlap_wire *wire, uint64_t now_ns)
-{
-    if (!hw_overlap_has_rounds() || wire->queued_bytes >= window.queued_bytes)
-        return window.patience_ns;
-    uint64_t left_bytes = window.queued_bytes - wire->queued_bytes;
-    uint64_t rest_ns = (now_ns - window.looked_ns) * (wire->queued_bytes >> 10) / ((left_bytes >> 10) + 1);
-    rest_ns = rest_ns < LEAST_WATCH_NS ? LEAST_WATCH_NS : rest_ns;
-    return rest_ns < window.patience_ns ? rest_ns : window.patience_ns;
-}
-
-bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_ns)
+bool hw_overlap_goes_by_itself(const struct hw_probe_wire *wire, uint64_t now_ns)
 {
     pthread_mutex_lock(&lock);
-    bool is_watching = window.class && window.is_probe && !window.has_begun;
-    if (is_watching && wire->moved_bytes >= window.watched_bytes + HW_PACE_MOVED_BYTES) {
-        window.natural_bytes += wire->moved_bytes - window.watched_bytes;
-        window.watched_bytes = wire->moved_bytes;
-        window.watched_ns = now_ns;
-    }
-    bool result = is_watching && goes_on(wire, now_ns);
+    struct hw_probe *probe = &window.probe;
+    struct hw_probe_window probed = probed_window();
+    /* A window that has opened since is looked at first. */
+    bool is_watching = window.class && window.is_probe && !window.has_begun && probe->looked_ns != 0;
+    bool result = is_watching && hw_probe_goes_on(probe, wire, &probed, now_ns);
     if (is_watching)
-        hw_atomic_store_relaxed(&watch_ns, result ? next_watch_ns(wire, now_ns) : 0);
+        hw_atomic_store_relaxed(&watch_ns, result ? hw_probe_next_ns(probe, wire, &probed, now_ns) : 0);
     if (is_watching && !result) {
         window.has_begun = true;
-        window.has_unsent = wire->unsent_bytes >= HW_PACE_MOVED_BYTES;
-        window.on_way_bytes += wire->queued_bytes - wire->unsent_bytes;
+        hw_probe_end(probe, wire);
         hw_atomic_store_relaxed(&wants_wire, true); /* what the thread is needed for moves now */
     }
     pthread_mutex_unlock(&lock);

@@ -4,6 +4,7 @@
 #ifndef HW_ENGINES_THREAD_OVERLAP_H
 #define HW_ENGINES_THREAD_OVERLAP_H
 
+#include "engines/thread/probe.h"
 #include "objects/request.h"
 #include "policy/policy.h"
 
@@ -49,23 +50,15 @@ void hw_overlap_blocked(uint64_t began_ns);
  * part in every window. */
 void hw_overlap_interfere(bool wants_pause, bool wants_listening);
 
-/* What the transport's connections tell (progress/wire.h): bytes carried so far both ways, handed to them but
- * not yet carried, of these still to be sent, and come but not yet read, which the first look alone knows;
- * has_wire is false where that cannot be known. */
-struct hw_overlap_wire {
-    bool has_wire;
-    uint64_t moved_bytes, queued_bytes, unsent_bytes, unread_bytes;
-};
-
 /* The progress thread's first look in the open window, before any poll. Where what the window sends is in the
  * connections already, or data have come, the window becomes a probe (policy.h). */
-void hw_overlap_looked_first(const struct hw_overlap_wire *wire, uint64_t now_ns);
+void hw_overlap_looked_first(const struct hw_probe_wire *wire, uint64_t now_ns);
 
 /* True once for each window: the thread has not looked yet. The progress thread. */
 bool hw_overlap_is_first_look(void);
 
 /* Later looks, while hw_overlap_wants_wire(). The progress thread. */
-void hw_overlap_looked(const struct hw_overlap_wire *wire, uint64_t now_ns);
+void hw_overlap_looked(const struct hw_probe_wire *wire, uint64_t now_ns);
 bool hw_overlap_wants_wire(void);
 
 /* While the open window is a probe and the thread has not begun: how long it should watch the connections
@@ -73,8 +66,8 @@ bool hw_overlap_wants_wire(void);
 uint64_t hw_overlap_watch_ns(void);
 
 /* In a probe, after watching. True if the thread is to go on watching; else the probe is over, and the thread
- * begins. The progress thread. */
-bool hw_overlap_goes_by_itself(const struct hw_overlap_wire *wire, uint64_t now_ns);
+ * begins, or another window has opened. The progress thread. */
+bool hw_overlap_goes_by_itself(const struct hw_probe_wire *wire, uint64_t now_ns);
 
 /* How long the thread should sleep between two looks in the bulk of this window's transfer, as far as earlier
  * windows of the class tell. Any thread; relaxed. */
