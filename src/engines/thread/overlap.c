@@ -34,7 +34,7 @@ static struct hw_policy_ledger ledger; /* under lock */
 static bool has_own_core;              /* the thread has a core that the program's thread does not use */
 static atomic_bool is_open, is_on, is_continued;
 static atomic_uint_fast64_t gap_ns;
-static atomic_bool has_rounds, waits_at_once;
+static atomic_bool has_rounds, waits_at_once, expects_wait;
 static atomic_bool wants_wire, is_first_look;
 static atomic_uint_fast64_t last_post_ns;
 static atomic_uint_fast64_t watch_ns; /* of a probe that has not begun */
@@ -156,7 +156,9 @@ static void begin_window(struct hw_policy_class *class, uint64_t now_ns)
     bool is_looked_at = class->window_count <= WIRE_WINDOWS || class->window_count % WIRE_WINDOWS == 0;
     hw_atomic_store_relaxed(&wants_wire, is_looked_at);
     hw_atomic_store_relaxed(&gap_ns, hw_gap_for(class));
-    hw_atomic_store_relaxed(&waits_at_once, class->idle_run == HW_POLICY_IDLE_RUN);
+    bool waits = class->idle_run == HW_POLICY_IDLE_RUN, is_unknown = class->window_count == 1;
+    hw_atomic_store_relaxed(&waits_at_once, waits);
+    hw_atomic_store_relaxed(&expects_wait, window.is_on && (waits || is_unknown));
     window.thread_cpu_ns = window.is_on ? hw_clock_read(thread_clock) : 0;
     HW_COUNT(overlap_windows);
     if (!window.is_on)
@@ -521,6 +523,7 @@ bool hw_overlap_goes_by_itself(const struct hw_probe_wire *wire, uint64_t now_ns
 uint64_t hw_overlap_gap_ns(void) { return hw_atomic_load_relaxed(&gap_ns); }
 bool hw_overlap_has_rounds(void) { return hw_atomic_load_relaxed(&has_rounds); }
 uint64_t hw_overlap_last_post_ns(void) { return hw_atomic_load_relaxed(&last_post_ns); }
+bool hw_overlap_expects_wait(void) { return hw_atomic_load_relaxed(&expects_wait); }
 bool hw_overlap_waits_at_once(void) { return hw_atomic_load_relaxed(&waits_at_once); }
 bool hw_overlap_is_continued(void) { return hw_atomic_load_relaxed(&is_continued); }
 bool hw_overlap_is_open(void) { return hw_atomic_load_relaxed(&is_open); }

@@ -83,6 +83,10 @@ uint64_t hw_overlap_last_post_ns(void);
 /* True if the program waited at once in the last windows like the open one. Any thread; relaxed. */
 bool hw_overlap_waits_at_once(void);
 
+/* The same of a window in which the thread takes part; or there was none like it before. Any thread; relaxed.
+ */
+bool hw_overlap_expects_wait(void);
+
 /* True if something was outstanding when the last window began. Any thread; relaxed. */
 bool hw_overlap_is_continued(void);
 

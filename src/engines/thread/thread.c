@@ -52,6 +52,8 @@ enum {
 
 /* From the first post until the thread comes, where it is not known which post is the last. */
 #define ALARM_NS (60 * HW_NS_PER_US)
+/* The same where windows wait at once, and is not set anew with each post. */
+#define IDLE_ALARM_NS (300 * HW_NS_PER_US)
 /* Of a thread that was just made: who made it posts more, and may wait at once. To look for sockets in the
  * midst of that costs more than a millisecond of the first window brings. */
 #define FIRST_NAP_NS HW_NS_PER_MS
@@ -308,7 +310,9 @@ static void *run(void *unused)
     hw_agent_open_memory();
     nanosleep(&(struct timespec){.tv_nsec = FIRST_NAP_NS}, NULL);
     do {
-        work(); /* before it sleeps first: until it knows what tells it, exposed windows are no work */
+        /* Before it sleeps first: until it knows what tells it, exposed windows are no work. */
+        if (has_work() || !hw_atomic_load_relaxed(&is_waited_for))
+            work();
         rest(HW_SLEEP_PARKED, parking_ns());
     } while (!hw_atomic_load_seq_cst(&is_stopping));
     return NULL;
@@ -332,7 +336,7 @@ static void wake(enum hw_sleep depth)
 /* The same a moment later, when the series of posts is over, where the thread can be told so. */
 static void wake_soon(enum hw_sleep depth)
 {
-    enum hw_sleep_arming arming = hw_sleep_arm(ALARM_NS);
+    enum hw_sleep_arming arming = hw_sleep_arm(hw_overlap_expects_wait() ? IDLE_ALARM_NS : ALARM_NS);
     if (arming == HW_SLEEP_CANNOT_ARM)
         wake(depth);
     else if (arming == HW_SLEEP_IS_ARMED)
@@ -383,7 +387,10 @@ static bool is_created(void)
 void hw_thread_posts(void)
 {
     hw_overlap_posts();
-    hw_sleep_disarm();
+    if (hw_overlap_expects_wait())
+        wake_soon(HW_SLEEP_NAPPING);
+    else
+        hw_sleep_disarm();
 }
 
 /* The wake-up that hw_thread_posts took back is still due. */
@@ -423,13 +430,16 @@ void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive
 }
 
 /* Nothing is computed until the program has what it waits for, so the thread need not come. If something is
- * still pending then, hw_thread_returned wakes it. */
+ * still pending then, hw_thread_returned wakes it.
+ *
+ * Where windows wait at once the alarm of the first post stays: on Intel MPI the two directions of an
+ * exchange come to take turns where more than some 3 us pass between the last post and the wait. */
 void hw_thread_waits(void)
 {
     if (hw_atomic_load_relaxed(&hw_request_pending) != 0)
         return;
     hw_atomic_store_relaxed(&is_waited_for, true);
-    if (hw_sleep_disarm())
+    if (!hw_overlap_expects_wait() && hw_sleep_disarm())
         HW_COUNT(wakes_spared);
 }
 
