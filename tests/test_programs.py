@@ -410,7 +410,8 @@ def test_memory_under_a_protection_key(mpi: Mpi, tmp_path: Path) -> None:
     assert_same_in_turns(mpi, program, plain, tmp_path)
 
 
-#: what a profile follows by other ways than a plain wait: every door, threads, callbacks, fork
+#: what a profile follows by other ways than a plain wait: every door, threads, callbacks, fork;
+#: and what it must not ask about
 PROFILED = (
     "doors",
     "persistent",
@@ -419,6 +420,7 @@ PROFILED = (
     "forks",
     "mixtures",
     "own_errors",
+    "freed_waiting",
     "rooted",
 )
 

@@ -42,6 +42,8 @@ MAY_BE_PACKED = re.compile(
     r"(?:Send|[SR]send|Isend|I[sr]send|Send_init|[SR]send_init|Recv|Irecv|I?[Mm]recv|Recv_init|"
     r"Sendrecv)(?:_c)?$"
 )
+#: before a call whose bytes are asked for when it is over: what mpi/profiled.h wants to know then
+FREES = "    unsigned frees = hw_atomic_load_acquire(&hw_real_type_frees);\n"
 NOT_COUNTED = re.compile(
     r"(?:Init|Init_thread|Finalize|Session_init|Session_finalize|Abort|"
     r"T_.*|.*_(?:c2f|f2c|fromint|toint))$"
@@ -68,14 +70,15 @@ def of_nobody(plain: set[str], count: str) -> str:
 
 
 def scalar_bytes(prototype: Prototype) -> str:
-    """The bytes that a count and a datatype of the arguments tell; 0 where they do not."""
+    """The bytes that a count and a datatype of the arguments tell, with the variable that FREES
+    declares; 0 where they do not."""
     plain = {p.name for p in prototype.parameters if "*" not in p.type and not p.array}
     for pair in PAIRS:
         if set(pair) <= plain and has_bytes(prototype.name, pair):
             factor = "(uint64_t)partitions * " if "partitions" in plain else ""
             nobody = of_nobody(plain, pair[0])
             count = f"{nobody} ? 0 : {pair[0]}" if nobody else pair[0]
-            return f"{factor}hw_profiled_bytes({count}, {pair[1]})"
+            return f"{factor}hw_profiled_bytes({count}, {pair[1]}, frees)"
     return "0"
 
 
@@ -347,6 +350,8 @@ def profiled(
         body = followed(prototype, function, parts, call, after)
     else:
         body = noted(prototype, function, call, after)
+    if "hw_profiled_bytes(" in body:
+        body = FREES + body
     site = "    const void *site = hw_profiled_site();\n" if is_counted else ""
     entry = prototype.declaration(f"entry_{name}", f'static HW_ENTRY("MPI_{name}") ')
     # Every program begins with one of those that are not counted.

@@ -14,9 +14,18 @@
 
 static uint64_t number(MPI_Request request) { return (uint64_t)(uintptr_t)request; }
 
-uint64_t hw_profiled_bytes(MPI_Count count, MPI_Datatype datatype)
+uint64_t hw_profiled_bytes(MPI_Count count, MPI_Datatype datatype, unsigned frees)
 {
-    return count > 0 ? (uint64_t)count * hw_real_type_size(datatype) : 0;
+    uint64_t size;
+    if (count <= 0)
+        return 0;
+    if (hw_real_type_is_known(datatype, &size))
+        return (uint64_t)count * size;
+    if (!hw_real_type_hold(frees))
+        return 0;
+    size = hw_real_type_size_keep(datatype);
+    hw_real_type_let_go();
+    return (uint64_t)count * size;
 }
 
 static uint64_t comm_number(MPI_Comm comm) { return (uint64_t)(uintptr_t)comm; }

@@ -12,6 +12,7 @@
 #include "progress/inside.h"
 #include "real/constants.h"
 #include "real/real.h"
+#include "real/type_size.h"
 
 /* In an entry that took the slow way: where it was called from, with its callers if they are wanted. */
 static inline const void *hw_profiled_site(void)
@@ -19,8 +20,10 @@ static inline const void *hw_profiled_site(void)
     return hw_paths_depth > 1 ? hw_paths_find(hw_inside.site, hw_inside.frame) : hw_inside.site;
 }
 
-/* Bytes of a call that names a count and a datatype which are significant on this rank. */
-uint64_t hw_profiled_bytes(MPI_Count count, MPI_Datatype datatype);
+/* After a call that names a count and a datatype which are significant on this rank, and has succeeded: its
+ * bytes. `frees` is hw_real_type_frees from before it, since another thread may have freed the datatype while
+ * the call waited: 0 then, unless the size is known. */
+uint64_t hw_profiled_bytes(MPI_Count count, MPI_Datatype datatype, unsigned frees);
 
 /* After a call that names this communicator, if it succeeded: it is looked up, and named if it is new. */
 void hw_profiled_comm(struct hw_profile_call *call, int rc, MPI_Comm comm);

@@ -59,7 +59,7 @@ static inline bool hw_track_is_plain(MPI_Count count, MPI_Datatype type)
         (hw_real_type_is_kept(type, &size) && (uint64_t)count * size < HW_ENGINES_PACK_BYTES))
         return true;
     struct hw_plan *plan = hw_plan_find(type);
-    return plan && ((uint64_t)count * (uint64_t)plan->size < HW_ENGINES_PACK_BYTES ||
+    return plan && ((uint64_t)count * (uint64_t)hw_plan_size(plan) < HW_ENGINES_PACK_BYTES ||
                     hw_plan_state(plan) == HW_PLAN_NONE);
 }
 

@@ -67,10 +67,27 @@ static inline bool hw_real_type_is_known(MPI_Datatype type, uint64_t *size)
 /* Before MPI ends: another one may use handles of datatypes that were never freed. */
 void hw_real_type_forget_all(void);
 
+/* How often the program has begun to free a datatype. A call that waits may end when its datatype has been
+ * freed by another thread (MPI-4.1 section 5.1.9): only if this is what it was before, its handle is good. */
+extern HW_HIDDEN atomic_uint hw_real_type_frees;
+
+/* Keeps it so until hw_real_type_let_go: no datatype is freed meanwhile. False: one was since `frees`, and
+ * there is nothing to let go. Only for questions about a datatype's size, extent and envelope: who waits may
+ * be code of the program that the MPI runs under a lock, and those take none. */
+bool hw_real_type_hold(unsigned frees);
+void hw_real_type_let_go(void);
+
+/* Part of hw_real_type_forget. */
+extern HW_HIDDEN atomic_bool hw_real_type_is_held;
+void hw_real_type_await(void);
+
 /* Before MPI_Type_free of any handle, which the MPI may use again. */
 static inline void hw_real_type_forget(MPI_Datatype type)
 {
     uint64_t size;
+    hw_atomic_add_seq_cst(&hw_real_type_frees, 1);
+    if (__builtin_expect(hw_atomic_load_seq_cst(&hw_real_type_is_held), 0))
+        hw_real_type_await();
     if (hw_real_type_is_kept(type, &size))
         hw_atomic_store_relaxed(hw_real_type_place(hw_real_type_key(type)), 0);
 }

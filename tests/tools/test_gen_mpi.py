@@ -244,8 +244,9 @@ def test_cold_ways(tmp_path: Path) -> None:
     assert "hw_profile" not in short and "hw_bottom" not in short
     assert "return entry_Isend(buf, count, datatype, request);" in isend
     assert 'hw_profile_enter(&call, "Isend", site, 0);' in isend
-    size = "if (rc == MPI_SUCCESS)\n        call.bytes = hw_profiled_bytes(count, datatype);"
+    size = "if (rc == MPI_SUCCESS)\n        call.bytes = hw_profiled_bytes(count, datatype, frees);"
     assert 0 < isend.find("hw_profile_leave(&call);") < isend.find(size)
+    assert 0 < isend.find(gen_profiled.FREES) < isend.find("int rc = ")
     assert "hw_profiled_posted(&call, rc, request, false);" in isend
     waitall = entry(tmp_path, "Waitall")
     assert "hw_profiled_hold(&call, count, requests, true);" in waitall
@@ -256,22 +257,22 @@ def test_cold_ways(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("declaration", "expected"),
     [
-        ("MPI_Send(int count, MPI_Datatype datatype)", "hw_profiled_bytes(count, datatype)"),
+        ("MPI_Send(int count, MPI_Datatype datatype)", "hw_profiled_bytes(count, datatype, frees)"),
         ("MPI_Gather(int sendcount, MPI_Datatype sendtype)", "0"),
         (
             "MPI_Allgather(int sendcount, MPI_Datatype sendtype, int recvcount, "
             "MPI_Datatype recvtype)",
-            "hw_profiled_bytes(recvcount, recvtype)",
+            "hw_profiled_bytes(recvcount, recvtype, frees)",
         ),
         ("MPI_Ialltoallv(const int recvcounts[], MPI_Datatype recvtype)", "0"),
         (
             "MPI_Sendrecv(int sendcount, MPI_Datatype sendtype, int dest)",
-            "hw_profiled_bytes(dest == HW_PROC_NULL ? 0 : sendcount, sendtype)",
+            "hw_profiled_bytes(dest == HW_PROC_NULL ? 0 : sendcount, sendtype, frees)",
         ),
         (
             "MPI_Sendrecv_replace(int count, MPI_Datatype datatype, int dest, int source)",
             "hw_profiled_bytes(dest == HW_PROC_NULL && source == HW_PROC_NULL ? 0 : count, "
-            "datatype)",
+            "datatype, frees)",
         ),
         ("MPI_Get_accumulate(int origin_count, MPI_Datatype origin_datatype)", "0"),
         ("MPI_Get_count(int *count, MPI_Datatype datatype)", "0"),

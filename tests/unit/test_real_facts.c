@@ -8,6 +8,8 @@
 #include "real/table.h"
 #include "real/type_size.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -233,6 +235,37 @@ static void accumulates_are_in_calls_of_known_mpis(void **state)
     unsetenv("MPICH_ASYNC_PROGRESS");
 }
 
+static atomic_bool is_freed;
+
+static void *free_one(void *unused)
+{
+    hw_real_type_forget(derived(5));
+    hw_atomic_store_seq_cst(&is_freed, true);
+    return unused;
+}
+
+/* Whoever asks about a handle after a call that waited, and whoever frees one. */
+static void no_datatype_is_freed_while_held(void **state)
+{
+    (void)state;
+    enum { CHANCES = 1000 };
+    pthread_t thread;
+    unsigned frees = hw_atomic_load_acquire(&hw_real_type_frees);
+    assert_true(hw_real_type_hold(frees));
+    assert_int_equal(pthread_create(&thread, NULL, free_one, NULL), 0);
+    while (hw_atomic_load_acquire(&hw_real_type_frees) == frees)
+        sched_yield();
+    for (int i = 0; i < CHANCES; i++)
+        sched_yield();
+    assert_false(hw_atomic_load_seq_cst(&is_freed));
+    hw_real_type_let_go();
+    pthread_join(thread, NULL);
+    assert_true(hw_atomic_load_seq_cst(&is_freed));
+    assert_false(hw_real_type_hold(frees)); /* its handle may be no more */
+    assert_true(hw_real_type_hold(frees + 1));
+    hw_real_type_let_go();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +273,7 @@ int main(void)
         cmocka_unit_test_setup(types_have_their_operations, begin),
         cmocka_unit_test_setup(types_have_their_sizes, begin),
         cmocka_unit_test_setup(sizes_of_derived_types_are_kept, begin),
+        cmocka_unit_test_setup(no_datatype_is_freed_while_held, begin),
         cmocka_unit_test_setup(accumulates_are_in_calls_of_known_mpis, begin),
     };
     return cmocka_run_group_tests_name("real_facts", tests, NULL, NULL);

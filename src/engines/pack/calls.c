@@ -115,17 +115,20 @@ static void consider(struct hw_plan *plan, const struct call *call, MPI_Count be
 
 /* A datatype that is not known well enough goes the MPI's way. Where each call may be the last with it, a
  * plan is made for one that came back. */
-static __attribute__((noinline)) int call_first(struct hw_plan *plan, const struct call *call)
+static __attribute__((noinline)) int call_first(bool is_seen, const struct call *call)
 {
     MPI_Count began = *call->position;
-    bool is_seen = plan != NULL;
     int rc = call_mpi(call);
     if (rc != MPI_SUCCESS || *call->position - began < HW_PACK_BYTES_MIN)
         return rc;
-    if (plan == NULL)
-        plan = hw_plan_note(call->datatype);
-    if (plan && (is_seen || hw_options.pack == HW_OPTION_PACK_ON))
+    if (!is_seen)
+        hw_plan_note(call->datatype);
+    bool is_to_be_made = is_seen || hw_options.pack == HW_OPTION_PACK_ON;
+    struct hw_plan *plan = is_to_be_made ? hw_plan_take(call->datatype) : NULL;
+    if (plan) {
         consider(plan, call, began);
+        hw_plan_release(plan);
+    }
     return rc;
 }
 
@@ -175,11 +178,11 @@ static bool is_there(const struct hw_plan *plan, uintptr_t memory)
 }
 
 /* `room`: what is left of the packed buffer. */
-static __attribute__((noinline)) int answer(struct hw_plan *plan, const struct call *call, MPI_Count room)
+static int answer_by(struct hw_plan *plan, const struct call *call, MPI_Count room)
 {
     enum hw_plan_state state = plan ? hw_plan_state(plan) : HW_PLAN_SEEN;
     if (__builtin_expect(state == HW_PLAN_SEEN, 0))
-        return call_first(plan, call);
+        return call_first(plan != NULL, call);
     int64_t bytes;
     if (state != HW_PLAN_USABLE || call->count <= 0 ||
         __builtin_mul_overflow(plan->shape.size, (int64_t)call->count, &bytes) || bytes > room ||
@@ -193,36 +196,41 @@ static __attribute__((noinline)) int answer(struct hw_plan *plan, const struct c
     return call_chosen(plan, call, bytes);
 }
 
+static __attribute__((noinline)) int answer(const struct call *call, MPI_Count room)
+{
+    struct hw_plan *plan = hw_plan_take(call->datatype);
+    int rc = answer_by(plan, call, room);
+    if (plan)
+        hw_plan_release(plan);
+    return rc;
+}
+
 /* Most calls must cost nothing: those of little, and of datatypes that are not ours. */
-static inline bool is_left(MPI_Count size, MPI_Count position, MPI_Datatype datatype, struct hw_plan **plan)
+static inline bool is_left(MPI_Count size, MPI_Count position, MPI_Datatype datatype)
 {
     uint64_t bytes;
-    if (position < 0 || size - position < HW_PACK_BYTES_MIN || hw_real_type_is_basic(datatype, &bytes))
-        return true;
-    *plan = hw_plan_find(datatype);
-    return *plan && hw_plan_state(*plan) == HW_PLAN_NONE;
+    return position < 0 || size - position < HW_PACK_BYTES_MIN || hw_real_type_is_basic(datatype, &bytes) ||
+           hw_plan_is_none(datatype);
 }
 
 static int pack(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
                 MPI_Count *position, MPI_Comm comm)
 {
-    struct hw_plan *plan;
-    if (is_left(outsize, *position, datatype, &plan))
+    if (is_left(outsize, *position, datatype))
         return HW_DECLINES;
     const struct call call = {HW_SHAPE_PACK, (uintptr_t)inbuf, incount,  datatype,
                               outbuf,        outsize,          position, comm};
-    return answer(plan, &call, outsize - *position);
+    return answer(&call, outsize - *position);
 }
 
 static int unpack(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
                   MPI_Datatype datatype, MPI_Comm comm)
 {
-    struct hw_plan *plan;
-    if (is_left(insize, *position, datatype, &plan))
+    if (is_left(insize, *position, datatype))
         return HW_DECLINES;
     const struct call call = {HW_SHAPE_UNPACK, (uintptr_t)outbuf, outcount, datatype, (char *)inbuf,
                               insize,          position,          comm};
-    return answer(plan, &call, insize - *position);
+    return answer(&call, insize - *position);
 }
 
 const struct hw_engine_pack hw_pack_calls = {.pack = pack, .unpack = unpack};

@@ -94,17 +94,18 @@ static void track(const struct call *c)
 static __attribute__((noinline)) int call_first(const struct call *c)
 {
     const struct hw_pack_given *given = &c->given;
-    unsigned frees = hw_atomic_load_acquire(&hw_plan_frees);
+    unsigned frees = hw_atomic_load_acquire(&hw_real_type_frees);
     int rc = given->direction == HW_SHAPE_PACK
                  ? real_send(c, (const void *)given->memory, given->count, given->datatype)
                  : real_receive(c, (void *)given->memory, given->count, given->datatype, c->status);
     if (rc != MPI_SUCCESS)
         return rc;
     track(c);
-    if (hw_atomic_load_acquire(&hw_plan_frees) != frees)
+    if (!hw_real_type_hold(frees))
         return rc;
     if ((uint64_t)given->count * hw_real_type_size_keep(given->datatype) >= HW_PACK_BYTES_MIN)
         hw_pack_message_accepted(given);
+    hw_real_type_let_go();
     return rc;
 }
 
@@ -199,7 +200,7 @@ static __attribute__((noinline)) int call_derived(const struct call *c, struct h
 /* Whether it is a large message of a datatype that has a plan, or may get one. Others must cost nothing. */
 static inline bool is_ours(MPI_Count count, struct hw_plan *plan)
 {
-    if ((uint64_t)count * (uint64_t)plan->size < HW_PACK_BYTES_MIN)
+    if ((uint64_t)count * (uint64_t)hw_plan_size(plan) < HW_PACK_BYTES_MIN)
         return false;
     enum hw_plan_state state = hw_plan_state(plan);
     return state == HW_PLAN_SEEN || state == HW_PLAN_USABLE;
@@ -209,9 +210,12 @@ static __attribute__((noinline)) int answer(const struct call *c)
 {
     if (c->peer == HW_PROC_NULL || c->given.count <= 0)
         return HW_DECLINES;
-    struct hw_plan *plan = hw_plan_find(c->given.datatype);
-    enum hw_pack_use use = is_persistent(c) ? HW_PACK_AGAIN : HW_PACK_ONCE;
-    return plan ? call_derived(c, plan, use) : call_first(c);
+    struct hw_plan *plan = hw_plan_take(c->given.datatype);
+    if (plan == NULL)
+        return call_first(c);
+    int rc = call_derived(c, plan, is_persistent(c) ? HW_PACK_AGAIN : HW_PACK_ONCE);
+    hw_plan_release(plan);
+    return rc;
 }
 
 /* Most calls must cost next to nothing: those of little, and of datatypes that are not ours. */
@@ -300,15 +304,19 @@ static int answer_matched(const struct call *c)
     if (given->count <= 0 || given->datatype == HW_DATATYPE_NULL ||
         hw_real_type_is_basic(given->datatype, &size))
         return HW_DECLINES;
-    struct hw_plan *plan = hw_plan_find(given->datatype);
+    struct hw_plan *plan = hw_plan_take(given->datatype);
     bool must = hw_pack_must_be_dense(plan, given->datatype, hw_engines_bytes(given->count, given->datatype));
-    if (must && plan == NULL)
-        plan = hw_plan_note(given->datatype);
+    if (must && plan == NULL) {
+        hw_plan_note(given->datatype);
+        plan = hw_plan_take(given->datatype);
+    }
     if (plan == NULL)
         return call_first(c);
-    if (!is_ours(given->count, plan))
-        return HW_DECLINES;
-    return call_derived(c, plan, must ? HW_PACK_AT_ONCE : HW_PACK_ONCE);
+    int rc = HW_DECLINES;
+    if (is_ours(given->count, plan))
+        rc = call_derived(c, plan, must ? HW_PACK_AT_ONCE : HW_PACK_ONCE);
+    hw_plan_release(plan);
+    return rc;
 }
 
 static int mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
@@ -337,11 +345,17 @@ static struct hw_pack_message *half(const struct hw_pack_given *given, int peer,
     if (hw_real_type_is_basic(given->datatype, &size) || peer == HW_PROC_NULL || given->count <= 0 ||
         (given->direction == HW_SHAPE_UNPACK && HW_REAL_TRUNCATION_OVERFLOWS))
         return NULL;
-    struct hw_plan *plan = hw_plan_find(given->datatype);
-    return plan && is_ours(given->count, plan) ? judged(given, plan, peer, comm, HW_PACK_ONCE) : NULL;
+    struct hw_plan *plan = hw_plan_take(given->datatype);
+    if (plan == NULL)
+        return NULL;
+    struct hw_pack_message *message = NULL;
+    if (is_ours(given->count, plan))
+        message = judged(given, plan, peer, comm, HW_PACK_ONCE);
+    hw_plan_release(plan);
+    return message;
 }
 
-/* A datatype that is new. */
+/* A datatype that is new. Within hw_real_type_hold. */
 static void accept_half(const struct hw_pack_given *given, int peer)
 {
     uint64_t size;
@@ -364,7 +378,7 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     struct hw_pack_message *packed = out && out->is_packed ? out : NULL;
     struct hw_pack_message *to_unpack = in && in->is_packed ? in : NULL;
     MPI_Status own = {0};
-    unsigned frees = hw_atomic_load_acquire(&hw_plan_frees);
+    unsigned frees = hw_atomic_load_acquire(&hw_real_type_frees);
     if (in && status == HW_STATUS_IGNORE)
         status = &own;
     if (packed)
@@ -382,9 +396,10 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         hw_pack_message_learn(one, status, rc);
         hw_pack_message_free(one);
     }
-    if (rc == MPI_SUCCESS && hw_atomic_load_acquire(&hw_plan_frees) == frees) {
+    if (rc == MPI_SUCCESS && hw_real_type_hold(frees)) {
         accept_half(&sent, dest);
         accept_half(&received, source);
+        hw_real_type_let_go();
     }
     return rc;
 }

@@ -126,34 +126,38 @@ static struct put *packed(const struct hw_pack_given *given, struct hw_plan *pla
 }
 
 /* The first large use of a datatype shows that the MPI accepts it. */
-static bool is_first(MPI_Count count, MPI_Datatype datatype, struct hw_plan **plan)
+static int put_first(const struct hw_pack_given *given, int target_rank, MPI_Aint target_disp,
+                     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    *plan = hw_plan_find(datatype);
-    return *plan == NULL && count > 0;
+    unsigned frees = hw_atomic_load_acquire(&hw_real_type_frees);
+    int rc = hw_real_put((const void *)given->memory, given->count, given->datatype, target_rank, target_disp,
+                         target_count, target_datatype, win);
+    if (rc != MPI_SUCCESS || !hw_real_type_hold(frees))
+        return rc;
+    if ((uint64_t)given->count * hw_real_type_size_keep(given->datatype) >= HW_PACK_BYTES_MIN)
+        hw_pack_message_accepted(given);
+    hw_real_type_let_go();
+    return rc;
 }
 
 static int put_derived(const struct hw_pack_given *given, int target_rank, MPI_Aint target_disp,
                        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    struct hw_plan *plan;
-    if (is_first(given->count, given->datatype, &plan)) {
-        int rc = hw_real_put((const void *)given->memory, given->count, given->datatype, target_rank,
-                             target_disp, target_count, target_datatype, win);
-        if (rc == MPI_SUCCESS &&
-            (uint64_t)given->count * hw_real_type_size_keep(given->datatype) >= HW_PACK_BYTES_MIN)
-            hw_pack_message_accepted(given);
-        return rc;
-    }
+    struct hw_plan *plan = hw_plan_take(given->datatype);
+    if (plan == NULL)
+        return put_first(given, target_rank, target_disp, target_count, target_datatype, win);
     const struct hw_pack_dense *dense = NULL;
-    struct put *put = plan ? packed(given, plan, &dense) : NULL;
-    if (put == NULL)
-        return HW_DECLINES;
-    put->win = win;
-    put->target = target_rank;
-    int rc = hw_real_put(put->data, given->count * (MPI_Count)dense->count, dense->type, target_rank,
+    struct put *put = packed(given, plan, &dense);
+    int rc = HW_DECLINES;
+    if (put) {
+        put->win = win;
+        put->target = target_rank;
+        rc = hw_real_put(put->data, given->count * (MPI_Count)dense->count, dense->type, target_rank,
                          target_disp, target_count, target_datatype, win);
-    HW_COUNT(packed_puts);
-    keep(put);
+        HW_COUNT(packed_puts);
+        keep(put);
+    }
+    hw_plan_release(plan); /* which has the dense twin */
     return rc;
 }
 
@@ -166,7 +170,7 @@ static bool is_left(MPI_Count count, MPI_Datatype datatype)
     if (hw_real_type_is_kept(datatype, &size) && (uint64_t)count * size < HW_PACK_BYTES_MIN)
         return true;
     struct hw_plan *plan = hw_plan_find(datatype);
-    return plan && ((uint64_t)count * (uint64_t)plan->size < HW_PACK_BYTES_MIN ||
+    return plan && ((uint64_t)count * (uint64_t)hw_plan_size(plan) < HW_PACK_BYTES_MIN ||
                     hw_plan_state(plan) == HW_PLAN_NONE);
 }
 

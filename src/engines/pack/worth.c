@@ -78,9 +78,13 @@ static bool is_named_dense(MPI_Datatype datatype)
 void hw_pack_message_accepted(const struct hw_pack_given *given)
 {
     const char *reason;
-    struct hw_plan *plan = hw_plan_note(given->datatype);
-    if (plan && is_named_dense(given->datatype) && hw_plan_make(plan, given->datatype, &reason))
+    hw_plan_note(given->datatype);
+    struct hw_plan *plan = is_named_dense(given->datatype) ? hw_plan_take(given->datatype) : NULL;
+    if (plan == NULL)
+        return;
+    if (hw_plan_make(plan, given->datatype, &reason))
         hw_plan_decide(plan, false);
+    hw_plan_release(plan);
 }
 
 /* One more; true from the limit on. Lost ones do not matter. */
@@ -167,7 +171,7 @@ bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *pl
                            struct hw_pack_verdict *verdict)
 {
     *verdict = (struct hw_pack_verdict){.is_packed = false};
-    if (__builtin_mul_overflow(plan->size, (int64_t)given->count, &verdict->bytes) ||
+    if (__builtin_mul_overflow(hw_plan_size(plan), (int64_t)given->count, &verdict->bytes) ||
         is_packed_on_its_way(verdict->bytes))
         return false;
     if (hw_pack_message_needs_room(given, verdict->bytes))
@@ -199,9 +203,9 @@ static void try_received(const struct hw_pack_look *look, const struct hw_pack_g
     int bytes = 0;
     struct hw_pack_given came = *given;
     if (status == NULL || hw_bottom.Get_count(status, HW_BYTE, &bytes) != MPI_SUCCESS ||
-        bytes < HW_PACK_BYTES_MIN || bytes < plan->size)
+        bytes < HW_PACK_BYTES_MIN || bytes < hw_plan_size(plan))
         return;
-    came.count = bytes / plan->size;
+    came.count = bytes / hw_plan_size(plan);
     if (look->of == NULL)
         consider(&came, plan, true);
     else if (hw_atomic_load_relaxed(&look->of->messages.way) == HW_PACK_MESSAGE_UNKNOWN)

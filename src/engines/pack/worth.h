@@ -45,7 +45,8 @@ extern HW_HIDDEN bool hw_pack_message_only_measures;
  * address space then: memory is what comes. */
 bool hw_pack_message_needs_room(const struct hw_pack_given *given, int64_t bytes);
 
-/* The MPI has accepted the first call with a datatype: from here on it may have a plan. */
+/* The MPI has accepted the first call with a datatype: from here on it may have a plan. Within
+ * hw_real_type_hold, since the call may have waited. */
 void hw_pack_message_accepted(const struct hw_pack_given *given);
 
 /* False: the MPI's way, and nothing is learnt. If true, a look that is none but NOT ends by one of the next

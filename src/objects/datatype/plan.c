@@ -14,11 +14,43 @@ enum { PLAN_BYTES_MIN = 64 * 1024, SPAN_SHARE = 8, SPARSE_MAX = 4, PLAN_BYTES_MO
 
 HW_SPARSE struct hw_plan_slot hw_plan_slots[HW_PLAN_TABLE + HW_PLAN_REACH];
 atomic_uint hw_plan_count;
-atomic_uint hw_plan_frees;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* who writes the table has it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* who writes the table, or the next, has it */
+static struct hw_plan *ended;                            /* of no datatype */
 
-struct hw_plan *hw_plan_note(MPI_Datatype datatype)
+struct hw_plan *hw_plan_take(MPI_Datatype datatype)
+{
+    struct hw_plan *plan = hw_plan_find(datatype);
+    unsigned holders = plan ? hw_atomic_load_relaxed(&plan->holders) : 0;
+    while (holders > 0 && !hw_atomic_compare_exchange_acq_rel(&plan->holders, &holders, holders + 1))
+        continue;
+    if (holders == 0)
+        return NULL;
+    if (plan->handle == (uintptr_t)datatype)
+        return plan;
+    hw_plan_release(plan); /* it has become another one's meanwhile */
+    return NULL;
+}
+
+/* Under the lock. One that somebody holds is of its datatype from the first moment. NULL: no memory. */
+static struct hw_plan *begin(uintptr_t handle, int64_t size)
+{
+    struct hw_plan *plan = ended;
+    if (plan)
+        ended = plan->next;
+    else if ((plan = calloc(1, sizeof *plan)) == NULL)
+        return NULL;
+    plan->handle = handle;
+    hw_atomic_store_relaxed(&plan->size, size);
+    hw_atomic_store_relaxed(&plan->uses, 0);
+    hw_atomic_store_relaxed(&plan->state, HW_PLAN_SEEN);
+    hw_atomic_store_relaxed(&plan->twin, NULL);
+    hw_atomic_store_relaxed(&plan->learnt, NULL);
+    hw_atomic_store_release(&plan->holders, 1);
+    return plan;
+}
+
+void hw_plan_note(MPI_Datatype datatype)
 {
     uintptr_t handle = (uintptr_t)datatype;
     struct hw_plan_slot *slot = &hw_plan_slots[hw_plan_home(handle)], *unused = NULL;
@@ -28,15 +60,12 @@ struct hw_plan *hw_plan_note(MPI_Datatype datatype)
     for (int i = 0; i < HW_PLAN_REACH && !unused; i++)
         if (hw_atomic_load_relaxed(&slot[i].handle) == 0)
             unused = &slot[i];
-    if (plan == NULL && unused && (plan = calloc(1, sizeof *plan)) != NULL) {
-        hw_atomic_store_relaxed(&plan->holders, 1);
-        plan->size = size;
+    if (plan == NULL && unused && (plan = begin(handle, size)) != NULL) {
         hw_atomic_store_release(&unused->plan, plan);
         hw_atomic_store_release(&unused->handle, handle);
         hw_atomic_add_relaxed(&hw_plan_count, 1);
     }
     pthread_mutex_unlock(&lock);
-    return plan;
 }
 
 void hw_plan_drop(MPI_Datatype datatype)
@@ -77,7 +106,10 @@ void hw_plan_release(struct hw_plan *plan)
     if (twin)
         plan->free_twin(twin);
     hw_shape_arena_free(&plan->arena);
-    free(plan);
+    pthread_mutex_lock(&lock);
+    plan->next = ended;
+    ended = plan;
+    pthread_mutex_unlock(&lock);
 }
 
 static size_t bytes_allowed(int64_t size, int64_t span)

@@ -4,8 +4,9 @@
  * committed), and a shape when an engine asks for it. MPI_Type_free ends the entry, since MPIs use handles
  * again; a plan that somebody holds lives on.
  *
- * Any thread. Finding takes no lock: an entry can only vanish while its handle is in no call, as MPI demands
- * of whoever frees. */
+ * Any thread. Finding takes no lock. An entry may vanish while its handle is in a call: another thread may
+ * free what MPI_Type_get_contents gave it, which is the same handle. So the memory of plans is never given
+ * back, only used for another one, and whoever does more than look at size and state holds the plan. */
 #ifndef HW_OBJECTS_DATATYPE_PLAN_H
 #define HW_OBJECTS_DATATYPE_PLAN_H
 
@@ -27,7 +28,8 @@ enum hw_plan_state {
 };
 
 struct hw_plan {
-    int64_t size;          /* MPI_Type_size, from the start */
+    uintptr_t handle;      /* of the datatype, from the start */
+    _Atomic int64_t size;  /* MPI_Type_size, likewise: hw_plan_size */
     atomic_uint uses;      /* an engine's */
     atomic_int state;      /* enum hw_plan_state; what follows is written before USABLE, released */
     bool is_disjoint;      /* no byte of one twice: it may be received into */
@@ -37,8 +39,9 @@ struct hw_plan {
     _Atomic(void *) twin;          /* an engine's, of this very datatype */
     void (*free_twin)(void *twin); /* if there is one */
     _Atomic(void *) learnt;        /* an engine's, about this kind; not owned */
-    atomic_uint holders;           /* the entry is one */
+    atomic_uint holders;           /* the entry is one; 0: it is of no datatype */
     struct hw_shape_arena arena;
+    struct hw_plan *next; /* of those that are of none */
 };
 
 /* A table of handles, each within a few places of where it belongs. Handle 0: none. */
@@ -56,7 +59,8 @@ static inline size_t hw_plan_home(uintptr_t handle)
     return (size_t)(((uint64_t)handle * UINT64_C(0x9E3779B97F4A7C15)) >> 53);
 }
 
-/* The entry of a handle; NULL: none. Good while the handle is in a call of the program's. */
+/* The entry of a handle; NULL: none. It may be another datatype's by the next instruction: only for a guess
+ * by size and state which way a call goes. */
 static inline struct hw_plan *hw_plan_find(MPI_Datatype datatype)
 {
     uintptr_t handle = (uintptr_t)datatype;
@@ -66,6 +70,8 @@ static inline struct hw_plan *hw_plan_find(MPI_Datatype datatype)
             return hw_atomic_load_acquire(&slot[i].plan);
     return NULL;
 }
+
+static inline int64_t hw_plan_size(const struct hw_plan *plan) { return hw_atomic_load_relaxed(&plan->size); }
 
 static inline enum hw_plan_state hw_plan_state(struct hw_plan *plan)
 {
@@ -79,17 +85,17 @@ static inline bool hw_plan_is_none(MPI_Datatype datatype)
     return plan && hw_plan_state(plan) == HW_PLAN_NONE;
 }
 
-/* Makes an entry, in state SEEN, of a derived datatype that an MPI call has just accepted. NULL: no room. */
-struct hw_plan *hw_plan_note(MPI_Datatype datatype);
+/* The plan of a handle that is in a call of the program's, held: hw_plan_release. NULL: there is none. */
+struct hw_plan *hw_plan_take(MPI_Datatype datatype);
+
+/* Makes an entry, in state SEEN, of a derived datatype that an MPI call has just accepted, if there is room.
+ * After a call that waits only within hw_real_type_hold. */
+void hw_plan_note(MPI_Datatype datatype);
 
 /* Makes the shape. True: the caller, and nobody else, now says whether it may be used. False: somebody else
  * is at it, or there is none; *reason says why then, for the record. */
 bool hw_plan_make(struct hw_plan *plan, MPI_Datatype datatype, const char **reason);
 void hw_plan_decide(struct hw_plan *plan, bool is_usable);
-
-/* How often the program has freed a datatype. A call that waits may end when its datatype has been freed by
- * another thread (MPI-4.1 section 5.1.9): only if this is what it was before, its handle is good. */
-extern HW_HIDDEN atomic_uint hw_plan_frees;
 
 /* Before MPI ends: ends all entries. */
 void hw_plan_forget_all(void);
@@ -100,13 +106,12 @@ static inline void hw_plan_forget(const MPI_Datatype *datatype)
 {
     if (datatype == NULL)
         return;
-    hw_atomic_add_release(&hw_plan_frees, 1);
     hw_real_type_forget(*datatype);
     if (hw_atomic_load_relaxed(&hw_plan_count) > 0)
         hw_plan_drop(*datatype);
 }
 
-/* For what outlasts the call. */
+/* Once more, for what outlasts the call. */
 static inline void hw_plan_hold(struct hw_plan *plan) { hw_atomic_add_relaxed(&plan->holders, 1); }
 void hw_plan_release(struct hw_plan *plan);
 

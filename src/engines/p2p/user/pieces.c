@@ -64,16 +64,19 @@ static bool is_alike(struct hw_plan *plan, MPI_Datatype datatype, const void *bu
     return is_same;
 }
 
-/* From the second use of the handle on: the MPI has accepted it once. NULL: there is none. */
+/* From the second use of the handle on: the MPI has accepted it once. Held. NULL: there is none. */
 static struct hw_plan *plan_of(MPI_Datatype datatype, const void *buf)
 {
     const char *reason;
-    struct hw_plan *plan = hw_plan_find(datatype);
+    struct hw_plan *plan = hw_plan_take(datatype);
     if (plan == NULL)
         return NULL;
     if (hw_plan_state(plan) == HW_PLAN_SEEN && hw_plan_make(plan, datatype, &reason))
         hw_plan_decide(plan, is_alike(plan, datatype, buf));
-    return hw_plan_state(plan) == HW_PLAN_USABLE ? plan : NULL;
+    if (hw_plan_state(plan) == HW_PLAN_USABLE)
+        return plan;
+    hw_plan_release(plan);
+    return NULL;
 }
 
 static const char *const has_no_plan = "p2p: of a datatype that is new, or has no plan";
@@ -87,12 +90,17 @@ static const char *refuse(const struct hw_plan *plan, MPI_Count count)
 
 const char *hw_p2p_pieces_refuse(MPI_Count count, MPI_Datatype datatype)
 {
-    struct hw_plan *plan = hw_plan_find(datatype);
-    if (plan == NULL)
+    struct hw_plan *plan = hw_plan_take(datatype);
+    if (plan == NULL) {
         hw_plan_note(datatype);
-    if (plan == NULL || hw_plan_state(plan) == HW_PLAN_NONE)
         return has_no_plan;
-    return hw_plan_state(plan) == HW_PLAN_USABLE ? refuse(plan, count) : NULL;
+    }
+    enum hw_plan_state state = hw_plan_state(plan);
+    const char *reason = state == HW_PLAN_NONE ? has_no_plan : NULL;
+    if (state == HW_PLAN_USABLE)
+        reason = refuse(plan, count);
+    hw_plan_release(plan);
+    return reason;
 }
 
 struct list {
@@ -117,15 +125,11 @@ static bool add(void *context, int64_t place, int64_t length)
     return true;
 }
 
-struct hw_p2p_piece *hw_p2p_pieces_make(const void *buf, MPI_Count count, MPI_Datatype datatype,
-                                        int32_t *piece_count, const char **reason)
+/* NULL: no memory. */
+static struct hw_p2p_piece *list_pieces(const struct hw_plan *plan, const void *buf, MPI_Count count,
+                                        int32_t *piece_count)
 {
-    struct hw_plan *plan = plan_of(datatype, buf);
-    *reason = plan ? refuse(plan, count) : has_no_plan;
-    if (*reason)
-        return NULL;
     int64_t blocks = plan->shape.blocks * count;
-    *reason = "p2p: no memory";
     struct list list = {.pieces = malloc((size_t)blocks * sizeof *list.pieces), .room = blocks};
     bool is_whole = list.pieces != NULL;
     for (int64_t i = 0; is_whole && i < count; i++) {
@@ -138,4 +142,19 @@ struct hw_p2p_piece *hw_p2p_pieces_make(const void *buf, MPI_Count count, MPI_Da
     }
     *piece_count = (int32_t)list.count;
     return list.pieces;
+}
+
+struct hw_p2p_piece *hw_p2p_pieces_make(const void *buf, MPI_Count count, MPI_Datatype datatype,
+                                        int32_t *piece_count, const char **reason)
+{
+    struct hw_plan *plan = plan_of(datatype, buf);
+    *reason = has_no_plan;
+    if (plan == NULL)
+        return NULL;
+    struct hw_p2p_piece *pieces = NULL;
+    *reason = refuse(plan, count);
+    if (*reason == NULL && (pieces = list_pieces(plan, buf, count, piece_count)) == NULL)
+        *reason = "p2p: no memory";
+    hw_plan_release(plan);
+    return pieces;
 }
