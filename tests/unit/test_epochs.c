@@ -27,6 +27,7 @@ static struct hw_world_process processes[WORLD];
 static struct hw_world_node nodes[2] = {{.process_count = USERS}, {.process_count = 1, .ghost_count = 1}};
 static struct hw_rma_target targets[USERS];
 static struct hw_rma_window window;
+static MPI_Group group; /* of the others */
 
 /* Calls of each kind since the test began; the one of this number fails. */
 static struct {
@@ -137,6 +138,7 @@ static int open_world(void **state)
     hw_bottom.Waitall = fake_waitall;
     hw_bottom.Iprobe = fake_iprobe;
     fake_group_install(0, USERS - 1, others);
+    memset(&group, 0x11, sizeof group);
     hw_real.Win_sync = fake_sync;
     hw_real.Win_flush_all = fake_flush;
     hw_real.Win_call_errhandler = fake_call_errhandler;
@@ -233,7 +235,7 @@ static void post_that_fails_takes_its_receives_back(void **state)
 {
     (void)state;
     irecvs.fails_at = 1;
-    assert_int_equal(hw_rma_post(&window, HW_GROUP_NULL, 0), MPI_ERR_OTHER);
+    assert_int_equal(hw_rma_post(&window, group, 0), MPI_ERR_OTHER);
     assert_int_equal(raised, 1);
     assert_int_equal(irecvs.count, 2);
     assert_int_equal(isends.count, 0); /* nobody was told */
@@ -242,8 +244,8 @@ static void post_that_fails_takes_its_receives_back(void **state)
     assert_nothing_is_open();
     assert_int_equal(hw_rma_wait(&window), MPI_ERR_RMA_SYNC);
     assert_int_equal(waited, 0);
-    assert_int_equal(hw_rma_post(&window, HW_GROUP_NULL, 0), MPI_SUCCESS);
-    assert_int_equal(hw_rma_post(&window, HW_GROUP_NULL, 0), MPI_ERR_RMA_SYNC);
+    assert_int_equal(hw_rma_post(&window, group, 0), MPI_SUCCESS);
+    assert_int_equal(hw_rma_post(&window, group, 0), MPI_ERR_RMA_SYNC);
     assert_int_equal(hw_rma_wait(&window), MPI_SUCCESS);
     assert_int_equal(waited, USERS - 1);
     assert_nothing_is_open();
@@ -253,7 +255,7 @@ static void post_that_nobody_hears_of_is_none(void **state)
 {
     (void)state;
     isends.fails_at = 0;
-    assert_int_equal(hw_rma_post(&window, HW_GROUP_NULL, 0), MPI_ERR_OTHER);
+    assert_int_equal(hw_rma_post(&window, group, 0), MPI_ERR_OTHER);
     assert_int_equal(cancelled, USERS - 1);
     assert_nothing_is_open();
 }
@@ -262,12 +264,23 @@ static void start_that_fails_opens_no_target(void **state)
 {
     (void)state;
     recvs.fails_at = 1;
-    assert_int_equal(hw_rma_start_access(&window, HW_GROUP_NULL, 0), MPI_ERR_OTHER);
+    assert_int_equal(hw_rma_start_access(&window, group, 0), MPI_ERR_OTHER);
     assert_nothing_is_open();
-    assert_int_equal(hw_rma_start_access(&window, HW_GROUP_NULL, 0), MPI_SUCCESS);
+    assert_int_equal(hw_rma_start_access(&window, group, 0), MPI_SUCCESS);
     assert_int_equal(hw_rma_access_of(&window, 1), HW_RMA_ACCESS_STARTED);
     isends.fails_at = 0;
     assert_int_equal(hw_rma_complete(&window), MPI_ERR_OTHER);
+    assert_nothing_is_open();
+}
+
+/* At the window, not where the MPI would raise it for the group. */
+static void null_group_is_an_error_of_the_window(void **state)
+{
+    (void)state;
+    assert_int_equal(hw_rma_post(&window, HW_GROUP_NULL, 0), MPI_ERR_GROUP);
+    assert_int_equal(raised, 1);
+    assert_int_equal(hw_rma_start_access(&window, HW_GROUP_NULL, 0), MPI_ERR_GROUP);
+    assert_int_equal(raised, 2);
     assert_nothing_is_open();
 }
 
@@ -322,6 +335,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(post_that_fails_takes_its_receives_back, begin, end),
         cmocka_unit_test_setup_teardown(post_that_nobody_hears_of_is_none, begin, end),
         cmocka_unit_test_setup_teardown(start_that_fails_opens_no_target, begin, end),
+        cmocka_unit_test_setup_teardown(null_group_is_an_error_of_the_window, begin, end),
         cmocka_unit_test_setup_teardown(threads_lock_targets_of_their_own, begin, end),
     };
     return cmocka_run_group_tests(tests, open_world, NULL);

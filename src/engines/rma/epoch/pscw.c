@@ -24,6 +24,8 @@ static int signal(const struct hw_rma_window *window, int rank, enum hw_rma_pscw
 /* The members of a group, as ranks of the window; the caller frees them. */
 static int ranks_of(const struct hw_rma_window *window, MPI_Group group, int **ranks, int *count)
 {
+    if (group == HW_GROUP_NULL) /* the MPI would raise it at MPI_COMM_WORLD */
+        return MPI_ERR_GROUP;
     int rc = hw_bottom.Group_size(group, count);
     if (rc != MPI_SUCCESS)
         return rc;
