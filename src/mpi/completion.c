@@ -13,13 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Statuses in a door itself; and of an array that is kept for the next one that wants more, since a program
+ * may ask about many requests again and again. */
+enum { OWN_ROOM = 8, KEPT_ROOM = 256 };
+static _Atomic(MPI_Status *) kept;
+
 struct door {
     struct hw_request_taken taken;
     uint64_t entered_ns;
     MPI_Status *all; /* of a door with an array of them, as the real call gets it; NULL: none */
-    int count;       /* of its requests */
+    int count;       /* of its statuses */
     MPI_Status *own; /* statuses where the program wants none, and attachments do; NULL: none */
-    MPI_Status inline_own[8];
+    MPI_Status inline_own[OWN_ROOM];
     MPI_Status *single; /* of a call that has one, and guarded requests; NULL: none */
     int single_error;
 };
@@ -35,10 +40,30 @@ static int refuse(struct door *door, const MPI_Request *requests)
 
 enum { MUST_REFUSE = -1, NOTHING_TAKEN, TAKEN };
 
+/* Statuses of zeros; NULL: no memory. */
+static MPI_Status *take_own(struct door *door, int count)
+{
+    MPI_Status *own = door->inline_own;
+    if (count > OWN_ROOM) {
+        own = count <= KEPT_ROOM ? hw_atomic_exchange_acq_rel(&kept, NULL) : NULL;
+        if (own == NULL)
+            own = malloc((size_t)(count <= KEPT_ROOM ? KEPT_ROOM : count) * sizeof *own);
+    }
+    if (own != NULL && count > 0)
+        memset(own, 0, (size_t)count * sizeof *own);
+    return own;
+}
+
+static void give_own(struct door *door)
+{
+    if (door->own == NULL || door->own == door->inline_own)
+        return;
+    free(door->count <= KEPT_ROOM ? hw_atomic_exchange_acq_rel(&kept, door->own) : door->own);
+}
+
 /* Where a request with an attachment was taken there are statuses: ours if the program passed none. */
 static int reserve_statuses(struct door *door, int count, MPI_Status **statuses)
 {
-    enum { ROOM = sizeof door->inline_own / sizeof door->inline_own[0] };
     if (door->taken.is_short)
         return MUST_REFUSE;
     door->all = door->single = NULL;
@@ -48,11 +73,8 @@ static int reserve_statuses(struct door *door, int count, MPI_Status **statuses)
     /* NOLINTNEXTLINE(misc-redundant-expression): they may differ */
     if (*statuses != HW_STATUS_IGNORE && *statuses != HW_STATUSES_IGNORE)
         return TAKEN;
-    door->own = door->inline_own;
-    if (count > ROOM && (door->own = calloc((size_t)count, sizeof *door->own)) == NULL)
+    if ((door->own = take_own(door, count)) == NULL)
         return MUST_REFUSE;
-    if (count <= ROOM)
-        memset(door->own, 0, sizeof door->inline_own);
     *statuses = door->own;
     return TAKEN;
 }
@@ -110,8 +132,7 @@ static int leave_door(struct door *door, const MPI_Request *requests, bool is_bl
     if (door->single)
         door->single->MPI_ERROR = door->single_error;
     int still_pending = hw_request_return(&door->taken, requests);
-    if (door->own != NULL && door->own != door->inline_own)
-        free(door->own);
+    give_own(door);
     if (followed > 0)
         hw_engines_returned(blocked_ns, still_pending);
     return rc;

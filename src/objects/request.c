@@ -4,12 +4,11 @@
 #include "objects/request.h"
 
 #include "base/atomic.h"
+#include "objects/request_lock.h"
 #include "objects/request_poll.h"
 #include "real/quirks.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum state { STATE_EMPTY, STATE_INACTIVE, STATE_ACTIVE, STATE_DONE, STATE_TAKEN };
 
@@ -37,7 +36,6 @@ atomic_uint_fast64_t hw_request_pending_bytes;
 atomic_uint hw_request_callbacks;
 atomic_uint hw_request_one_sided;
 
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct slot *slots; /* slot_mask + 1 of them; at most half are in use */
 static uint32_t slot_mask;
 static uint32_t last_number;
@@ -52,7 +50,7 @@ static uint32_t hash(MPI_Request handle)
 static bool counts_as_pending(uint8_t state) { return state == STATE_ACTIVE; }
 static bool counts_as_outstanding(uint8_t state) { return state >= STATE_ACTIVE; }
 
-/* Every change of a state goes through here, under table_lock, so the three counters cannot drift. */
+/* Every change of a state goes through here, under the lock, so the three counters cannot drift. */
 static void set_state(struct slot *slot, uint8_t state)
 {
     unsigned known = (state != STATE_EMPTY) - (slot->state != STATE_EMPTY);
@@ -112,6 +110,7 @@ static bool grow(void)
     struct slot *old_slots = slots;
     uint32_t old_count = old_slots ? slot_mask + 1 : 0;
     slots = new_slots;
+    hw_atomic_compiler_fence(); /* a child of a handler's, in between, forgets no more than there is */
     slot_mask = new_count - 1;
     for (uint32_t i = 0; i < old_count; i++) {
         if (old_slots[i].state == STATE_EMPTY)
@@ -199,13 +198,13 @@ static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes
     const struct hw_request_attachment is = {
         .bytes = bytes, .is_persistent = is_persistent, .is_followed = true};
     struct owner old = {0};
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     struct slot *slot = insert(request);
     if (slot) {
         old = owner_before(slot);
         fill(slot, kind, &is);
     }
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
     let_go(old);
     if (slot == NULL && kind == HW_REQUEST_CALLBACK)
         hw_atomic_add_seq_cst(&hw_request_callbacks, 1); /* nobody will tell when it is complete */
@@ -225,47 +224,47 @@ void hw_request_define(MPI_Request request, enum hw_request_kind kind, uint64_t 
 
 bool hw_request_reserve(void)
 {
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     bool is_there = has_room(1);
     reserved += is_there;
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
     return is_there;
 }
 
 void hw_request_give_back(void)
 {
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     reserved--;
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
 }
 
 void hw_request_attach(MPI_Request request, const struct hw_request_attachment *attachment)
 {
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     reserved--;
     struct slot *slot = insert(request); /* there is room */
     struct owner old = owner_before(slot);
     fill(slot, HW_REQUEST_P2P, attachment);
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
     let_go(old); /* of a request that was completed past us */
 }
 
 void hw_request_forget_taken(MPI_Request request)
 {
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     struct slot *slot = request == HW_REQUEST_NULL ? NULL : find(request);
     if (slot && slot->state == STATE_TAKEN && slot->calls)
         erase(slot); /* its door tells the attachment */
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
 }
 
 /* Of one that is to be started. */
 static struct owner owner_of_inactive(MPI_Request request)
 {
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     struct slot *slot = request == HW_REQUEST_NULL ? NULL : find(request);
     struct owner owner = slot && slot->state == STATE_INACTIVE ? owner_of(slot) : (struct owner){0};
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
     return owner;
 }
 
@@ -294,14 +293,14 @@ enum hw_request_abandoning hw_request_abandon(MPI_Request *request)
         return HW_REQUEST_NOT_ATTACHED;
     struct owner owner = {0};
     MPI_Request handle = *request;
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     struct slot *slot = handle == HW_REQUEST_NULL ? NULL : find(handle);
     if (slot && slot->state >= STATE_ACTIVE && slot->calls && !is_held(slot)) {
         owner = owner_of(slot);
         if (!owner.calls->is_collective)
             erase(slot);
     }
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
     if (owner.calls == NULL)
         return HW_REQUEST_NOT_ATTACHED;
     if (owner.calls->is_collective)
@@ -327,7 +326,7 @@ int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
     int started = 0;
     *bytes = 0;
     touch(count, requests);
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     for (int i = 0; i < count; i++) {
         struct slot *slot = find(requests[i]);
         if (slot && slot->is_persistent) {
@@ -336,7 +335,7 @@ int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
             started += slot->is_followed;
         }
     }
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
     return started;
 }
 
@@ -351,18 +350,8 @@ static void stop_following(struct slot *slot)
 
 static bool remember(struct hw_request_taken *taken, int index, const struct slot *slot)
 {
-    if (taken->count == taken->capacity) {
-        int capacity = 4 * taken->capacity;
-        bool is_inline = taken->items == taken->inline_items;
-        struct hw_request_item *items =
-            realloc(is_inline ? NULL : taken->items, (size_t)capacity * sizeof *items);
-        if (!items)
-            return false;
-        if (is_inline)
-            memcpy(items, taken->inline_items, sizeof taken->inline_items);
-        taken->items = items;
-        taken->capacity = capacity;
-    }
+    if (taken->count == taken->capacity && !hw_request_items_grow(taken))
+        return false;
     taken->items[taken->count++] = (struct hw_request_item){.index = index,
                                                             .number = slot->number,
                                                             .handle = slot->handle,
@@ -389,7 +378,7 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
     if (requests == NULL) /* the MPI says what it thinks of that */
         return false;
     touch(count, requests);
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     for (int i = 0; i < count; i++) {
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
         if (!slot || slot->state < STATE_ACTIVE)
@@ -413,7 +402,7 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
         else
             erase(slot); /* no memory to follow it: untracked from here on, never polled */
     }
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
     return taken->count != 0;
 }
 
@@ -466,14 +455,13 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
 int hw_request_return(struct hw_request_taken *taken, const MPI_Request *requests)
 {
     int returned = 0;
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     for (int i = 0; i < taken->count; i++)
         returned += give_back(taken, &taken->items[i], requests[taken->items[i].index]);
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
     if (taken->attached > 0)
         hw_request_tell(taken);
-    if (taken->items != taken->inline_items)
-        free(taken->items);
+    hw_request_items_free(taken);
     return returned;
 }
 
@@ -483,13 +471,13 @@ void hw_request_drop(int count, const MPI_Request *requests)
         touch(count, requests);
     for (int i = 0; requests && i < count; i++) {
         struct owner owner = {0};
-        pthread_mutex_lock(&table_lock);
+        hw_request_lock();
         struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
         if (slot && !is_held(slot)) {
             owner = owner_of(slot);
             erase(slot);
         }
-        pthread_mutex_unlock(&table_lock);
+        hw_request_unlock();
         let_go(owner);
     }
 }
@@ -518,9 +506,9 @@ bool hw_request_forget(int count, const MPI_Request *requests)
     if (!hw_request_is_any_known() || requests == NULL)
         return false;
     touch(count, requests);
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     bool is_any_attached = forget(count, requests);
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
     return is_any_attached;
 }
 
@@ -546,7 +534,7 @@ static bool is_pollable(const struct slot *slot, int how)
 bool hw_request_choose(int how, MPI_Request *handle, bool *is_plainly)
 {
     bool is_found = false;
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     uint32_t count = slots ? slot_mask + 1 : 0;
     for (uint32_t i = 0; i < count && !is_found; i++) {
         struct slot *slot = &slots[(poll_cursor + i) & slot_mask];
@@ -557,35 +545,33 @@ bool hw_request_choose(int how, MPI_Request *handle, bool *is_plainly)
         *is_plainly = must_ask_plainly(slot, how);
         is_found = true;
     }
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
     return is_found;
 }
 
 /* A callback may have forgotten it meanwhile. */
 void hw_request_mark_done(MPI_Request handle)
 {
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     struct slot *slot = find(handle);
     if (slot && slot->state == STATE_ACTIVE)
         set_state(slot, STATE_DONE);
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
 }
 
 void hw_request_visit(const struct hw_request_calls *calls, void (*visit)(void *attachment, void *context),
                       void *context)
 {
-    pthread_mutex_lock(&table_lock);
+    hw_request_lock();
     for (uint32_t i = 0; slots && i <= slot_mask; i++)
         if (slots[i].state != STATE_EMPTY && slots[i].calls == calls)
             visit(slots[i].attachment, context);
-    pthread_mutex_unlock(&table_lock);
+    hw_request_unlock();
 }
-
-void hw_request_fork_prepare(void) { pthread_mutex_lock(&table_lock); }
-void hw_request_fork_release(void) { pthread_mutex_unlock(&table_lock); }
 
 void hw_request_fork_child(void)
 {
+    hw_request_lock_renew();
     for (uint32_t i = 0; slots && i <= slot_mask; i++)
         slots[i].state = STATE_EMPTY;
     reserved = 0;

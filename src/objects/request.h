@@ -164,6 +164,8 @@ static inline void hw_request_leave_out(MPI_Request request)
         hw_request_forget_taken(request);
 }
 
+enum { HW_REQUEST_ITEMS = 32 }; /* of a door, without an array of their own */
+
 /* What a door took: the position of each known request in the door's array, and its handle there. */
 struct hw_request_taken {
     int count;
@@ -189,7 +191,7 @@ struct hw_request_taken {
         void *guarded;                        /* the attachment, guard or not, while it is taken */
         const MPI_Status *status;             /* NULL: not known */
         int error;
-    } * items, inline_items[32];
+    } * items, inline_items[HW_REQUEST_ITEMS];
 };
 
 /* Takes the known, active requests of the array, for a door that may complete them: from another door, too,
@@ -218,6 +220,10 @@ void hw_request_end_once(const struct hw_request_taken *taken, MPI_Request *requ
  * changed there, or was marked, is complete, which its attachment is told; the rest goes back to ACTIVE.
  * Returns the number of followed requests that went back. */
 int hw_request_return(struct hw_request_taken *taken, const MPI_Request *requests);
+
+/* Parts of hw_request_take and hw_request_return: room for more items, false if there is no memory. */
+bool hw_request_items_grow(struct hw_request_taken *taken);
+void hw_request_items_free(struct hw_request_taken *taken);
 
 /* Part of hw_request_return: tells the attachments that are left in the items. */
 void hw_request_tell(const struct hw_request_taken *taken);
@@ -270,7 +276,8 @@ static inline void hw_request_nameless_end(unsigned count)
 void hw_request_visit(const struct hw_request_calls *calls, void (*visit)(void *attachment, void *context),
                       void *context);
 
-/* Holds every lock of the tracker across fork(2), and releases it in parent and child. */
+/* Holds every lock of the tracker across fork(2), and releases it in parent and child; but where a handler of
+ * a signal forks that came while the same thread was at the lock. */
 void hw_request_fork_prepare(void);
 void hw_request_fork_release(void);
 /* In the child: the table belongs to the parent's MPI; forget it. */

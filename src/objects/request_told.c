@@ -1,7 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a door found out about the requests that it took, and who is told. */
+#include "base/atomic.h"
 #include "objects/request.h"
 #include "real/quirks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first array of items beyond the door's own is kept for the next door: a program may ask about many
+ * requests again and again. */
+enum { KEPT_ITEMS = 4 * HW_REQUEST_ITEMS };
+static _Atomic(struct hw_request_item *) kept;
+
+bool hw_request_items_grow(struct hw_request_taken *taken)
+{
+    int capacity = 4 * taken->capacity; /* KEPT_ITEMS at first */
+    bool is_inline = taken->items == taken->inline_items;
+    struct hw_request_item *items = is_inline ? hw_atomic_exchange_acq_rel(&kept, NULL) : NULL;
+    if (!items)
+        items = realloc(is_inline ? NULL : taken->items, (size_t)capacity * sizeof *items);
+    if (!items)
+        return false;
+    if (is_inline)
+        memcpy(items, taken->inline_items, sizeof taken->inline_items);
+    taken->items = items;
+    taken->capacity = capacity;
+    return true;
+}
+
+void hw_request_items_free(struct hw_request_taken *taken)
+{
+    if (taken->items == taken->inline_items)
+        return;
+    free(taken->capacity == KEPT_ITEMS ? hw_atomic_exchange_acq_rel(&kept, taken->items) : taken->items);
+}
 
 static void mark(struct hw_request_item *item, const MPI_Status *status, int error)
 {

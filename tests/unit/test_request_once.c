@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Description: persistent requests that stand for one operation: the door that completes them frees them. */
+/* Description: persistent requests that stand for one operation: the door that completes them frees them, and
+ * one that is asked about many again and again uses the same memory. */
+#include "hooks.h"
 #include "request_tests.h"
+
+#include <stdlib.h>
 
 static int freed_count;
 
@@ -106,6 +110,66 @@ static void handle_used_again_is_a_usual_one(void **state)
     assert_counts(0, 0, 0);
 }
 
+/* Beyond what a door has room for. Whoever asks in between would get what was given back. */
+enum { MANY = HW_REQUEST_ITEMS + 8 };
+
+static void *use_between(size_t bytes)
+{
+    void *volatile memory = malloc(bytes);
+    assert_non_null(memory);
+    return memory;
+}
+
+static void many_are_taken_into_the_same_memory(void **state)
+{
+    (void)state;
+    MPI_Request requests[MANY];
+    struct hw_request_taken taken;
+    for (int i = 0; i < MANY; i++)
+        requests[i] = attached(1 + i);
+    assert_true(hw_request_take(MANY, requests, &taken));
+    assert_int_equal(taken.count, MANY);
+    const void *items = taken.items;
+    assert_int_equal(hw_request_return(&taken, requests), MANY);
+    void *between = use_between((size_t)taken.capacity * sizeof *taken.items);
+    assert_true(hw_request_take(MANY, requests, &taken));
+    assert_ptr_equal(taken.items, items);
+    assert_int_equal(hw_request_return(&taken, requests), MANY);
+    free(between);
+    hw_request_drop(MANY, requests);
+    assert_counts(0, 0, 0);
+}
+
+static MPI_Status *got; /* by the real call */
+
+static int test_none(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)
+{
+    (void)requests;
+    assert_int_equal(count, MANY);
+    got = statuses;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static void statuses_that_nobody_wants_are_in_the_same_memory(void **state)
+{
+    (void)state;
+    MPI_Request requests[MANY];
+    int flag;
+    for (int i = 0; i < MANY; i++)
+        requests[i] = attached(1 + i);
+    hw_real.Testall = test_none;
+    assert_int_equal(hw_testall(MANY, requests, &flag, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    const MPI_Status *first = got;
+    assert_ptr_not_equal(first, MPI_STATUSES_IGNORE);
+    void *between = use_between(MANY * sizeof(MPI_Status));
+    assert_int_equal(hw_testall(MANY, requests, &flag, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    assert_ptr_equal(got, first);
+    free(between);
+    assert_counts(MANY, MANY, MANY);
+    hw_request_drop(MANY, requests);
+}
+
 int main(void)
 {
     hw_real_pretend_loaded();
@@ -115,6 +179,8 @@ int main(void)
         cmocka_unit_test_setup(asked_one_stays, use_frees),
         cmocka_unit_test_setup(door_within_mpi_has_to_be_called, use_frees),
         cmocka_unit_test_setup(handle_used_again_is_a_usual_one, use_frees),
+        cmocka_unit_test_setup(many_are_taken_into_the_same_memory, use_frees),
+        cmocka_unit_test_setup(statuses_that_nobody_wants_are_in_the_same_memory, use_frees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,6 +182,50 @@ static void child_forgets_everything(void **state)
     assert_counts(0, 0, 0);
 }
 
+static void nothing(void *attachment) { (void)attachment; }
+
+static const struct hw_request_calls visited = {.freed = nothing};
+
+/* With the lock held. The thread sanitizer does not see that the child makes it anew. */
+static void fork_there(void *attachment, void *child)
+{
+    (void)attachment;
+    hw_request_fork_prepare();
+    pid_t forked = fork();
+    hw_request_fork_release();
+    if (forked == 0) {
+        hw_request_fork_child();
+#ifdef __SANITIZE_THREAD__
+        _exit(atomic_load(&hw_request_known) == 0 ? 0 : 1);
+#else
+        _exit(child_has_a_fresh_tracker() ? 0 : 1);
+#endif
+    }
+    *(pid_t *)child = forked;
+}
+
+/* As a handler of a signal that came there may: nobody waits for himself. */
+static void forked_where_the_tracker_is_locked(void **state)
+{
+    (void)state;
+    enum { PATIENCE_S = 60 };
+    MPI_Request request = handle_of(1);
+    pid_t child = -1;
+    int status = -1;
+    alarm(PATIENCE_S);
+    assert_true(hw_request_reserve());
+    hw_request_attach(request, &(struct hw_request_attachment){.calls = &visited});
+    hw_request_visit(&visited, fork_there, &child);
+    assert_true(child > 0);
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(atomic_load(&hw_request_known), 1);
+    hw_request_drop(1, &request); /* the lock is given back */
+    assert_int_equal(atomic_load(&hw_request_known), 0);
+    alarm(0);
+}
+
 /* ---- what the thread may ask, and completion from a callback
  * ------------------------------------------------- */
 
@@ -248,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(nobody_touches_what_a_door_holds, start_empty),
         cmocka_unit_test_setup(child_forgets_everything, start_empty),
+        cmocka_unit_test_setup(forked_where_the_tracker_is_locked, start_empty),
         cmocka_unit_test_setup(nobody_asks_where_errors_would_be_raised, start_empty),
         cmocka_unit_test_setup(forgotten_from_inside_mpi, start_empty),
     };
