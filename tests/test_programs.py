@@ -55,6 +55,7 @@ DIRECTED = [
     Program("null_arguments"),
     Program("nobody", counters=("tracked_p2p", "doors", "looks")),
     Program("postponed"),
+    Program("postponed_threads"),
     Program("truncation"),
     Program("late_handler"),
     Program(
@@ -154,7 +155,9 @@ POSTPONED = (
     "own_errors",
     "persistent",
     "postponed",
+    "postponed_threads",
     "receives",
+    "threads",
     "truncation",
 )
 

@@ -119,7 +119,7 @@ int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int 
     if (rc != HW_DECLINES)
         return rc;
     bool is_told = hw_track_posts(count, datatype, source);
-    if (__builtin_expect(hw_postponed_is_wanted() || hw_inside_postponed, 0) &&
+    if (__builtin_expect(hw_postponed_is_wanted() || hw_inside_has_postponed(), 0) &&
         is_postponed(buf, count, datatype, source, tag, comm, request, &rc)) {
         if (rc != MPI_SUCCESS)
             hw_track_unposted(is_told);

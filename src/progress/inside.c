@@ -3,6 +3,7 @@
 
 #include "base/atomic.h"
 #include "profile/calls/calls.h"
+#include "progress/postponed.h"
 #include "progress/wire.h"
 #include "real/detect.h"
 #include "real/real.h"
@@ -17,7 +18,7 @@ _Atomic uint8_t hw_inside_wanted;
 bool hw_inside_is_owing;
 static void (*what_is_owed)(void);
 
-int hw_inside_postponed;
+atomic_int hw_inside_postponed;
 static void (*start_postponed)(void);
 
 /* Guards the list below. Taken by a thread at its first MPI call and at its end, and by the progress
@@ -28,6 +29,8 @@ static struct hw_inside *registry;
  * destructors a few rounds only: if there is none left for ours, this count says for good that a mark cannot
  * be known, where the list would go on with memory that is no more. */
 static int ending_count;
+static int thread_count; /* that have ever called MPI */
+static void (*stop_being_only_thread)(void);
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
@@ -79,7 +82,8 @@ static void after_fork_in_child(void)
     ending_count = 0;
     hw_inside.is_ending = false;
     hw_inside_is_owing = false; /* that is the parent's to pay */
-    hw_inside_postponed = 0;
+    hw_postponed_fork_child();
+    thread_count = 1;
     if (hw_inside_depth(&hw_inside) <= HW_INSIDE_OWES)
         hw_inside_leave(&hw_inside);
     if (has_key && (hw_atomic_load_seq_cst(&hw_inside.depth) == HW_INSIDE_NO ||
@@ -99,17 +103,30 @@ static void initialise(void)
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-static void enter_registry(struct hw_inside *inside)
+/* Returns what is to be called in a thread that is not the only one; NULL: nothing. */
+static void (*enter_registry(struct hw_inside *inside))(void)
 {
     pthread_mutex_lock(&registry_mutex);
+    void (*stop)(void) = ++thread_count > 1 ? stop_being_only_thread : NULL;
     if (inside->is_ending) {
         ending_count++;
-    } else {
+    } else if (has_key) {
         inside->next = registry;
         registry = inside;
     }
     pthread_mutex_unlock(&registry_mutex);
-    pthread_setspecific(exit_key, inside);
+    if (has_key)
+        pthread_setspecific(exit_key, inside);
+    return stop;
+}
+
+bool hw_inside_is_only_thread(void (*stop)(void))
+{
+    pthread_mutex_lock(&registry_mutex);
+    bool is_only = thread_count <= 1;
+    stop_being_only_thread = is_only ? stop : NULL;
+    pthread_mutex_unlock(&registry_mutex);
+    return is_only;
 }
 
 void hw_inside_owe(void (*pay)(void))
@@ -124,15 +141,11 @@ void hw_inside_pay(void)
         what_is_owed();
 }
 
-void hw_inside_postpone(void (*start)(void))
-{
-    start_postponed = start;
-    hw_inside_postponed++;
-}
+void hw_inside_begin_postponing(void (*start)(void)) { start_postponed = start; }
 
 void hw_inside_start_postponed(void)
 {
-    if (hw_inside_postponed)
+    if (hw_inside_has_postponed())
         start_postponed();
 }
 
@@ -156,8 +169,11 @@ bool hw_inside_register(struct hw_inside *inside)
         return depth == HW_INSIDE_PROFILED;
     hw_real_load_or_exit();
     pthread_once(&once, initialise);
-    if (has_key)
-        enter_registry(inside);
+    void (*stop)(void) = enter_registry(inside);
+    if (stop) {
+        hw_inside_enter(inside);
+        stop();
+    }
     bool is_profiled = !hw_atomic_load_relaxed(&is_paused) && hw_profile_thread_begin();
     int outside = is_profiled ? HW_INSIDE_PROFILED : HW_INSIDE_NO;
     hw_atomic_store_relaxed(&inside->depth, outside);

@@ -82,10 +82,15 @@ static inline void hw_inside_leave_owing(struct hw_inside *inside)
 
 /* How many receives are to be started, which START does: at the beginning of the thread's next call, inside,
  * unless that is listed so (spec, `postponing`), of calls within a call too, and in the progress thread's
- * turn. Who is in MPI reads and writes. */
-extern HW_HIDDEN int hw_inside_postponed;
-void hw_inside_postpone(void (*start)(void));
+ * turn. START is given once, with the first MPI_Init*; it and whoever postpones have a lock of their own. */
+extern HW_HIDDEN atomic_int hw_inside_postponed;
+void hw_inside_begin_postponing(void (*start)(void));
 void hw_inside_start_postponed(void);
+static inline bool hw_inside_has_postponed(void) { return hw_atomic_load_relaxed(&hw_inside_postponed) > 0; }
+
+/* True if no other thread of the program has called MPI yet. STOP is called by the first call of each that
+ * does, inside, before it does anything. */
+bool hw_inside_is_only_thread(void (*stop)(void));
 
 static inline bool hw_inside_may_postpone(const struct hw_inside *inside)
 {
@@ -94,13 +99,13 @@ static inline bool hw_inside_may_postpone(const struct hw_inside *inside)
 }
 static inline void hw_inside_leave_postponing(struct hw_inside *inside)
 {
-    hw_atomic_store_release(&inside->depth, hw_inside_postponed ? HW_INSIDE_POSTPONES : HW_INSIDE_NO);
+    hw_atomic_store_release(&inside->depth, hw_inside_has_postponed() ? HW_INSIDE_POSTPONES : HW_INSIDE_NO);
 }
 
 /* In a call within a call: the program's own code, in an error handler, may complete what was postponed. */
 static inline void hw_inside_nest(const struct hw_inside *inside)
 {
-    if (__builtin_expect(hw_inside_depth(inside) == HW_INSIDE_YES && hw_inside_postponed, 0))
+    if (__builtin_expect(hw_inside_depth(inside) == HW_INSIDE_YES && hw_inside_has_postponed(), 0))
         hw_inside_start_postponed();
 }
 

@@ -7,15 +7,21 @@
 #include "real/constants.h"
 #include "real/quirks.h"
 
+#include <pthread.h>
+
 /* At once: one more starts those. */
 enum { MOST = 64 };
 
 atomic_uint_fast64_t hw_postponed_least_bytes = UINT64_MAX;
 
 enum { NOT_JOINED, MAY, MAY_NOT };
-static atomic_int allowance;
+static atomic_int allowance; /* written under the lock */
 
-/* In the order of their posts; hw_inside_postponed of them. */
+/* Held over the start: a thread that calls MPI for the first time waits until all is started. A handler of an
+ * error of the start may come back. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+/* In the order of their posts; hw_inside_postponed of them. Under the lock. */
 static MPI_Request postponed[MOST];
 
 /* Tools below us are to see the calls that the program made. */
@@ -29,21 +35,46 @@ static bool has_tools(void)
 #undef IS_TOOLS
 }
 
-void hw_postponed_joined(int level, bool is_session)
+static void allow(bool may, uint64_t least_bytes)
 {
-    bool is_useful = HW_REAL_ANSWERS_BEHIND_DATA && hw_options.postpone != HW_OPTION_POSTPONE_OFF;
-    bool is_alone =
-        !is_session && level <= HW_THREAD_FUNNELED && hw_atomic_load_relaxed(&allowance) == NOT_JOINED;
-    bool may = is_useful && is_alone && !hw_profile_is_on() && !has_tools();
+    pthread_mutex_lock(&lock);
     hw_atomic_store_relaxed(&allowance, may ? MAY : MAY_NOT);
-    bool is_forced = may && hw_options.postpone == HW_OPTION_POSTPONE_ON;
-    hw_atomic_store_relaxed(&hw_postponed_least_bytes, is_forced ? 0 : UINT64_MAX);
+    hw_atomic_store_relaxed(&hw_postponed_least_bytes, least_bytes);
+    pthread_mutex_unlock(&lock);
 }
 
-void hw_postponed_stop(void)
+static void start(void)
 {
-    hw_atomic_store_relaxed(&allowance, MAY_NOT);
-    hw_atomic_store_relaxed(&hw_postponed_least_bytes, UINT64_MAX);
+    pthread_mutex_lock(&lock);
+    int count = hw_atomic_exchange_relaxed(&hw_inside_postponed, 0);
+    int rc = count > 0 ? hw_bottom.Startall(count, postponed) : MPI_SUCCESS;
+    if (rc != MPI_SUCCESS) /* no call of the program can return it */
+        hw_bottom.Comm_call_errhandler(HW_COMM_WORLD, rc);
+    pthread_mutex_unlock(&lock);
+}
+
+static void stop_and_start(void)
+{
+    hw_postponed_stop();
+    start();
+}
+
+void hw_postponed_joined(bool is_session)
+{
+    bool is_useful = HW_REAL_ANSWERS_BEHIND_DATA && hw_options.postpone != HW_OPTION_POSTPONE_OFF;
+    bool is_first = !is_session && hw_atomic_load_relaxed(&allowance) == NOT_JOINED;
+    bool may = is_useful && is_first && !hw_profile_is_on() && !has_tools();
+    hw_inside_begin_postponing(start);
+    allow(may && hw_inside_is_only_thread(stop_and_start),
+          may && hw_options.postpone == HW_OPTION_POSTPONE_ON ? 0 : UINT64_MAX);
+}
+
+void hw_postponed_stop(void) { allow(false, UINT64_MAX); }
+
+void hw_postponed_fork_child(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    hw_atomic_store_relaxed(&hw_inside_postponed, 0);
 }
 
 bool hw_postponed_may(void) { return hw_atomic_load_relaxed(&allowance) == MAY; }
@@ -54,19 +85,10 @@ void hw_postponed_want(uint64_t least_bytes)
         hw_atomic_store_relaxed(&hw_postponed_least_bytes, least_bytes);
 }
 
-static void start(void)
-{
-    int count = hw_inside_postponed;
-    hw_inside_postponed = 0;
-    int rc = hw_bottom.Startall(count, postponed);
-    if (rc != MPI_SUCCESS) /* no call of the program can return it */
-        hw_bottom.Comm_call_errhandler(HW_COMM_WORLD, rc);
-}
-
 bool hw_postponed_is_possible(int source, uint64_t bytes)
 {
-    return bytes >= hw_atomic_load_relaxed(&hw_postponed_least_bytes) && hw_inside_postponed < MOST &&
-           (source >= 0 || source == HW_ANY_SOURCE);
+    return hw_postponed_may() && bytes >= hw_atomic_load_relaxed(&hw_postponed_least_bytes) &&
+           hw_atomic_load_relaxed(&hw_inside_postponed) < MOST && (source >= 0 || source == HW_ANY_SOURCE);
 }
 
 int hw_postponed_receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
@@ -75,8 +97,14 @@ int hw_postponed_receive(void *buf, MPI_Count count, MPI_Datatype datatype, int 
     int rc = hw_real_recv_init(buf, count, datatype, source, tag, comm, request);
     if (rc != MPI_SUCCESS)
         return rc;
-    HW_COUNT(receives_postponed);
-    postponed[hw_inside_postponed] = *request;
-    hw_inside_postpone(start);
+    pthread_mutex_lock(&lock);
+    bool may = hw_postponed_may(); /* another thread may have come meanwhile */
+    if (may) {
+        HW_COUNT(receives_postponed);
+        postponed[hw_atomic_add_relaxed(&hw_inside_postponed, 1)] = *request;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!may && (rc = hw_bottom.Startall(1, request)) != MPI_SUCCESS)
+        hw_bottom.Request_free(request);
     return rc;
 }

@@ -11,8 +11,8 @@
  * by any call of MPI that is not listed (spec, `postponing`), before it does anything, or by the progress
  * thread in its turn. Where the thread does not take part it is started at once.
  *
- * Only where one thread of the program calls MPI. That thread calls, inside a hook, unless a function says
- * otherwise. */
+ * As long as one thread of the program calls MPI, whatever level it asked for: the first call of another one
+ * starts what is postponed and ends it. Functions that do not say otherwise are called inside a hook. */
 #ifndef HW_PROGRESS_POSTPONED_H
 #define HW_PROGRESS_POSTPONED_H
 
@@ -24,11 +24,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* After each real MPI_Init* and MPI_Session_init: the program's thread level there. */
-void hw_postponed_joined(int level, bool is_session);
+/* After each real MPI_Init* and MPI_Session_init. */
+void hw_postponed_joined(bool is_session);
 
 /* Nothing is postponed any more. Any thread. */
 void hw_postponed_stop(void);
+
+/* In a child of fork(2). */
+void hw_postponed_fork_child(void);
 
 /* Whether anything may be postponed; any thread. */
 bool hw_postponed_may(void);
@@ -53,7 +56,7 @@ int hw_postponed_receive(void *buf, MPI_Count count, MPI_Datatype datatype, int 
 /* Starts what is postponed. The progress thread, too, in its turn. */
 static inline void hw_postponed_start(void)
 {
-    if (hw_inside_postponed)
+    if (hw_inside_has_postponed())
         hw_inside_start_postponed();
 }
 

@@ -92,7 +92,7 @@ static void heed_extensions(int level)
 
 static void joined(int level, bool is_session)
 {
-    hw_postponed_joined(level, is_session);
+    hw_postponed_joined(is_session);
     if (!is_session || !hw_thread_is_started())
         heed_extensions(level);
 }
