@@ -187,9 +187,14 @@ static void transfer_that_is_over_needs_no_thread(void **state)
     now_ns += 10 * HW_NS_PER_MS;
     wire.moved_bytes = BYTES - EARLY;
     assert_true(hw_overlap_goes_by_itself(&wire, now_ns));
-    assert_true(hw_overlap_watch_ns() > 5 * HW_NS_PER_MS);
-    now_ns += hw_overlap_watch_ns();
-    assert_false(hw_overlap_goes_by_itself(&wire, now_ns));
+    int naps = 1; /* short ones: more may be posted meanwhile */
+    for (; naps < 100 && hw_overlap_watch_ns() > 0; naps++) {
+        assert_true(hw_overlap_watch_ns() <= 5 * HW_NS_PER_MS);
+        now_ns += hw_overlap_watch_ns();
+        hw_overlap_goes_by_itself(&wire, now_ns);
+    }
+    assert_true(naps > 2 && naps < 100);
+    assert_in_range(now_ns - began_ns, 20 * HW_NS_PER_MS, 30 * HW_NS_PER_MS);
     complete();
 }
 

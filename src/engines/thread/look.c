@@ -36,9 +36,10 @@ void hw_look_again(void)
     hw_overlap_looked(&seen, hw_clock_now_ns());
 }
 
-bool hw_look_goes_by_itself(void)
+bool hw_look_goes_by_itself(bool is_needed)
 {
     struct hw_probe_wire seen = read_wire(false);
+    seen.has_wire &= !is_needed;
     seen.queued_bytes = hw_wire_queued(&wire);
     uint64_t unsent_bytes = hw_wire_unsent(&wire); /* some may have been carried since */
     seen.unsent_bytes = unsent_bytes < seen.queued_bytes ? unsent_bytes : seen.queued_bytes;

@@ -14,8 +14,9 @@ void hw_look_first(void);
 /* After a turn, where the policy wants to know how long the transfer takes. */
 void hw_look_again(void);
 
-/* In a probe: false if it is over, and the thread begins. */
-bool hw_look_goes_by_itself(void);
+/* In a probe: false if it is over, and the thread begins. It is over where something else needs the thread.
+ */
+bool hw_look_goes_by_itself(bool is_needed);
 
 /* In windows that go on from one to the next: sleeps as long as a look could do nothing that a later one does
  * not do as well, as what is to be sent leaves by itself. It might take a message too early: an answer that

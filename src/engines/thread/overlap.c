@@ -471,10 +471,8 @@ void hw_overlap_looked(const struct hw_probe_wire *wire, uint64_t now_ns)
 
 static struct hw_probe_window probed_window(void)
 {
-    return (struct hw_probe_window){.opened_ns = window.opened_ns,
-                                    .bytes = window.bytes,
-                                    .sent_bytes = window.sent_bytes,
-                                    .has_rounds = hw_overlap_has_rounds()};
+    return (struct hw_probe_window){
+        .bytes = window.bytes, .sent_bytes = window.sent_bytes, .has_rounds = hw_overlap_has_rounds()};
 }
 
 void hw_overlap_looked_first(const struct hw_probe_wire *wire, uint64_t now_ns)

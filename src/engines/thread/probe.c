@@ -17,8 +17,14 @@ enum { QUEUED_PATIENCE = 2, ON_WAY_PATIENCE = 4 };
 enum { UNQUEUED_PARTS = 2 };
 
 /* Where all has moved nobody is known to need the thread. It comes after so many times as long nevertheless,
- * since a partner may wait for an answer. */
+ * since a partner may wait for an answer. Meanwhile it sees that more is posted. */
 enum { IDLE_TIMES = 2 };
+#define MAX_WATCH_NS UINT64_C(4000000)
+
+/* All is all but a message's headers. */
+enum { REST_PARTS = 8 };
+
+static uint64_t at_most(uint64_t number, uint64_t most) { return number < most ? number : most; }
 
 bool hw_probe_seems_to_go(const struct hw_probe_wire *wire, const struct hw_probe_window *window)
 {
@@ -34,7 +40,7 @@ static uint64_t early_bytes(const struct hw_probe_wire *wire, const struct hw_pr
     uint64_t queued_bytes = wire->queued_bytes, gone_bytes = 0;
     if (queued_bytes >= HW_PACE_MOVED_BYTES && window->sent_bytes > queued_bytes)
         gone_bytes = window->sent_bytes - queued_bytes;
-    return wire->unread_bytes + (gone_bytes < BURST_BYTES ? gone_bytes : BURST_BYTES);
+    return wire->unread_bytes + at_most(gone_bytes, BURST_BYTES);
 }
 
 void hw_probe_look_first(struct hw_probe *probe, const struct hw_probe_wire *wire,
@@ -60,13 +66,15 @@ static bool has_all_moved(const struct hw_probe *probe, const struct hw_probe_wi
                           const struct hw_probe_window *window)
 {
     uint64_t gone_bytes = probe->natural_bytes + probe->on_way_bytes;
+    uint64_t rest_bytes = window->bytes / REST_PARTS;
+    rest_bytes = at_most(rest_bytes, BURST_BYTES);
     return !window->has_rounds && wire->queued_bytes < HW_PACE_MOVED_BYTES &&
-           gone_bytes + BURST_BYTES > window->bytes;
+           gone_bytes + rest_bytes > window->bytes;
 }
 
-static uint64_t idle_until_ns(const struct hw_probe *probe, const struct hw_probe_window *window)
+static uint64_t idle_until_ns(const struct hw_probe *probe)
 {
-    return window->opened_ns + IDLE_TIMES * (probe->watched_ns + probe->patience_ns - window->opened_ns);
+    return probe->looked_ns + IDLE_TIMES * (probe->watched_ns + probe->patience_ns - probe->looked_ns);
 }
 
 /* Data come in bursts: a moment without any is not the end. What is on its way arrives, though its arrival
@@ -83,7 +91,7 @@ bool hw_probe_goes_on(struct hw_probe *probe, const struct hw_probe_wire *wire,
     if (!wire->has_wire || is_round_over(probe, wire, window))
         return false;
     if (has_all_moved(probe, wire, window))
-        return now_ns < idle_until_ns(probe, window);
+        return now_ns < idle_until_ns(probe);
     uint64_t patience_ns = probe->patience_ns;
     if (wire->queued_bytes >= HW_PACE_MOVED_BYTES)
         patience_ns *= wire->unsent_bytes == 0 && !window->has_rounds ? ON_WAY_PATIENCE : QUEUED_PATIENCE;
@@ -95,13 +103,13 @@ uint64_t hw_probe_next_ns(const struct hw_probe *probe, const struct hw_probe_wi
                           const struct hw_probe_window *window, uint64_t now_ns)
 {
     if (has_all_moved(probe, wire, window))
-        return idle_until_ns(probe, window) - now_ns;
+        return at_most(idle_until_ns(probe) - now_ns, MAX_WATCH_NS);
     if (!window->has_rounds || wire->queued_bytes >= probe->queued_bytes)
         return probe->patience_ns;
     uint64_t left_bytes = probe->queued_bytes - wire->queued_bytes;
     uint64_t rest_ns = (now_ns - probe->looked_ns) * (wire->queued_bytes >> 10) / ((left_bytes >> 10) + 1);
     rest_ns = rest_ns < LEAST_WATCH_NS ? LEAST_WATCH_NS : rest_ns;
-    return rest_ns < probe->patience_ns ? rest_ns : probe->patience_ns;
+    return at_most(rest_ns, probe->patience_ns);
 }
 
 void hw_probe_end(struct hw_probe *probe, const struct hw_probe_wire *wire)

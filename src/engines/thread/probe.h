@@ -17,7 +17,6 @@ struct hw_probe_wire {
 
 /* The window that is probed. */
 struct hw_probe_window {
-    uint64_t opened_ns;
     uint64_t bytes, sent_bytes; /* of all its operations, and of its sends */
     bool has_rounds;            /* of messages that wait for one another: a collective's */
 };

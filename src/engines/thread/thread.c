@@ -19,6 +19,7 @@
 #include "engines/thread/settle.h"
 #include "engines/thread/sleep.h"
 #include "engines/thread/waiter.h"
+#include "engines/thread/wake.h"
 #include "profile/record/counters.h"
 #include "progress/deferred.h"
 #include "progress/helped.h"
@@ -50,10 +51,6 @@ enum {
 #define FIRST_SOCKET_RETRY_NS (10 * HW_NS_PER_MS)
 #define MAX_SOCKET_RETRY_NS (640 * HW_NS_PER_MS)
 
-/* From the first post until the thread comes, where it is not known which post is the last. */
-#define ALARM_NS (60 * HW_NS_PER_US)
-/* The same where windows wait at once, and is not set anew with each post. */
-#define IDLE_ALARM_NS (300 * HW_NS_PER_US)
 /* Of a thread that was just made: who made it posts more, and may wait at once. To look for sockets in the
  * midst of that costs more than a millisecond of the first window brings. */
 #define FIRST_NAP_NS HW_NS_PER_MS
@@ -195,6 +192,12 @@ static uint64_t idle_nap_ns(int *idle_looks)
     return is_barred ? MAX_INSIDE_NAP_NS : IDLE_NAP_NS;
 }
 
+/* For something else than the open window. */
+static bool is_needed(void)
+{
+    return hw_deferred_is_any() || has_exposure() || hw_atomic_load_seq_cst(&is_listened);
+}
+
 /* In a probe: watches as long as the transfer goes on by itself, that is mostly not at all or until the
  * window is over. */
 static void watch(void)
@@ -202,7 +205,7 @@ static void watch(void)
     uint64_t watch_ns;
     while ((watch_ns = hw_overlap_watch_ns()) > 0 && has_work() && !hw_atomic_load_seq_cst(&is_stopping)) {
         hw_triggers_nap(&waiter.triggers, watch_ns);
-        if (!hw_look_goes_by_itself())
+        if (!hw_look_goes_by_itself(is_needed()))
             break;
     }
 }
@@ -210,8 +213,7 @@ static void watch(void)
 /* Nothing else than the windows' own data needs a look. */
 static bool may_wait_for_sense(void)
 {
-    return has_work() && !hw_overlap_has_rounds() && !hw_deferred_is_any() && !has_exposure() &&
-           !hw_atomic_load_seq_cst(&is_listened) && !hw_atomic_load_seq_cst(&is_stopping) &&
+    return has_work() && !hw_overlap_has_rounds() && !is_needed() && !hw_atomic_load_seq_cst(&is_stopping) &&
            !hw_atomic_load_seq_cst(&has_new_window);
 }
 
@@ -301,6 +303,14 @@ static uint64_t parking_ns(void)
     return parking;
 }
 
+/* By an alarm that was not taken back. */
+static bool is_woken_in_vain(void)
+{
+    bool is_idle =
+        hw_atomic_load_relaxed(&is_waited_for) || hw_atomic_load_seq_cst(&hw_request_outstanding) == 0;
+    return is_idle && hw_atomic_load_relaxed(&told_by) != HW_TOLD_BY_NOBODY && !has_work();
+}
+
 static void *run(void *unused)
 {
     (void)unused;
@@ -310,37 +320,11 @@ static void *run(void *unused)
     hw_agent_open_memory();
     nanosleep(&(struct timespec){.tv_nsec = FIRST_NAP_NS}, NULL);
     do {
-        /* Before it sleeps first: until it knows what tells it, exposed windows are no work. */
-        if (has_work() || !hw_atomic_load_relaxed(&is_waited_for))
-            work();
+        if (!is_woken_in_vain())
+            work(); /* before it sleeps first: until it knows what tells it, exposed windows are no work */
         rest(HW_SLEEP_PARKED, parking_ns());
     } while (!hw_atomic_load_seq_cst(&is_stopping));
     return NULL;
-}
-
-/* Wakes the thread if it sleeps at least as deeply as `state`. The caller is inside a hook but no longer
- * inside the real MPI: the woken thread may get the caller's core at once, and must not take it to be. */
-static void wake(enum hw_sleep depth)
-{
-    enum hw_sleep found;
-    if (!hw_sleep_take(depth, &found))
-        return;
-    HW_COUNT(wakes);
-    uint64_t before_ns = hw_clock_now_ns();
-    hw_inside_leave(&hw_inside);
-    hw_sleep_end(found);
-    hw_inside_enter(&hw_inside);
-    hw_overlap_add_wake(hw_clock_now_ns() - before_ns);
-}
-
-/* The same a moment later, when the series of posts is over, where the thread can be told so. */
-static void wake_soon(enum hw_sleep depth)
-{
-    enum hw_sleep_arming arming = hw_sleep_arm(hw_overlap_expects_wait() ? IDLE_ALARM_NS : ALARM_NS);
-    if (arming == HW_SLEEP_CANNOT_ARM)
-        wake(depth);
-    else if (arming == HW_SLEEP_IS_ARMED)
-        HW_COUNT(wakes);
 }
 
 /* A new window of overlap begins while the thread still waits on the last one's transport: what it believes
@@ -387,10 +371,10 @@ static bool is_created(void)
 void hw_thread_posts(void)
 {
     hw_overlap_posts();
-    if (hw_overlap_expects_wait())
-        wake_soon(HW_SLEEP_NAPPING);
-    else
+    if (!hw_overlap_expects_wait())
         hw_sleep_disarm();
+    else if (!hw_atomic_load_seq_cst(&is_paused) && !hw_atomic_load_relaxed(&is_retired))
+        hw_wake_arm(); /* where it cannot, hw_thread_posted wakes it */
 }
 
 /* The wake-up that hw_thread_posts took back is still due. */
@@ -398,7 +382,7 @@ void hw_thread_unposted(void)
 {
     hw_overlap_unposted();
     if (hw_overlap_is_on() && !hw_atomic_load_seq_cst(&is_paused) && !hw_sleep_is_awake())
-        wake_soon(HW_SLEEP_NAPPING);
+        hw_wake_soon(HW_SLEEP_NAPPING);
 }
 
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
@@ -422,9 +406,9 @@ void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive
         return;
     bool is_asleep = !hw_sleep_is_awake();
     if (is_asleep && post == HW_POLICY_POST_COMPLETE && !hw_overlap_waits_at_once())
-        wake(HW_SLEEP_NAPPING);
+        hw_wake(HW_SLEEP_NAPPING);
     else if (is_asleep)
-        wake_soon(HW_SLEEP_NAPPING);
+        hw_wake_soon(HW_SLEEP_NAPPING);
     else if (is_new)
         begin_anew();
 }
@@ -455,8 +439,8 @@ void hw_thread_returned(uint64_t blocked_ns, int still_pending)
     bool is_pending =
         still_pending || (hw_overlap_is_continued() && hw_atomic_load_relaxed(&hw_request_pending));
     if (is_pending && hw_overlap_is_on() && !hw_atomic_load_seq_cst(&is_paused))
-        wake(HW_SLEEP_PARKED); /* one that naps looks again by itself: a program that tests in a loop must not
-                         pay each time */
+        hw_wake(HW_SLEEP_PARKED); /* one that naps looks again by itself: a program that tests in a loop must
+                         not pay each time */
 }
 
 void hw_thread_retire(void)
@@ -495,7 +479,7 @@ void hw_thread_listen(bool wants_listening)
 static void serve_exposure(void)
 {
     if ((hw_awaited_is() || hw_helped_is_own_asked()) && !hw_atomic_load_relaxed(&is_retired) && is_created())
-        wake(HW_SLEEP_PARKED); /* the thread finds out whether there are sockets to watch */
+        hw_wake(HW_SLEEP_PARKED); /* the thread finds out whether there are sockets to watch */
 }
 
 void hw_thread_exposed(int change)
@@ -513,7 +497,7 @@ void hw_thread_deferred(void)
 {
     hw_atomic_store_relaxed(&arithmetic, hw_arithmetic_get());
     if (!hw_atomic_load_relaxed(&is_retired) && !hw_atomic_load_seq_cst(&is_paused) && is_created())
-        wake(HW_SLEEP_PARKED);
+        hw_wake(HW_SLEEP_PARKED);
 }
 
 void hw_thread_passed(void)
