@@ -65,15 +65,20 @@ static void work_run(void *context)
     bench_work(phase->work_units);
 }
 
-/* The work of a window, beside REQUESTS[COUNT]. */
-static void work_beside(const struct phase *phase, MPI_Request *requests, int count)
+/* The work of a window, beside REQUESTS[COUNT]. Returns how many they are in the end. */
+static int work_beside(const struct phase *phase, struct bench_transfer *transfer, MPI_Request *requests,
+                       int count)
 {
     int slices = phase->kind->slices;
     bench_work(phase->work_units - phase->work_units / (slices + 1) * slices);
     for (int i = 0, are_done; i < slices; i++) {
-        MPI_Testall(count, requests, &are_done, MPI_STATUSES_IGNORE);
+        if (phase->kind->piece != NULL)
+            count = phase->kind->piece(transfer, requests, count);
+        else
+            MPI_Testall(count, requests, &are_done, MPI_STATUSES_IGNORE);
         bench_work(phase->work_units / (slices + 1));
     }
+    return count;
 }
 
 static void complete(const struct phase *phase, struct bench_transfer *transfer, MPI_Request *requests,
@@ -102,7 +107,7 @@ static void window_run(const struct phase *phase, struct bench_transfer *transfe
     }
     double start_s = bench_now_s();
     int count = phase->kind->post(transfer, requests);
-    work_beside(phase, requests, count);
+    count = work_beside(phase, transfer, requests, count);
     double computed_s = bench_now_s();
     complete(phase, transfer, requests, count);
     double end_s = bench_now_s();

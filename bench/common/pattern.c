@@ -9,7 +9,7 @@ enum {
     PARTS = 16,       /* messages of `parts` */
     FEW = 4,          /* messages of `waitany` */
     PIECE_BYTES = 64, /* of `columns`, each followed by as long a gap */
-    SLICES = 8        /* of the computation of `polled` */
+    SLICES = 8        /* of the computation of `polled` and `pieces`, and messages of `pieces` */
 };
 
 /* ---- what comes after the computation ------------------------------------------------------------- */
@@ -78,6 +78,26 @@ static int parts_post(void *context, MPI_Request *requests)
 }
 
 static int few_post(void *context, MPI_Request *requests) { return messages_post(context, requests, FEW); }
+
+/* All receives first, and a send after each slice of the computation: what it has made. */
+static int pieces_post(void *context, MPI_Request *requests)
+{
+    struct bench_transfer *t = context;
+    int part = t->bytes / SLICES;
+    for (int i = 0; i < SLICES; i++)
+        MPI_Irecv(t->receive + (size_t)i * (size_t)part, part, MPI_BYTE, t->partner, TAG + i, MPI_COMM_WORLD,
+                  &requests[i]);
+    return SLICES;
+}
+
+static int pieces_send(void *context, MPI_Request *requests, int count)
+{
+    struct bench_transfer *t = context;
+    int part = t->bytes / SLICES, i = count - SLICES;
+    MPI_Isend(t->send + (size_t)i * (size_t)part, part, MPI_BYTE, t->partner, TAG + i, MPI_COMM_WORLD,
+              &requests[count]);
+    return count + 1;
+}
 
 static void waitany_complete(void *context, MPI_Request *requests, int count)
 {
@@ -223,6 +243,7 @@ static const struct bench_transfer_kind kinds[] = {
     {.name = "any_source", .post = any_source_post},
     {.name = "synchronous", .post = synchronous_post},
     {.name = "loop", .post = bench_exchange_post, .is_pipelined = true},
+    {.name = "pieces", .post = pieces_post, .piece = pieces_send, .slices = SLICES, .is_pipelined = true},
     {.name = "double_buffered",
      .open = double_buffered_open,
      .post = double_buffered_post,
@@ -240,7 +261,7 @@ static const struct bench_transfer_kind kinds[] = {
 
 const char *const bench_pattern_names =
     "late_receive mprobe late_send late_isend parts waitany polled persistent columns any_source synchronous "
-    "loop double_buffered prefetched neighbors";
+    "loop pieces double_buffered prefetched neighbors";
 
 const struct bench_transfer_kind *bench_pattern_find(const char *name)
 {

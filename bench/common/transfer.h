@@ -29,7 +29,9 @@ struct bench_transfer_kind {
     void (*complete)(void *transfer, MPI_Request *requests, int count);
     void (*open)(void *transfer), (*close)(void *transfer); /* before the first and after the last; or NULL */
     bool is_pipelined; /* no barrier between exchanges, or something is under way from one to the next */
-    int slices;        /* of the computation, MPI_Testall after each; 0: in one */
+    int slices;        /* of the computation, MPI_Testall after each or what follows; 0: in one */
+    /* Posts more between two slices: returns how many requests there are then. */
+    int (*piece)(void *transfer, MPI_Request *requests, int count);
 };
 
 /* The post of the plain exchange, for kinds that differ in the rest. */

@@ -97,6 +97,7 @@ PATTERNS = (
     "any_source",
     "synchronous",
     "loop",
+    "pieces",
     "double_buffered",
     "prefetched",
     "neighbors",

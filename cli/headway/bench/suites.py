@@ -132,7 +132,10 @@ _SUITES = (
     Suite(
         "loops",
         "Every window of exchanges in a loop without a barrier, from the first one on",
-        tuple(from_first("loop", size, 8, 60) for size in (256 * KIB, MIB)),
+        (
+            *(from_first("loop", size, 8, 60) for size in (256 * KIB, MIB)),
+            *(from_first("pieces", size, 8, 60) for size in (MIB, 2 * MIB)),
+        ),
         sockbufs=("default",),
         extra_modes=("keep",),
         has_peers=False,
