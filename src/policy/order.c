@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "policy/order.h"
 
-#include "policy/policy.h"
-
 enum { SURE_RUN = 2 };
 
-bool hw_policy_order_post(struct hw_policy_order *order, bool is_receive, uint64_t since_ns)
+bool hw_policy_order_post(struct hw_policy_order *order, bool is_receive)
 {
-    if (since_ns > HW_POLICY_SERIES_GAP_NS)
-        hw_policy_order_end(order);
     if (is_receive) {
         order->has_received |= order->sends == 0;
     } else {

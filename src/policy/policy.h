@@ -43,6 +43,7 @@
 #ifndef HW_POLICY_POLICY_H
 #define HW_POLICY_POLICY_H
 
+#include "policy/hold.h"
 #include "policy/late.h"
 
 #include <stdbool.h>
@@ -92,6 +93,7 @@ struct hw_policy_judged {
 
 struct hw_policy_class {
     struct hw_policy_judged judged;
+    struct hw_policy_hold hold; /* the caller's (overlap.c) */
     /* Set by the caller: what is under way in one window is completed in a later one, and moves in its waits
      * as well. How long a transfer takes says little of what is lost without the thread: only controls do. */
     bool is_continued;

@@ -108,7 +108,7 @@ static enum hw_status start(bool has_world, uint64_t *least_bytes)
         stand_back("a program with sessions only cannot be progressed on this MPI");
         hw_log_info("%s; the progress thread stays off", off_reason); /* it is none of the user's making */
     }
-    hw_order_begin(min_bytes);
+    hw_order_begin(*least_bytes);
     return off_reason ? HW_DECLINED : hw_thread_start(has_world);
 }
 
@@ -144,6 +144,8 @@ static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     if (is_worth(kind, bytes, is_receive))
         hw_thread_posted(kind, bytes, is_receive);
+    else
+        hw_order_passed(kind, is_receive);
 }
 
 static void messaged(const struct hw_engine_message *message)
@@ -181,7 +183,7 @@ const struct hw_engine hw_engine_thread = {
     .posts = hw_thread_posts,
     .unposted = hw_thread_unposted,
     .messaged = messaged,
-    .sent = hw_overlap_sent,
+    .sent = hw_thread_sent,
     .posted = posted,
     .waits = hw_thread_waits,
     .returned = hw_thread_returned,

@@ -12,12 +12,14 @@
 
 struct hw_order_post {
     enum hw_request_kind kind;
-    uint64_t since_ns; /* since the post before it */
     bool is_receive;
     bool is_for_thread; /* the thread comes for it, woken by sockets */
 };
 
 void hw_order_posted(const struct hw_order_post *post);
+
+/* One that is nothing for the thread. */
+void hw_order_passed(enum hw_request_kind kind, bool is_receive);
 
 /* A call that completes requests returns. */
 void hw_order_returned(void);

@@ -14,6 +14,7 @@
 #include "profile/record/counters.h"
 #include "progress/inside.h"
 #include "real/launcher.h"
+#include "real/quirks.h"
 
 /* In so many windows of a class the thread looks at the wire: afterwards it is known how long a transfer
  * takes, and whether there is a wire to look at. */
@@ -32,6 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static clockid_t thread_clock;
 static struct hw_policy_ledger ledger; /* under lock */
 static bool has_own_core;              /* the thread has a core that the program's thread does not use */
+static bool may_hold_back;             /* policy/hold.h */
 static atomic_bool is_open, is_on, is_continued;
 static atomic_uint_fast64_t gap_ns;
 static atomic_bool has_rounds, waits_at_once, expects_wait;
@@ -56,8 +58,9 @@ static struct {
     bool is_probe, has_begun; /* the thread comes later; it has come */
     bool has_wire;
     struct hw_probe probe;
-    uint64_t sent_bytes;  /* of bytes, those that this process sends */
-    uint64_t sends_bytes; /* of sends, also by calls that block; see note_send */
+    uint64_t sent_bytes;     /* of bytes, those that this process sends */
+    uint64_t received_bytes; /* and those that it receives, with all that were posted before */
+    uint64_t sends_bytes;    /* of sends, also by calls that block; see note_send */
     bool has_sent, is_late;
     uint64_t early_free_ns;
     uint64_t looked_ns, seen_bytes; /* the last look; 0: none */
@@ -67,6 +70,7 @@ static struct {
     bool is_series_over;                    /* the first series of posts */
     bool is_interfered;                     /* the policy learns nothing from it */
     bool has_only_receives, is_for_others;
+    bool is_held; /* the thread does not come before the sends are posted */
     uint32_t series_count;
     uint32_t base;          /* what was outstanding before it */
     uint32_t round_count;   /* so often as much was completed as was posted */
@@ -84,6 +88,7 @@ void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed)
     if (pthread_getcpuclockid(thread, &thread_clock) != 0)
         thread_clock = CLOCK_THREAD_CPUTIME_ID;
     has_own_core = hw_real_launcher_has_own_core(allowed);
+    may_hold_back = hw_real_answers_hold_up();
 }
 
 static struct hw_policy_class *class_of(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
@@ -121,6 +126,7 @@ static void add_earlier(uint64_t bytes)
         return;
     window.bytes = pending_bytes - bytes;
     window.sent_bytes = window.bytes / 2;
+    window.received_bytes = window.bytes;
     window.earlier_bytes = window.base > 0 ? window.bytes : 0; /* an earlier window counts them */
     window.has_sent = true;
     window.has_only_receives = window.is_for_others = false;
@@ -131,7 +137,7 @@ static void clear_window(uint64_t now_ns)
     window.is_interfered = is_paused || is_listened;
     window.opened_ns = now_ns;
     window.blocked_ns = window.elsewhere_ns = window.posting_ns = window.posts_since_ns = 0;
-    window.bytes = window.sent_bytes = window.sends_bytes = window.earlier_bytes = 0;
+    window.bytes = window.sent_bytes = window.received_bytes = window.sends_bytes = window.earlier_bytes = 0;
     window.is_late = false;
     window.has_wire = false;
     window.pace = (struct hw_pace){0};
@@ -159,6 +165,7 @@ static void begin_window(struct hw_policy_class *class, uint64_t now_ns)
     bool waits = class->idle_run == HW_POLICY_IDLE_RUN, is_unknown = class->window_count == 1;
     hw_atomic_store_relaxed(&waits_at_once, waits);
     hw_atomic_store_relaxed(&expects_wait, window.is_on && (waits || is_unknown));
+    window.is_held = false;
     window.thread_cpu_ns = window.is_on ? hw_clock_read(thread_clock) : 0;
     HW_COUNT(overlap_windows);
     if (!window.is_on)
@@ -166,6 +173,44 @@ static void begin_window(struct hw_policy_class *class, uint64_t now_ns)
     hw_atomic_store_relaxed(&is_on, window.is_on);
     hw_atomic_store_relaxed(&is_open, true);
     hw_inside_want(HW_INSIDE_TIMES, true);
+}
+
+static bool is_to_be_held(void)
+{
+    return hw_policy_is_held(&window.class->hold, window.received_bytes, window.sends_bytes);
+}
+
+/* Before the first post is counted. */
+static void hold_back(uint64_t received_bytes)
+{
+    window.is_held = may_hold_back && window.is_on && !is_listened &&
+                     hw_policy_is_held(&window.class->hold, received_bytes, window.sends_bytes);
+    if (window.is_held)
+        hw_atomic_store_relaxed(&is_on, false);
+}
+
+/* Returns true if the thread may come now. */
+static bool let_go(void)
+{
+    if (!window.is_held || is_to_be_held())
+        return false;
+    window.is_held = false;
+    hw_atomic_store_relaxed(&is_on, true);
+    return true;
+}
+
+uint64_t hw_overlap_held_ns(uint64_t now_ns)
+{
+    pthread_mutex_lock(&lock);
+    bool is_held = window.class && window.is_held && !window.class->hold.is_known;
+    uint64_t until_ns = window.opened_ns + HW_POLICY_HOLD_NEW_NS;
+    uint64_t left_ns = is_held && until_ns > now_ns ? until_ns - now_ns : 0;
+    if (is_held && left_ns == 0) {
+        window.is_held = false;
+        hw_atomic_store_relaxed(&is_on, true);
+    }
+    pthread_mutex_unlock(&lock);
+    return left_ns;
 }
 
 static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_receive, uint64_t now_ns)
@@ -176,6 +221,8 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     window.has_sent = !is_receive; /* it opens the window */
     window.has_only_receives = window.is_for_others = true;
     add_earlier(bytes);
+    if (kind == HW_REQUEST_P2P && window.base == 0)
+        hold_back(window.received_bytes + (is_receive ? bytes : 0));
 }
 
 static void end_series(void)
@@ -206,10 +253,11 @@ static uint64_t helped_ns(void)
 static void end_window(uint64_t now_ns, bool is_cut)
 {
     end_series();
+    bool is_on_now = window.is_on && !window.is_held;
     struct hw_policy_window closed = {
-        .was_on = window.is_on && window.has_begun,
-        .was_probe = window.is_probe && window.has_begun,
-        .went_by_itself = window.is_on && window.is_probe && !window.has_begun && window.looked_ns != 0,
+        .was_on = is_on_now && window.has_begun,
+        .was_probe = is_on_now && window.is_probe && window.has_begun,
+        .went_by_itself = is_on_now && window.is_probe && !window.has_begun && window.looked_ns != 0,
         .is_for_others = window.is_for_others,
         .has_wire = window.has_wire,
         .natural_bytes = window.probe.natural_bytes + window.probe.on_way_bytes,
@@ -227,7 +275,7 @@ static void end_window(uint64_t now_ns, bool is_cut)
         .overhead_ns = window.wake_ns,
         .duration_ns = now_ns - window.opened_ns,
         .moving_ns = window.last_moved_ns - window.first_moved_ns,
-        .has_helped = window.is_on && window.has_begun && window.has_wire && hw_overlap_wants_wire(),
+        .has_helped = is_on_now && window.has_begun && window.has_wire && hw_overlap_wants_wire(),
         .helped_ns = helped_ns(),
     };
     if (closed.was_on && !has_own_core)
@@ -245,6 +293,8 @@ static void end_window(uint64_t now_ns, bool is_cut)
         hw_account_log(window.class, &closed);
     if (is_whole)
         window.class->bytes = closed.bytes;
+    if (window.base == 0)
+        hw_policy_hold_learn(&window.class->hold, window.received_bytes, window.sends_bytes, window.is_held);
     hw_atomic_store_relaxed(&watch_ns, 0);
 }
 
@@ -300,12 +350,15 @@ void hw_overlap_sends(uint64_t bytes)
     pthread_mutex_unlock(&lock);
 }
 
-void hw_overlap_sent(uint64_t bytes, uint64_t began_ns)
+bool hw_overlap_sent(uint64_t bytes, uint64_t began_ns)
 {
     pthread_mutex_lock(&lock);
-    if (window.class && began_ns >= window.opened_ns)
+    bool is_its = window.class && began_ns >= window.opened_ns;
+    if (is_its)
         note_send(bytes, began_ns);
+    bool may_come = is_its && let_go();
     pthread_mutex_unlock(&lock);
+    return may_come;
 }
 
 /* Returns when it began, as far as that is known. */
@@ -363,7 +416,7 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
     window.has_posts = true;
     last_outstanding = hw_atomic_load_seq_cst(&hw_request_outstanding);
     window.bytes += bytes;
-    window.sent_bytes += is_receive ? 0 : bytes;
+    *(is_receive ? &window.received_bytes : &window.sent_bytes) += bytes;
     if (kind == HW_REQUEST_COLLECTIVE)
         hw_atomic_store_relaxed(&has_rounds, true);
     window.has_only_receives &= is_receive;
@@ -376,6 +429,8 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
         result = HW_POLICY_POST_TELL;
     if (!window.is_on)
         result = HW_POLICY_POST_OFF;
+    else if (window.is_held && !let_go())
+        result = window.class->hold.is_known ? HW_POLICY_POST_MORE : HW_POLICY_POST_TELL;
     *is_new = !window.has_gone;
     window.has_gone |= result >= HW_POLICY_POST_TELL;
     pthread_mutex_unlock(&lock);
@@ -441,6 +496,7 @@ void hw_overlap_interfere(bool wants_pause, bool wants_listening)
         window.is_interfered = true;
     if (window.class && is_listened) {
         window.is_on = true;
+        window.is_held = false;
         hw_atomic_store_relaxed(&is_on, true);
     }
     pthread_mutex_unlock(&lock);

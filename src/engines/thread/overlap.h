@@ -29,9 +29,9 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
 void hw_overlap_unposted(void);
 
 /* The program has posted a send, of which hw_overlap_posted() follows; or has sent so much by a call that
- * blocks, of which hw_overlap_blocked() does. */
+ * blocks, of which hw_overlap_blocked() does: true if the thread held back for it, and may come now. */
 void hw_overlap_sends(uint64_t bytes);
-void hw_overlap_sent(uint64_t bytes, uint64_t began_ns);
+bool hw_overlap_sent(uint64_t bytes, uint64_t began_ns);
 
 /* A window is open. */
 bool hw_overlap_is_open(void);
@@ -89,6 +89,10 @@ bool hw_overlap_expects_wait(void);
 
 /* True if something was outstanding when the last window began. Any thread; relaxed. */
 bool hw_overlap_is_continued(void);
+
+/* For how long the thread still holds back in a window of a new class, for a first send; 0: it does not, or
+ * no more. The progress thread. */
+uint64_t hw_overlap_held_ns(uint64_t now_ns);
 
 /* True while a window is open in which the thread should take part. Any thread; relaxed. */
 bool hw_overlap_is_on(void);

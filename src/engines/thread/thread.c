@@ -179,6 +179,9 @@ static uint64_t window_series_nap_ns(void)
  * program is expected any more. */
 static uint64_t idle_nap_ns(int *idle_looks)
 {
+    uint64_t held_ns = hw_overlap_held_ns(hw_clock_now_ns());
+    if (held_ns > 0)
+        return held_ns;
     bool is_barred = hw_atomic_load_seq_cst(&hw_request_callbacks) != 0;
     uint64_t series_nap_ns = window_series_nap_ns();
     if (hw_atomic_load_seq_cst(&is_paused) || hw_atomic_load_seq_cst(&is_retired) ||
@@ -391,12 +394,10 @@ void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive
     if (hw_atomic_load_relaxed(&is_retired) || !is_created())
         return;
     hw_atomic_store_relaxed(&arithmetic, hw_arithmetic_get());
-    uint64_t before_ns = hw_overlap_last_post_ns();
     enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);
     bool is_paused_now = hw_atomic_load_seq_cst(&is_paused);
     hw_order_posted(
         &(struct hw_order_post){.kind = kind,
-                                .since_ns = hw_overlap_last_post_ns() - before_ns,
                                 .is_receive = is_receive,
                                 .is_for_thread = post != HW_POLICY_POST_OFF && !is_paused_now &&
                                                  hw_atomic_load_relaxed(&hw_request_callbacks) == 0 &&
@@ -411,6 +412,12 @@ void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive
         hw_wake_soon(HW_SLEEP_NAPPING);
     else if (is_new)
         begin_anew();
+}
+
+void hw_thread_sent(uint64_t bytes, uint64_t began_ns)
+{
+    if (hw_overlap_sent(bytes, began_ns) && !hw_atomic_load_seq_cst(&is_paused) && !hw_sleep_is_awake())
+        hw_wake_soon(HW_SLEEP_NAPPING);
 }
 
 /* Nothing is computed until the program has what it waits for, so the thread need not come. If something is

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Description: in which windows the thread holds back until the sends are posted. */
+#include "policy/hold.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { SIZE = 1 << 20, MANY = 100 };
+
+static struct hw_policy_hold hold;
+
+static int forget(void **state)
+{
+    (void)state;
+    hold = (struct hw_policy_hold){0};
+    return 0;
+}
+
+/* A window that receives and sends so much, by halves. Returns how often the thread was held after a post. */
+static int window(uint64_t received, uint64_t sent)
+{
+    int held = hw_policy_is_held(&hold, received, 0) + hw_policy_is_held(&hold, received, sent / 2);
+    bool was_held = hw_policy_is_held(&hold, received, sent);
+    hw_policy_hold_learn(&hold, received, sent, was_held);
+    return held + was_held;
+}
+
+static void exchanges_are_held_until_all_is_sent(void **state)
+{
+    (void)state;
+    assert_int_equal(window(SIZE, SIZE), 1);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(window(SIZE, SIZE), 2);
+}
+
+static void who_receives_alone_is_held_once(void **state)
+{
+    (void)state;
+    assert_int_equal(window(SIZE, 0), 3);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(window(SIZE, 0), 0);
+}
+
+static void who_sends_alone_is_not_held(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(window(0, SIZE), 0);
+}
+
+static void who_sends_little_is_held_no_more(void **state)
+{
+    (void)state;
+    assert_int_equal(window(SIZE, SIZE / 8), 1);
+    assert_int_equal(window(SIZE, SIZE / 8), 0);
+}
+
+/* Sizes that change from window to window: mostly the least of them is waited for. One that is held in vain
+ * is followed by many that are not. */
+static void sizes_that_change_cost_few_windows(void **state)
+{
+    (void)state;
+    int vain = 0;
+    for (int i = 0; i < MANY; i++) {
+        uint64_t size = SIZE + (uint64_t)(i * 7 % 5) * SIZE / 2;
+        bool was_known = hold.is_known, will_rest = hold.rest == 0;
+        window(size, size);
+        vain += was_known && will_rest && hold.rest > 0;
+    }
+    assert_in_range(vain, 0, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(exchanges_are_held_until_all_is_sent, forget),
+        cmocka_unit_test_setup(who_receives_alone_is_held_once, forget),
+        cmocka_unit_test_setup(who_sends_alone_is_not_held, forget),
+        cmocka_unit_test_setup(who_sends_little_is_held_no_more, forget),
+        cmocka_unit_test_setup(sizes_that_change_cost_few_windows, forget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
