@@ -55,7 +55,7 @@ def assert_came(mpi: Mpi, does: str, done: support.Result) -> None:
 
 
 @matrix.check(lambda: True)
-@pytest.mark.parametrize("does", ["message", "collective"])
+@pytest.mark.parametrize("does", ["message", "alone", "collective"])
 def test_complete_before_its_wait(mpi: Mpi, does: str, tmp_path: Path) -> None:
     """Neither rank calls MPI before the data are there: that it ends at all is the proof.
 

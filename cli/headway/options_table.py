@@ -310,8 +310,8 @@ OPTIONS: tuple[Option, ...] = (
             "programs that post large nonblocking receives and then large nonblocking sends, such "
             "a receive begins after those sends, at the latest with the next call of MPI that is "
             "neither. on: every large nonblocking receive. off: each begins at once, as in any "
-            "case on other MPIs, in programs of which more than one thread calls MPI or with "
-            "sessions, above other tools, and while profiling."
+            "case on other MPIs, in programs of which more than one thread calls MPI, with "
+            "MPI_THREAD_SERIALIZED or with sessions, above other tools, and while profiling."
         ),
     ),
     Option(

@@ -12,21 +12,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the first window of a class the thread does not hold back for longer: it may be a receiver alone. */
-#define HW_POLICY_HOLD_NEW_NS UINT64_C(5000000)
+/* The least time for which the thread holds back at most: a program may receive alone, or send nothing this
+ * time. */
+#define HW_POLICY_HOLD_NS UINT64_C(5000000)
 
 /* Of a class. Zeroed at first. */
 struct hw_policy_hold {
     uint64_t sends_bytes; /* that its windows send, as far as they receive as much; 0: others */
+    uint64_t usual_ns;    /* from a window's opening until so much is sent */
+    uint32_t windows;     /* that have ended */
     uint32_t rest;        /* windows that are not held, since one was held in vain */
-    bool is_known;        /* a window has ended */
+    bool is_never;        /* what was received early has come before the sends: that is to be gained */
+};
+
+/* One window as it went. */
+struct hw_policy_held {
+    uint64_t received_bytes, sends_bytes;
+    uint64_t held_ns; /* so long it was held; 0: not at all */
+    bool was_in_vain; /* until it ended, or for too long */
+    bool came_early;  /* it was not held, and the receives were complete before the first send */
 };
 
 /* Whether the thread is still to hold back: so much was received and sent in the window, as far as posted. */
 bool hw_policy_is_held(const struct hw_policy_hold *hold, uint64_t received_bytes, uint64_t sends_bytes);
 
-/* The window has ended, with so much in all; `was_held`: the thread never came. */
-void hw_policy_hold_learn(struct hw_policy_hold *hold, uint64_t received_bytes, uint64_t sends_bytes,
-                          bool was_held);
+/* For how long after the window's opening, at most. */
+uint64_t hw_policy_hold_most_ns(const struct hw_policy_hold *hold);
+
+/* The window has ended. */
+void hw_policy_hold_learn(struct hw_policy_hold *hold, const struct hw_policy_held *window);
 
 #endif

@@ -86,7 +86,7 @@ static inline void hw_inside_leave_owing(struct hw_inside *inside)
 extern HW_HIDDEN atomic_int hw_inside_postponed;
 void hw_inside_begin_postponing(void (*start)(void));
 void hw_inside_start_postponed(void);
-static inline bool hw_inside_has_postponed(void) { return hw_atomic_load_relaxed(&hw_inside_postponed) > 0; }
+static inline bool hw_inside_has_postponed(void) { return hw_atomic_load_acquire(&hw_inside_postponed) > 0; }
 
 /* True if no other thread of the program has called MPI yet. STOP is called by the first call of each that
  * does, inside, before it does anything. */

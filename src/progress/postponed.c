@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress/postponed.h"
 
+#include "base/clock.h"
 #include "base/options.h"
 #include "profile/calls/calls.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
+#include "real/extensions.h"
 #include "real/quirks.h"
 
 #include <pthread.h>
@@ -23,6 +25,8 @@ static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 /* In the order of their posts; hw_inside_postponed of them. Under the lock. */
 static MPI_Request postponed[MOST];
+static bool is_starting;
+static atomic_uint_fast64_t oldest_ns; /* when the first of them was posted */
 
 /* Tools below us are to see the calls that the program made. */
 static bool has_tools(void)
@@ -43,13 +47,19 @@ static void allow(bool may, uint64_t least_bytes)
     pthread_mutex_unlock(&lock);
 }
 
+/* They count until they are started: who finds none goes on. */
 static void start(void)
 {
     pthread_mutex_lock(&lock);
-    int count = hw_atomic_exchange_relaxed(&hw_inside_postponed, 0);
-    int rc = count > 0 ? hw_bottom.Startall(count, postponed) : MPI_SUCCESS;
-    if (rc != MPI_SUCCESS) /* no call of the program can return it */
-        hw_bottom.Comm_call_errhandler(HW_COMM_WORLD, rc);
+    int count = is_starting ? 0 : hw_atomic_load_relaxed(&hw_inside_postponed);
+    if (count > 0) {
+        is_starting = true;
+        int rc = hw_bottom.Startall(count, postponed);
+        hw_atomic_store_release(&hw_inside_postponed, 0);
+        is_starting = false;
+        if (rc != MPI_SUCCESS) /* no call of the program can return it */
+            hw_bottom.Comm_call_errhandler(HW_COMM_WORLD, rc);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -59,14 +69,19 @@ static void stop_and_start(void)
     start();
 }
 
-void hw_postponed_joined(bool is_session)
+/* Below MPI_THREAD_MULTIPLE another thread may call what concerns no message at any time, and the MPI has no
+ * locks: it starts nothing. Where threads hand over, one's call may begin beside the other's first one.
+ * Calls that are not of the standard start nothing, and may wait. */
+void hw_postponed_joined(int level, bool is_session)
 {
     bool is_useful = HW_REAL_ANSWERS_BEHIND_DATA && hw_options.postpone != HW_OPTION_POSTPONE_OFF;
     bool is_first = !is_session && hw_atomic_load_relaxed(&allowance) == NOT_JOINED;
-    bool may = is_useful && is_first && !hw_profile_is_on() && !has_tools();
+    bool may = is_useful && is_first && level != HW_THREAD_SERIALIZED && !hw_profile_is_on() &&
+               !has_tools() && hw_real_extension_used() == NULL;
     hw_inside_begin_postponing(start);
-    allow(may && hw_inside_is_only_thread(stop_and_start),
-          may && hw_options.postpone == HW_OPTION_POSTPONE_ON ? 0 : UINT64_MAX);
+    allow(may, may && hw_options.postpone == HW_OPTION_POSTPONE_ON ? 0 : UINT64_MAX);
+    if (may && !hw_inside_is_only_thread(level == HW_THREAD_MULTIPLE ? stop_and_start : hw_postponed_stop))
+        hw_postponed_stop();
 }
 
 void hw_postponed_stop(void) { allow(false, UINT64_MAX); }
@@ -75,14 +90,26 @@ void hw_postponed_fork_child(void)
 {
     lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
     hw_atomic_store_relaxed(&hw_inside_postponed, 0);
+    is_starting = false;
 }
 
 bool hw_postponed_may(void) { return hw_atomic_load_relaxed(&allowance) == MAY; }
 
 void hw_postponed_want(uint64_t least_bytes)
 {
-    if (hw_options.postpone == HW_OPTION_POSTPONE_AUTO && hw_postponed_may())
+    if (hw_options.postpone != HW_OPTION_POSTPONE_AUTO || !hw_postponed_may())
+        return;
+    if (hw_atomic_load_relaxed(&hw_postponed_least_bytes) == least_bytes)
+        return;
+    pthread_mutex_lock(&lock);
+    if (hw_postponed_may()) /* another thread may have come */
         hw_atomic_store_relaxed(&hw_postponed_least_bytes, least_bytes);
+    pthread_mutex_unlock(&lock);
+}
+
+bool hw_postponed_is_overdue(uint64_t now_ns)
+{
+    return hw_inside_has_postponed() && now_ns - hw_atomic_load_relaxed(&oldest_ns) >= HW_POSTPONED_MOST_NS;
 }
 
 bool hw_postponed_is_possible(int source, uint64_t bytes)
@@ -98,9 +125,11 @@ int hw_postponed_receive(void *buf, MPI_Count count, MPI_Datatype datatype, int 
     if (rc != MPI_SUCCESS)
         return rc;
     pthread_mutex_lock(&lock);
-    bool may = hw_postponed_may(); /* another thread may have come meanwhile */
+    bool may = hw_postponed_may() && !is_starting; /* another thread may have come meanwhile */
     if (may) {
         HW_COUNT(receives_postponed);
+        if (!hw_inside_has_postponed())
+            hw_atomic_store_relaxed(&oldest_ns, hw_clock_now_ns());
         postponed[hw_atomic_add_relaxed(&hw_inside_postponed, 1)] = *request;
     }
     pthread_mutex_unlock(&lock);

@@ -11,8 +11,9 @@
  * by any call of MPI that is not listed (spec, `postponing`), before it does anything, or by the progress
  * thread in its turn. Where the thread does not take part it is started at once.
  *
- * As long as one thread of the program calls MPI, whatever level it asked for: the first call of another one
- * starts what is postponed and ends it. Functions that do not say otherwise are called inside a hook. */
+ * As long as one thread of the program calls MPI, though it may ask for MPI_THREAD_MULTIPLE: the first call
+ * of another one starts what is postponed and ends it. Functions that do not say otherwise are called inside
+ * a hook. */
 #ifndef HW_PROGRESS_POSTPONED_H
 #define HW_PROGRESS_POSTPONED_H
 
@@ -24,8 +25,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* After each real MPI_Init* and MPI_Session_init. */
-void hw_postponed_joined(bool is_session);
+/* After each real MPI_Init* and MPI_Session_init: the program's thread level there. */
+void hw_postponed_joined(int level, bool is_session);
 
 /* Nothing is postponed any more. Any thread. */
 void hw_postponed_stop(void);
@@ -45,6 +46,10 @@ static inline bool hw_postponed_is_wanted(void)
 {
     return hw_atomic_load_relaxed(&hw_postponed_least_bytes) != UINT64_MAX;
 }
+
+/* The progress thread starts at the latest then, whatever it holds back for. */
+#define HW_POSTPONED_MOST_NS UINT64_C(5000000)
+bool hw_postponed_is_overdue(uint64_t now_ns);
 
 /* Whether one that is posted now may be postponed. */
 bool hw_postponed_is_possible(int source, uint64_t bytes);

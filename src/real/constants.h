@@ -86,6 +86,7 @@ extern HW_HIDDEN struct hw_real_constants hw_real_constants;
 #define HW_IN_PLACE MPI_IN_PLACE
 #define HW_THREAD_SINGLE MPI_THREAD_SINGLE
 #define HW_THREAD_FUNNELED MPI_THREAD_FUNNELED
+#define HW_THREAD_SERIALIZED MPI_THREAD_SERIALIZED
 #define HW_THREAD_MULTIPLE MPI_THREAD_MULTIPLE
 
 /* Fills hw_real_constants from the MPI at `handle` (dlopen). False after one line if one is not there. */

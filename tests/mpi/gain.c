@@ -2,6 +2,8 @@
 /* Description: what is gained, shown without a clock. While something is pending no rank calls MPI again
  * until it has come: without somebody else who makes progress it never does. Arguments:
  *   message DIR     rank 0 sends to rank 1
+ *   alone DIR       the same, after exchanges in which each rank sends after it has computed: for this one
+ *                   receive nobody sends anything
  *   collective DIR  an alltoall of all ranks
  *   schedules DIR   a broadcast, an alltoallv and an allreduce, one after the other
  *   window DIR      rank 0 accumulates at the last rank, which is outside MPI until the flush has returned
@@ -48,6 +50,21 @@ static void message(void)
         order_say("came", 1);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void alone(void)
+{
+    enum { EXCHANGES = 6, BEFORE_MS = 2 };
+    for (int i = 0; i < EXCHANGES; i++) {
+        MPI_Request requests[2];
+        MPI_Irecv(numbers[1], COUNT, MPI_INT, check_left, 0, MPI_COMM_WORLD, &requests[0]);
+        order_sleep(BEFORE_MS);
+        MPI_Isend(numbers[0], COUNT, MPI_INT, check_right, 0, MPI_COMM_WORLD, &requests[1]);
+        order_sleep(BEFORE_MS);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    message();
 }
 
 static void collective(void)
@@ -260,6 +277,8 @@ int main(int argc, char **argv)
     order_directory = argv[2];
     if (strcmp(argv[1], "message") == 0)
         message();
+    else if (strcmp(argv[1], "alone") == 0)
+        alone();
     else if (strcmp(argv[1], "collective") == 0)
         collective();
     else if (strcmp(argv[1], "schedules") == 0)

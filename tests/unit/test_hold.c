@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-enum { SIZE = 1 << 20, MANY = 100 };
+enum { SIZE = 1 << 20, MANY = 100, HELD_NS = 4000000 };
 
 static struct hw_policy_hold hold;
 
@@ -24,7 +24,10 @@ static int window(uint64_t received, uint64_t sent)
 {
     int held = hw_policy_is_held(&hold, received, 0) + hw_policy_is_held(&hold, received, sent / 2);
     bool was_held = hw_policy_is_held(&hold, received, sent);
-    hw_policy_hold_learn(&hold, received, sent, was_held);
+    hw_policy_hold_learn(&hold, &(struct hw_policy_held){.received_bytes = received,
+                                                         .sends_bytes = sent,
+                                                         .held_ns = was_held ? 0 : HELD_NS,
+                                                         .was_in_vain = was_held});
     return held + was_held;
 }
 
@@ -66,11 +69,34 @@ static void sizes_that_change_cost_few_windows(void **state)
     int vain = 0;
     for (int i = 0; i < MANY; i++) {
         uint64_t size = SIZE + (uint64_t)(i * 7 % 5) * SIZE / 2;
-        bool was_known = hold.is_known, will_rest = hold.rest == 0;
+        bool was_known = hold.windows > 0, will_rest = hold.rest == 0;
         window(size, size);
         vain += was_known && will_rest && hold.rest > 0;
     }
     assert_in_range(vain, 0, 2);
+}
+
+/* One window is not held, now and then. What has come before the sends then is what the thread is for. */
+static void what_comes_early_ends_it(void **state)
+{
+    (void)state;
+    int held = 0;
+    for (int i = 0; i < 64; i++)
+        held += window(SIZE, SIZE) > 0;
+    assert_int_equal(held, 63);
+    const struct hw_policy_held early = {.received_bytes = SIZE, .sends_bytes = SIZE, .came_early = true};
+    hw_policy_hold_learn(&hold, &early);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(window(SIZE, SIZE), 0);
+}
+
+/* As long as usual, twice; never less than what a new class has. */
+static void holding_has_an_end(void **state)
+{
+    (void)state;
+    assert_true(hw_policy_hold_most_ns(&hold) == HW_POLICY_HOLD_NS);
+    window(SIZE, SIZE);
+    assert_true(hw_policy_hold_most_ns(&hold) == 2 * HELD_NS);
 }
 
 int main(void)
@@ -80,6 +106,8 @@ int main(void)
         cmocka_unit_test_setup(who_receives_alone_is_held_once, forget),
         cmocka_unit_test_setup(who_sends_alone_is_not_held, forget),
         cmocka_unit_test_setup(who_sends_little_is_held_no_more, forget),
+        cmocka_unit_test_setup(what_comes_early_ends_it, forget),
+        cmocka_unit_test_setup(holding_has_an_end, forget),
         cmocka_unit_test_setup(sizes_that_change_cost_few_windows, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ static void heed_extensions(int level)
 
 static void joined(int level, bool is_session)
 {
-    hw_postponed_joined(is_session);
+    hw_postponed_joined(level, is_session);
     if (!is_session || !hw_thread_is_started())
         heed_extensions(level);
 }
@@ -145,7 +145,7 @@ static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
     if (is_worth(kind, bytes, is_receive))
         hw_thread_posted(kind, bytes, is_receive);
     else
-        hw_order_passed(kind, is_receive);
+        hw_thread_passed_over(kind, is_receive);
 }
 
 static void messaged(const struct hw_engine_message *message)

@@ -71,6 +71,7 @@ static struct {
     bool is_interfered;                     /* the policy learns nothing from it */
     bool has_only_receives, is_for_others;
     bool is_held; /* the thread does not come before the sends are posted */
+    struct hw_policy_held held;
     uint32_t series_count;
     uint32_t base;          /* what was outstanding before it */
     uint32_t round_count;   /* so often as much was completed as was posted */
@@ -147,6 +148,8 @@ static void clear_window(uint64_t now_ns)
     window.round_count = 0;
     window.series_count = 0;
     window.wake_ns = 0;
+    window.is_held = false;
+    window.held = (struct hw_policy_held){0};
 }
 
 /* Beside what is outstanding already. */
@@ -175,11 +178,6 @@ static void begin_window(struct hw_policy_class *class, uint64_t now_ns)
     hw_inside_want(HW_INSIDE_TIMES, true);
 }
 
-static bool is_to_be_held(void)
-{
-    return hw_policy_is_held(&window.class->hold, window.received_bytes, window.sends_bytes);
-}
-
 /* Before the first post is counted. */
 static void hold_back(uint64_t received_bytes)
 {
@@ -189,25 +187,39 @@ static void hold_back(uint64_t received_bytes)
         hw_atomic_store_relaxed(&is_on, false);
 }
 
-/* Returns true if the thread may come now. */
-static bool let_go(void)
+static void end_hold(uint64_t now_ns)
 {
-    if (!window.is_held || is_to_be_held())
-        return false;
     window.is_held = false;
+    window.held.held_ns = now_ns - window.opened_ns;
     hw_atomic_store_relaxed(&is_on, true);
+}
+
+/* Returns true if the thread may come now. */
+static bool let_go(uint64_t now_ns)
+{
+    if (!window.is_held || hw_policy_is_held(&window.class->hold, window.received_bytes, window.sends_bytes))
+        return false;
+    end_hold(now_ns);
     return true;
 }
 
-uint64_t hw_overlap_held_ns(uint64_t now_ns)
+/* Under the lock. At least 1 while it is held. */
+static uint64_t held_for_ns(uint64_t now_ns)
+{
+    if (!window.class || !window.is_held)
+        return 0;
+    uint64_t until_ns = window.opened_ns + hw_policy_hold_most_ns(&window.class->hold);
+    return until_ns > now_ns ? until_ns - now_ns : 1;
+}
+
+uint64_t hw_overlap_held_ns(uint64_t now_ns, bool may_end)
 {
     pthread_mutex_lock(&lock);
-    bool is_held = window.class && window.is_held && !window.class->hold.is_known;
-    uint64_t until_ns = window.opened_ns + HW_POLICY_HOLD_NEW_NS;
-    uint64_t left_ns = is_held && until_ns > now_ns ? until_ns - now_ns : 0;
-    if (is_held && left_ns == 0) {
-        window.is_held = false;
-        hw_atomic_store_relaxed(&is_on, true);
+    uint64_t left_ns = held_for_ns(now_ns);
+    if (left_ns == 1 && may_end) {
+        window.held.was_in_vain = true;
+        end_hold(now_ns);
+        left_ns = 0;
     }
     pthread_mutex_unlock(&lock);
     return left_ns;
@@ -247,6 +259,14 @@ static uint64_t helped_ns(void)
     uint64_t bytes = window.seen_bytes - window.first_seen_bytes - window.probe.natural_bytes;
     return hw_pace_is_known(&window.pace) ? hw_pace_ns(&window.pace, bytes)
                                           : window.last_moved_ns - window.first_moved_ns;
+}
+
+static void learn_of_hold(void)
+{
+    window.held.received_bytes = window.received_bytes;
+    window.held.sends_bytes = window.sends_bytes;
+    window.held.was_in_vain |= window.is_held;
+    hw_policy_hold_learn(&window.class->hold, &window.held);
 }
 
 /* Learns from it. */
@@ -294,7 +314,7 @@ static void end_window(uint64_t now_ns, bool is_cut)
     if (is_whole)
         window.class->bytes = closed.bytes;
     if (window.base == 0)
-        hw_policy_hold_learn(&window.class->hold, window.received_bytes, window.sends_bytes, window.is_held);
+        learn_of_hold();
     hw_atomic_store_relaxed(&watch_ns, 0);
 }
 
@@ -338,7 +358,9 @@ static void note_send(uint64_t bytes, uint64_t began_ns)
     uint64_t inside_ns = window.blocked_ns + window.elsewhere_ns + window.posting_ns;
     uint64_t since_ns = began_ns > window.opened_ns ? began_ns - window.opened_ns : 0; /* another thread's */
     window.has_sent = true;
-    window.is_late = window.has_only_receives && hw_atomic_load_seq_cst(&hw_request_pending) != 0;
+    bool is_pending = hw_atomic_load_seq_cst(&hw_request_pending) != 0;
+    window.is_late = window.has_only_receives && is_pending && !window.is_held; /* else nobody looked */
+    window.held.came_early = window.has_only_receives && !is_pending && !window.is_held && window.is_on;
     window.early_free_ns = since_ns > inside_ns ? since_ns - inside_ns : 0;
 }
 
@@ -356,7 +378,7 @@ bool hw_overlap_sent(uint64_t bytes, uint64_t began_ns)
     bool is_its = window.class && began_ns >= window.opened_ns;
     if (is_its)
         note_send(bytes, began_ns);
-    bool may_come = is_its && let_go();
+    bool may_come = is_its && let_go(hw_clock_now_ns());
     pthread_mutex_unlock(&lock);
     return may_come;
 }
@@ -429,8 +451,8 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
         result = HW_POLICY_POST_TELL;
     if (!window.is_on)
         result = HW_POLICY_POST_OFF;
-    else if (window.is_held && !let_go())
-        result = window.class->hold.is_known ? HW_POLICY_POST_MORE : HW_POLICY_POST_TELL;
+    else if (window.is_held && !let_go(now_ns))
+        result = window.class->hold.windows > 0 ? HW_POLICY_POST_MORE : HW_POLICY_POST_TELL;
     *is_new = !window.has_gone;
     window.has_gone |= result >= HW_POLICY_POST_TELL;
     pthread_mutex_unlock(&lock);
@@ -482,7 +504,7 @@ void hw_overlap_blocked(uint64_t began_ns)
     if (window.class && began_ns >= window.opened_ns)
         window.elsewhere_ns += now_ns - began_ns;
     /* A receive that is always posted must not make every call of the program pay for long. */
-    if (!window.class || now_ns - window.opened_ns > MAX_WINDOW_NS)
+    if (!window.class || (now_ns - window.opened_ns > MAX_WINDOW_NS && !window.is_held))
         hw_inside_want(HW_INSIDE_TIMES, false);
     pthread_mutex_unlock(&lock);
 }

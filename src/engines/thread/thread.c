@@ -16,6 +16,7 @@
 #include "engines/thread/order.h"
 #include "engines/thread/overlap.h"
 #include "engines/thread/priority.h"
+#include "engines/thread/series.h"
 #include "engines/thread/settle.h"
 #include "engines/thread/sleep.h"
 #include "engines/thread/waiter.h"
@@ -54,8 +55,6 @@ enum {
 /* Of a thread that was just made: who made it posts more, and may wait at once. To look for sockets in the
  * midst of that costs more than a millisecond of the first window brings. */
 #define FIRST_NAP_NS HW_NS_PER_MS
-/* Longer than any MPI takes to make a window. */
-#define WINDOW_SERIES_NS (10 * HW_NS_PER_MS)
 
 static pthread_t thread;
 static cpu_set_t allowed_cores; /* where the thread may run: what the process had in MPI_Init* */
@@ -67,7 +66,6 @@ static atomic_bool is_stopping, is_retired, has_new_window;
 static atomic_bool is_polling; /* with is_paused, seq_cst: either sees the other */
 
 static atomic_int exposure_count;
-static _Atomic uint64_t window_freed_ns;   /* when the last exposed one was */
 static atomic_bool is_waited_for;          /* a blocking door has taken all that is pending */
 static atomic_bool is_paused, is_listened; /* by the program; is_paused with is_polling, seq_cst */
 static atomic_int told_by;                 /* enum hw_told_by; written by the thread */
@@ -90,7 +88,7 @@ static bool has_work(void)
     if (hw_atomic_load_seq_cst(&is_retired) || hw_atomic_load_seq_cst(&is_paused) ||
         hw_atomic_load_seq_cst(&hw_request_callbacks) != 0)
         return false;
-    return hw_atomic_load_seq_cst(&is_listened) ||
+    return hw_atomic_load_seq_cst(&is_listened) || hw_postponed_is_overdue(hw_clock_now_ns()) ||
            (hw_atomic_load_seq_cst(&hw_request_pending) != 0 && hw_overlap_is_on()) || has_exposure() ||
            hw_deferred_is_any();
 }
@@ -157,33 +155,18 @@ static bool is_to_go_on(enum hw_sleep depth)
 /* Sleeps until a hook wakes it, at most timeout_ns. */
 static void rest(enum hw_sleep depth, uint64_t timeout_ns) { hw_sleep_rest(depth, timeout_ns, is_to_go_on); }
 
-/* Windows that come and go in quick succession: parking after each would cost the program a wake-up for the
- * next one, up to a fifth of what it takes to make it. The longer they do, the more seldom the thread looks.
- * Returns for how long not to look, 0 when the last window was freed long ago. */
-static uint64_t window_series_nap_ns(void)
-{
-    static uint64_t nap_ns = IDLE_NAP_NS; /* progress thread only */
-    uint64_t freed_ns = hw_atomic_load_seq_cst(&window_freed_ns);
-    if (freed_ns == 0 || hw_clock_now_ns() - freed_ns > WINDOW_SERIES_NS) {
-        nap_ns = IDLE_NAP_NS;
-        return 0;
-    }
-    uint64_t nap = nap_ns;
-    if (nap_ns < MAX_INSIDE_NAP_NS)
-        nap_ns *= 2;
-    return nap;
-}
-
 /* How long to nap where there is no work now; 0 to park. Perhaps a door that does not block holds everything
  * for the moment, again and again: it is not to wake us each time. Nor does anybody when no code of the
  * program is expected any more. */
 static uint64_t idle_nap_ns(int *idle_looks)
 {
-    uint64_t held_ns = hw_overlap_held_ns(hw_clock_now_ns());
+    uint64_t held_ns = hw_overlap_held_ns(hw_clock_now_ns(), true);
     if (held_ns > 0)
         return held_ns;
+    if (hw_inside_has_postponed())
+        return HW_POSTPONED_MOST_NS;
     bool is_barred = hw_atomic_load_seq_cst(&hw_request_callbacks) != 0;
-    uint64_t series_nap_ns = window_series_nap_ns();
+    uint64_t series_nap_ns = hw_series_nap_ns(MAX_INSIDE_NAP_NS);
     if (hw_atomic_load_seq_cst(&is_paused) || hw_atomic_load_seq_cst(&is_retired) ||
         hw_atomic_load_relaxed(&is_waited_for))
         return 0;
@@ -309,6 +292,8 @@ static uint64_t parking_ns(void)
 /* By an alarm that was not taken back. */
 static bool is_woken_in_vain(void)
 {
+    if (hw_overlap_held_ns(hw_clock_now_ns(), true) > 0 || hw_inside_has_postponed())
+        return false;
     bool is_idle =
         hw_atomic_load_relaxed(&is_waited_for) || hw_atomic_load_seq_cst(&hw_request_outstanding) == 0;
     return is_idle && hw_atomic_load_relaxed(&told_by) != HW_TOLD_BY_NOBODY && !has_work();
@@ -388,6 +373,21 @@ void hw_thread_unposted(void)
         hw_wake_soon(HW_SLEEP_NAPPING);
 }
 
+/* Something waits for a send that may never come. */
+static void limit_waiting(void)
+{
+    uint64_t held_ns = hw_overlap_held_ns(hw_clock_now_ns(), false);
+    if (held_ns > 0 || hw_inside_has_postponed())
+        hw_wake_arm_in(held_ns > HW_POSTPONED_MOST_NS ? held_ns : HW_POSTPONED_MOST_NS);
+}
+
+void hw_thread_passed_over(enum hw_request_kind kind, bool is_receive)
+{
+    hw_order_passed(kind, is_receive);
+    if (hw_inside_has_postponed())
+        limit_waiting();
+}
+
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     bool is_new;
@@ -403,8 +403,10 @@ void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive
                                                  hw_atomic_load_relaxed(&hw_request_callbacks) == 0 &&
                                                  hw_atomic_load_relaxed(&told_by) == HW_TOLD_BY_SOCKETS});
     hw_settle_posted(post == HW_POLICY_POST_COMPLETE && !is_paused_now);
-    if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || is_paused_now)
+    if (post == HW_POLICY_POST_OFF || post == HW_POLICY_POST_MORE || is_paused_now) {
+        limit_waiting();
         return;
+    }
     bool is_asleep = !hw_sleep_is_awake();
     if (is_asleep && post == HW_POLICY_POST_COMPLETE && !hw_overlap_waits_at_once())
         hw_wake(HW_SLEEP_NAPPING);
@@ -495,7 +497,7 @@ void hw_thread_exposed(int change)
     int count = hw_atomic_add_seq_cst(&exposure_count, change) + change;
     hw_awaited_expose(count > 0);
     if (count == 0)
-        hw_atomic_store_seq_cst(&window_freed_ns, hw_clock_now_ns());
+        hw_series_freed();
     if (change > 0)
         serve_exposure();
 }

@@ -18,6 +18,8 @@ void hw_thread_posts(void);
 void hw_thread_unposted(void);
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive);
 void hw_thread_waits(void);
+/* Something was posted that is nothing for the thread. */
+void hw_thread_passed_over(enum hw_request_kind kind, bool is_receive);
 /* The program has sent so much by a call that blocks. */
 void hw_thread_sent(uint64_t bytes, uint64_t began_ns);
 void hw_thread_returned(uint64_t blocked_ns, int still_pending);

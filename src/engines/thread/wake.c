@@ -39,3 +39,9 @@ void hw_wake_soon(enum hw_sleep depth)
 }
 
 void hw_wake_arm(void) { arm(); }
+
+void hw_wake_arm_in(uint64_t delay_ns)
+{
+    if (hw_sleep_arm(delay_ns) == HW_SLEEP_IS_ARMED)
+        HW_COUNT(wakes);
+}

@@ -6,6 +6,8 @@
 
 #include "engines/thread/sleep.h"
 
+#include <stdint.h>
+
 /* If it sleeps at least as deeply as DEPTH. */
 void hw_wake(enum hw_sleep depth);
 
@@ -14,5 +16,8 @@ void hw_wake_soon(enum hw_sleep depth);
 
 /* Likewise; nothing where it cannot be told. Also before the real MPI. */
 void hw_wake_arm(void);
+
+/* After so long, if nothing wakes it before; nothing where it cannot be told. */
+void hw_wake_arm_in(uint64_t delay_ns);
 
 #endif
