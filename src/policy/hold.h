@@ -22,16 +22,21 @@ struct hw_policy_hold {
     uint64_t usual_ns;    /* from a window's opening until so much is sent */
     uint32_t windows;     /* that have ended */
     uint32_t rest;        /* windows that are not held, since one was held in vain */
-    bool is_never;        /* what was received early has come before the sends: that is to be gained */
+    uint32_t
+        early_score; /* windows whose receives were complete before the first send: that is to be gained */
 };
 
 /* One window as it went. */
 struct hw_policy_held {
     uint64_t received_bytes, sends_bytes;
-    uint64_t held_ns; /* so long it was held; 0: not at all */
+    uint64_t sent_ns; /* from its opening until enough was sent, hw_policy_hold_is_sent; 0: it never was */
+    bool was_held;    /* for a while */
     bool was_in_vain; /* until it ended, or for too long */
     bool came_early;  /* it was not held, and the receives were complete before the first send */
 };
+
+/* Whether what was sent is what a window of the class waits for; of a new class, whether it is anything. */
+bool hw_policy_hold_is_sent(const struct hw_policy_hold *hold, uint64_t sends_bytes);
 
 /* Whether the thread is still to hold back: so much was received and sent in the window, as far as posted. */
 bool hw_policy_is_held(const struct hw_policy_hold *hold, uint64_t received_bytes, uint64_t sends_bytes);

@@ -31,7 +31,7 @@ static void count(struct hw_policy_late *late, const struct hw_policy_window *wi
 enum hw_policy_lateness hw_policy_late_heed(struct hw_policy_late *late,
                                             const struct hw_policy_window *window)
 {
-    if (window->is_cut)
+    if (window->is_cut || window->was_held) /* held, nobody looked before the sends */
         return HW_POLICY_LATE_SAME;
     count(late, window);
     if (!late->is_so && late->times < MOST_TIMES && late->score > (int)late->times) {

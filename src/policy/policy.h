@@ -160,6 +160,7 @@ struct hw_policy_window {
     uint64_t wire_bytes;    /* that the thread saw move in all */
     uint64_t bytes;         /* of all operations */
     bool is_cut;            /* something was still outstanding: it ended only because it was long */
+    bool was_held;          /* before its sends (hold.h) */
     bool sends_late;        /* receives alone, then as much was sent while they were under way (late.h) ... */
     uint64_t early_free_ns; /* ... after the program had been outside MPI for so long */
     uint64_t opened_ns;

@@ -107,9 +107,12 @@ void hw_postponed_want(uint64_t least_bytes)
     pthread_mutex_unlock(&lock);
 }
 
-bool hw_postponed_is_overdue(uint64_t now_ns)
+uint64_t hw_postponed_left_ns(void)
 {
-    return hw_inside_has_postponed() && now_ns - hw_atomic_load_relaxed(&oldest_ns) >= HW_POSTPONED_MOST_NS;
+    if (!HW_REAL_ANSWERS_BEHIND_DATA || !hw_inside_has_postponed())
+        return 0;
+    uint64_t until_ns = hw_atomic_load_relaxed(&oldest_ns) + HW_POSTPONED_MOST_NS, now_ns = hw_clock_now_ns();
+    return until_ns > now_ns ? until_ns - now_ns : 1;
 }
 
 bool hw_postponed_is_possible(int source, uint64_t bytes)
@@ -130,7 +133,8 @@ int hw_postponed_receive(void *buf, MPI_Count count, MPI_Datatype datatype, int 
         HW_COUNT(receives_postponed);
         if (!hw_inside_has_postponed())
             hw_atomic_store_relaxed(&oldest_ns, hw_clock_now_ns());
-        postponed[hw_atomic_add_relaxed(&hw_inside_postponed, 1)] = *request;
+        postponed[hw_atomic_load_relaxed(&hw_inside_postponed)] = *request;
+        hw_atomic_add_release(&hw_inside_postponed, 1);
     }
     pthread_mutex_unlock(&lock);
     if (!may && (rc = hw_bottom.Startall(1, request)) != MPI_SUCCESS)

@@ -47,9 +47,12 @@ static inline bool hw_postponed_is_wanted(void)
     return hw_atomic_load_relaxed(&hw_postponed_least_bytes) != UINT64_MAX;
 }
 
-/* The progress thread starts at the latest then, whatever it holds back for. */
+/* The progress thread starts them so long after the first of them was posted, whatever it holds back for. */
 #define HW_POSTPONED_MOST_NS UINT64_C(5000000)
-bool hw_postponed_is_overdue(uint64_t now_ns);
+
+/* For how long they may still wait; 0: there are none, 1: no longer. Any thread. */
+uint64_t hw_postponed_left_ns(void);
+static inline bool hw_postponed_is_overdue(void) { return hw_postponed_left_ns() == 1; }
 
 /* Whether one that is posted now may be postponed. */
 bool hw_postponed_is_possible(int source, uint64_t bytes);

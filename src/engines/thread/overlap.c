@@ -20,12 +20,8 @@
  * takes, and whether there is a wire to look at. */
 enum { WIRE_WINDOWS = 16 };
 
-/* Packets that come and go while the program computes are the kernel's work on the program's core, which
- * without the thread is done while the program waits. No clock has it apart; beside a computation on one core
- * it took from nothing to as much as the thread itself: this part of that, give or take the same. */
-enum { KERNEL_PARTS = 2 };
-
-/* A program that always has something outstanding may never close its window: cut it here, at the latest. */
+/* A program that always has something outstanding may never close its window: it is cut at the latest then.
+ */
 #define MAX_WINDOW_NS (100 * HW_NS_PER_MS)
 #define MAX_ROUNDS_NS (1000 * HW_NS_PER_MS)
 
@@ -36,7 +32,7 @@ static bool has_own_core;              /* the thread has a core that the program
 static bool may_hold_back;             /* policy/hold.h */
 static atomic_bool is_open, is_on, is_continued;
 static atomic_uint_fast64_t gap_ns;
-static atomic_bool has_rounds, waits_at_once, expects_wait;
+static atomic_bool has_rounds, waits_at_once, expects_wait, is_holding;
 static atomic_bool wants_wire, is_first_look;
 static atomic_uint_fast64_t last_post_ns;
 static atomic_uint_fast64_t watch_ns; /* of a probe that has not begun */
@@ -46,20 +42,18 @@ static bool is_paused, is_listened;   /* under lock */
 static struct {
     struct hw_policy_class *class, *next_class; /* of the window after it, if that goes on */
     bool is_on;
-    uint64_t opened_ns;
-    uint64_t bytes;
+    uint64_t opened_ns, bytes;
     uint64_t thread_cpu_ns; /* of the progress thread, when it opened */
-    uint64_t blocked_ns;
-    uint64_t elsewhere_ns;   /* in blocking calls that are no doors */
-    uint64_t posts_since_ns; /* the post under way; 0: none that is timed */
-    uint64_t posting_ns;     /* in posts, but for the first one */
-    uint64_t wake_ns;
+    uint64_t blocked_ns, wake_ns;
+    uint64_t elsewhere_ns;    /* in blocking calls that are no doors */
+    uint64_t posts_since_ns;  /* the post under way; 0: none that is timed */
+    uint64_t posting_ns;      /* in posts, but for the first one */
     bool has_gone;            /* somebody was told to start the thread on it */
     bool is_probe, has_begun; /* the thread comes later; it has come */
     bool has_wire;
     struct hw_probe probe;
     uint64_t sent_bytes;     /* of bytes, those that this process sends */
-    uint64_t received_bytes; /* and those that it receives, with all that were posted before */
+    uint64_t received_bytes; /* those that it receives, and all that were posted before */
     uint64_t sends_bytes;    /* of sends, also by calls that block; see note_send */
     bool has_sent, is_late;
     uint64_t early_free_ns;
@@ -149,6 +143,7 @@ static void clear_window(uint64_t now_ns)
     window.series_count = 0;
     window.wake_ns = 0;
     window.is_held = false;
+    hw_atomic_store_relaxed(&is_holding, false);
     window.held = (struct hw_policy_held){0};
 }
 
@@ -178,48 +173,44 @@ static void begin_window(struct hw_policy_class *class, uint64_t now_ns)
     hw_inside_want(HW_INSIDE_TIMES, true);
 }
 
+static void set_held(bool is_held)
+{
+    window.is_held = is_held;
+    hw_atomic_store_relaxed(&is_holding, is_held);
+    hw_atomic_store_relaxed(&is_on, window.is_on && !is_held);
+}
+
 /* Before the first post is counted. */
 static void hold_back(uint64_t received_bytes)
 {
-    window.is_held = may_hold_back && window.is_on && !is_listened &&
-                     hw_policy_is_held(&window.class->hold, received_bytes, window.sends_bytes);
-    if (window.is_held)
-        hw_atomic_store_relaxed(&is_on, false);
-}
-
-static void end_hold(uint64_t now_ns)
-{
-    window.is_held = false;
-    window.held.held_ns = now_ns - window.opened_ns;
-    hw_atomic_store_relaxed(&is_on, true);
+    bool may_be_held = may_hold_back && window.is_on && !is_listened;
+    if (may_be_held && hw_policy_is_held(&window.class->hold, received_bytes, window.sends_bytes)) {
+        window.held.was_held = true;
+        set_held(true);
+    }
 }
 
 /* Returns true if the thread may come now. */
-static bool let_go(uint64_t now_ns)
+static bool let_go(void)
 {
-    if (!window.is_held || hw_policy_is_held(&window.class->hold, window.received_bytes, window.sends_bytes))
+    if (!window.is_held || !hw_policy_hold_is_sent(&window.class->hold, window.sends_bytes))
         return false;
-    end_hold(now_ns);
+    set_held(false);
     return true;
 }
 
-/* Under the lock. At least 1 while it is held. */
-static uint64_t held_for_ns(uint64_t now_ns)
+uint64_t hw_overlap_held_ns(bool may_end)
 {
-    if (!window.class || !window.is_held)
+    uint64_t left_ns = 0;
+    if (!hw_atomic_load_relaxed(&is_holding))
         return 0;
-    uint64_t until_ns = window.opened_ns + hw_policy_hold_most_ns(&window.class->hold);
-    return until_ns > now_ns ? until_ns - now_ns : 1;
-}
-
-uint64_t hw_overlap_held_ns(uint64_t now_ns, bool may_end)
-{
     pthread_mutex_lock(&lock);
-    uint64_t left_ns = held_for_ns(now_ns);
-    if (left_ns == 1 && may_end) {
-        window.held.was_in_vain = true;
-        end_hold(now_ns);
-        left_ns = 0;
+    if (window.class && window.is_held) {
+        uint64_t since_ns = hw_clock_now_ns() - window.opened_ns;
+        uint64_t most_ns = hw_policy_hold_most_ns(&window.class->hold);
+        left_ns = most_ns > since_ns ? most_ns - since_ns : !may_end;
+        window.held.was_in_vain |= left_ns == 0;
+        set_held(left_ns > 0);
     }
     pthread_mutex_unlock(&lock);
     return left_ns;
@@ -257,8 +248,8 @@ static void learn(struct hw_policy_class *class, const struct hw_policy_window *
 static uint64_t helped_ns(void)
 {
     uint64_t bytes = window.seen_bytes - window.first_seen_bytes - window.probe.natural_bytes;
-    return hw_pace_is_known(&window.pace) ? hw_pace_ns(&window.pace, bytes)
-                                          : window.last_moved_ns - window.first_moved_ns;
+    uint64_t moved_ns = window.last_moved_ns - window.first_moved_ns;
+    return hw_pace_is_known(&window.pace) ? hw_pace_ns(&window.pace, bytes) : moved_ns;
 }
 
 static void learn_of_hold(void)
@@ -285,6 +276,7 @@ static void end_window(uint64_t now_ns, bool is_cut)
         .wire_bytes = window.looked_ns ? window.seen_bytes - window.first_seen_bytes : 0,
         .bytes = window.bytes - window.earlier_bytes,
         .is_cut = is_cut,
+        .was_held = window.held.was_held,
         .sends_late =
             window.is_late && hw_policy_late_is_as_much(window.bytes - window.sent_bytes, window.sends_bytes),
         .early_free_ns = window.is_late ? window.early_free_ns : 0,
@@ -307,13 +299,12 @@ static void end_window(uint64_t now_ns, bool is_cut)
         learn(window.class, &closed);
     HW_COUNT_ADD(overlapped_ns, hw_policy_free_ns(&closed));
     if (closed.was_on && tells)
-        hw_account_window(window.class, &closed, (closed.overhead_ns - window.wake_ns) / KERNEL_PARTS,
-                          hw_overlap_gap_ns());
+        hw_account_window(window.class, &closed, window.wake_ns, hw_overlap_gap_ns());
     if (hw_options.log_level == HW_LOG_DEBUG)
         hw_account_log(window.class, &closed);
     if (is_whole)
         window.class->bytes = closed.bytes;
-    if (window.base == 0)
+    if (window.base == 0 && tells)
         learn_of_hold();
     hw_atomic_store_relaxed(&watch_ns, 0);
 }
@@ -352,15 +343,19 @@ void hw_overlap_posts(void)
  * still under way. */
 static void note_send(uint64_t bytes, uint64_t began_ns)
 {
+    const struct hw_policy_hold *hold = &window.class->hold;
     window.sends_bytes += bytes;
+    uint64_t since_ns = began_ns > window.opened_ns ? began_ns - window.opened_ns : 0; /* another thread's */
+    if (hold->windows == 0 || (window.held.sent_ns == 0 && hw_policy_hold_is_sent(hold, window.sends_bytes)))
+        window.held.sent_ns = since_ns + 1;
     if (window.has_sent)
         return;
     uint64_t inside_ns = window.blocked_ns + window.elsewhere_ns + window.posting_ns;
-    uint64_t since_ns = began_ns > window.opened_ns ? began_ns - window.opened_ns : 0; /* another thread's */
-    window.has_sent = true;
     bool is_pending = hw_atomic_load_seq_cst(&hw_request_pending) != 0;
-    window.is_late = window.has_only_receives && is_pending && !window.is_held; /* else nobody looked */
-    window.held.came_early = window.has_only_receives && !is_pending && !window.is_held && window.is_on;
+    bool is_looked_at = window.is_on && !window.held.was_held;
+    window.has_sent = true;
+    window.is_late = window.has_only_receives && is_pending;
+    window.held.came_early = window.has_only_receives && !is_pending && is_looked_at;
     window.early_free_ns = since_ns > inside_ns ? since_ns - inside_ns : 0;
 }
 
@@ -378,7 +373,7 @@ bool hw_overlap_sent(uint64_t bytes, uint64_t began_ns)
     bool is_its = window.class && began_ns >= window.opened_ns;
     if (is_its)
         note_send(bytes, began_ns);
-    bool may_come = is_its && let_go(hw_clock_now_ns());
+    bool may_come = is_its && let_go();
     pthread_mutex_unlock(&lock);
     return may_come;
 }
@@ -451,7 +446,7 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
         result = HW_POLICY_POST_TELL;
     if (!window.is_on)
         result = HW_POLICY_POST_OFF;
-    else if (window.is_held && !let_go(now_ns))
+    else if (window.is_held && !let_go())
         result = window.class->hold.windows > 0 ? HW_POLICY_POST_MORE : HW_POLICY_POST_TELL;
     *is_new = !window.has_gone;
     window.has_gone |= result >= HW_POLICY_POST_TELL;
@@ -518,8 +513,7 @@ void hw_overlap_interfere(bool wants_pause, bool wants_listening)
         window.is_interfered = true;
     if (window.class && is_listened) {
         window.is_on = true;
-        window.is_held = false;
-        hw_atomic_store_relaxed(&is_on, true);
+        set_held(false);
     }
     pthread_mutex_unlock(&lock);
 }

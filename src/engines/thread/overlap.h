@@ -92,7 +92,7 @@ bool hw_overlap_is_continued(void);
 
 /* For how long the thread still holds back for sends of the open window; 0: it does not. Where the time is
  * over and `may_end`, which is for the progress thread, it does no more. */
-uint64_t hw_overlap_held_ns(uint64_t now_ns, bool may_end);
+uint64_t hw_overlap_held_ns(bool may_end);
 
 /* True while a window is open in which the thread should take part. Any thread; relaxed. */
 bool hw_overlap_is_on(void);

@@ -88,7 +88,7 @@ static bool has_work(void)
     if (hw_atomic_load_seq_cst(&is_retired) || hw_atomic_load_seq_cst(&is_paused) ||
         hw_atomic_load_seq_cst(&hw_request_callbacks) != 0)
         return false;
-    return hw_atomic_load_seq_cst(&is_listened) || hw_postponed_is_overdue(hw_clock_now_ns()) ||
+    return hw_atomic_load_seq_cst(&is_listened) || hw_postponed_is_overdue() ||
            (hw_atomic_load_seq_cst(&hw_request_pending) != 0 && hw_overlap_is_on()) || has_exposure() ||
            hw_deferred_is_any();
 }
@@ -147,12 +147,21 @@ static int drain(bool *is_cut)
     return completed;
 }
 
-static bool is_to_go_on(enum hw_sleep depth)
+/* The least of what sends are waited for, at most; 0: for none. */
+static uint64_t waiting_ns(bool may_end)
 {
-    return hw_atomic_load_seq_cst(&is_stopping) || (depth >= HW_SLEEP_PARKED && has_work());
+    if (hw_atomic_load_seq_cst(&is_paused) || hw_atomic_load_seq_cst(&is_retired))
+        return 0;
+    uint64_t held_ns = hw_overlap_held_ns(may_end), left_ns = hw_postponed_left_ns();
+    return held_ns == 0 || (left_ns > 0 && left_ns < held_ns) ? left_ns : held_ns;
 }
 
-/* Sleeps until a hook wakes it, at most timeout_ns. */
+static bool is_to_go_on(enum hw_sleep depth)
+{
+    return hw_atomic_load_seq_cst(&is_stopping) ||
+           (depth >= HW_SLEEP_PARKED && (has_work() || waiting_ns(false) > 0));
+}
+
 static void rest(enum hw_sleep depth, uint64_t timeout_ns) { hw_sleep_rest(depth, timeout_ns, is_to_go_on); }
 
 /* How long to nap where there is no work now; 0 to park. Perhaps a door that does not block holds everything
@@ -160,11 +169,9 @@ static void rest(enum hw_sleep depth, uint64_t timeout_ns) { hw_sleep_rest(depth
  * program is expected any more. */
 static uint64_t idle_nap_ns(int *idle_looks)
 {
-    uint64_t held_ns = hw_overlap_held_ns(hw_clock_now_ns(), true);
-    if (held_ns > 0)
-        return held_ns;
-    if (hw_inside_has_postponed())
-        return HW_POSTPONED_MOST_NS;
+    uint64_t wait_ns = waiting_ns(true);
+    if (wait_ns > 0)
+        return wait_ns < MAX_INSIDE_NAP_NS ? wait_ns : MAX_INSIDE_NAP_NS;
     bool is_barred = hw_atomic_load_seq_cst(&hw_request_callbacks) != 0;
     uint64_t series_nap_ns = hw_series_nap_ns(MAX_INSIDE_NAP_NS);
     if (hw_atomic_load_seq_cst(&is_paused) || hw_atomic_load_seq_cst(&is_retired) ||
@@ -181,7 +188,8 @@ static uint64_t idle_nap_ns(int *idle_looks)
 /* For something else than the open window. */
 static bool is_needed(void)
 {
-    return hw_deferred_is_any() || has_exposure() || hw_atomic_load_seq_cst(&is_listened);
+    return hw_deferred_is_any() || has_exposure() || hw_atomic_load_seq_cst(&is_listened) ||
+           hw_postponed_is_overdue();
 }
 
 /* In a probe: watches as long as the transfer goes on by itself, that is mostly not at all or until the
@@ -231,7 +239,7 @@ static void work(void)
             continue;
         }
         idle_looks = 0;
-        if (!hw_inside_any()) { /* else its posts may not be over */
+        if (hw_overlap_is_on() && !hw_inside_any()) { /* else its posts may not be over */
             hw_look_first();
             if (hw_overlap_watch_ns() > 0) {
                 watch();
@@ -292,7 +300,7 @@ static uint64_t parking_ns(void)
 /* By an alarm that was not taken back. */
 static bool is_woken_in_vain(void)
 {
-    if (hw_overlap_held_ns(hw_clock_now_ns(), true) > 0 || hw_inside_has_postponed())
+    if (waiting_ns(true) > 0)
         return false;
     bool is_idle =
         hw_atomic_load_relaxed(&is_waited_for) || hw_atomic_load_seq_cst(&hw_request_outstanding) == 0;
@@ -354,6 +362,14 @@ static bool is_created(void)
     return hw_atomic_load_seq_cst(&life) == RUNNING;
 }
 
+/* Something waits for a send that may never come. */
+static void limit_waiting(void)
+{
+    uint64_t wait_ns = waiting_ns(false);
+    if (wait_ns > 0)
+        hw_wake_arm_in(wait_ns);
+}
+
 /* A long post is no moment to come: it may move the data itself, and the program is inside MPI until it is
  * over. hw_thread_posted follows. */
 void hw_thread_posts(void)
@@ -371,21 +387,14 @@ void hw_thread_unposted(void)
     hw_overlap_unposted();
     if (hw_overlap_is_on() && !hw_atomic_load_seq_cst(&is_paused) && !hw_sleep_is_awake())
         hw_wake_soon(HW_SLEEP_NAPPING);
-}
-
-/* Something waits for a send that may never come. */
-static void limit_waiting(void)
-{
-    uint64_t held_ns = hw_overlap_held_ns(hw_clock_now_ns(), false);
-    if (held_ns > 0 || hw_inside_has_postponed())
-        hw_wake_arm_in(held_ns > HW_POSTPONED_MOST_NS ? held_ns : HW_POSTPONED_MOST_NS);
+    else
+        limit_waiting();
 }
 
 void hw_thread_passed_over(enum hw_request_kind kind, bool is_receive)
 {
     hw_order_passed(kind, is_receive);
-    if (hw_inside_has_postponed())
-        limit_waiting();
+    limit_waiting();
 }
 
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
@@ -448,8 +457,9 @@ void hw_thread_returned(uint64_t blocked_ns, int still_pending)
     bool is_pending =
         still_pending || (hw_overlap_is_continued() && hw_atomic_load_relaxed(&hw_request_pending));
     if (is_pending && hw_overlap_is_on() && !hw_atomic_load_seq_cst(&is_paused))
-        hw_wake(HW_SLEEP_PARKED); /* one that naps looks again by itself: a program that tests in a loop must
-                         not pay each time */
+        hw_wake(HW_SLEEP_PARKED); /* one that naps looks again: tests in a loop must not pay each time */
+    else if (is_pending)
+        limit_waiting();
 }
 
 void hw_thread_retire(void)
