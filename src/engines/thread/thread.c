@@ -125,10 +125,11 @@ static int drain(bool *is_cut)
         }
         bool has_polled, had_data = has_data;
         uint64_t began_ns = has_bursts ? hw_clock_now_ns() : 0;
-        completed += poll(&has_polled);
+        int came = poll(&has_polled);
+        completed += came;
+        HW_COUNT_ADD(polls, has_polled || came > 0);
         if (!has_polled)
             break;
-        HW_COUNT(polls);
         uint64_t took_ns = has_bursts ? hw_clock_now_ns() - began_ns : 0;
         has_data = (polls > 0 || has_bursts) && hw_triggers_is_data_waiting(&waiter.triggers);
         bulk_polls += has_data;
@@ -185,8 +186,7 @@ static uint64_t idle_nap_ns(int *idle_looks)
     return is_barred ? MAX_INSIDE_NAP_NS : IDLE_NAP_NS;
 }
 
-/* For something else than the open window. */
-static bool is_needed(void)
+static bool is_needed(void) /* for something else than the open window */
 {
     return hw_deferred_is_any() || has_exposure() || hw_atomic_load_seq_cst(&is_listened) ||
            hw_postponed_is_overdue();
