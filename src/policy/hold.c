@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "policy/hold.h"
 
+#include "policy/late.h"
+
 enum {
-    LESS_PARTS = 4, /* of it less than all but this part is not as much */
-    PARTS = 4,      /* windows that send more, or sooner, count for this part */
+    PARTS = 4, /* windows that send more, or sooner, count for this part */
     REST = 64,
     FIRST_TRIAL = 8, /* a window that is not held, to see whether anything comes early */
     TRIALS_APART = 64,
@@ -11,16 +12,11 @@ enum {
     EARLY_SCORE = 2,
 };
 
-static bool is_as_much(uint64_t bytes, uint64_t other_bytes)
-{
-    return bytes >= other_bytes - other_bytes / LESS_PARTS;
-}
-
 /* Of a class that is new, nobody knows whether it sends at all. That it does as its partner does is likely.
  */
 bool hw_policy_hold_is_sent(const struct hw_policy_hold *hold, uint64_t sends_bytes)
 {
-    return hold->windows == 0 ? sends_bytes > 0 : is_as_much(sends_bytes, hold->sends_bytes);
+    return hold->windows == 0 ? sends_bytes > 0 : hw_policy_is_as_much(sends_bytes, hold->sends_bytes);
 }
 
 bool hw_policy_is_held(const struct hw_policy_hold *hold, uint64_t received_bytes, uint64_t sends_bytes)
@@ -52,7 +48,8 @@ static void learn_usual(struct hw_policy_hold *hold, uint64_t sends_bytes, uint6
 void hw_policy_hold_learn(struct hw_policy_hold *hold, const struct hw_policy_held *window)
 {
     uint64_t received_bytes = window->received_bytes, sends_bytes = window->sends_bytes;
-    bool is_exchange = is_as_much(sends_bytes, received_bytes) && is_as_much(received_bytes, sends_bytes);
+    bool is_exchange = hw_policy_is_as_much(sends_bytes, received_bytes) &&
+                       hw_policy_is_as_much(received_bytes, sends_bytes);
     learn_usual(hold, is_exchange ? sends_bytes : 0, window->sent_ns);
     if (window->came_early)
         hold->early_score += hold->early_score < 2 * EARLY_SCORE;

@@ -31,11 +31,17 @@ enum hw_policy_lateness {
     HW_POLICY_LATE_ENDS,  /* it does as it did before */
 };
 
-/* Of what it receives a process that sends less than all but a part gains by having it early. */
-static inline bool hw_policy_late_is_as_much(uint64_t received_bytes, uint64_t sends_bytes)
+/* Less than all but a part is not as much. */
+static inline bool hw_policy_is_as_much(uint64_t bytes, uint64_t other_bytes)
 {
     enum { LESS_PARTS = 4 };
-    return received_bytes && sends_bytes >= received_bytes - received_bytes / LESS_PARTS;
+    return bytes >= other_bytes - other_bytes / LESS_PARTS;
+}
+
+/* Of what it receives a process that does not send as much gains by having it early. */
+static inline bool hw_policy_late_is_as_much(uint64_t received_bytes, uint64_t sends_bytes)
+{
+    return received_bytes && hw_policy_is_as_much(sends_bytes, received_bytes);
 }
 
 /* Of a window with something to gain, as it ends. */

@@ -163,7 +163,6 @@ static void begin_window(struct hw_policy_class *class, uint64_t now_ns)
     bool waits = class->idle_run == HW_POLICY_IDLE_RUN, is_unknown = class->window_count == 1;
     hw_atomic_store_relaxed(&waits_at_once, waits);
     hw_atomic_store_relaxed(&expects_wait, window.is_on && (waits || is_unknown));
-    window.is_held = false;
     window.thread_cpu_ns = window.is_on ? hw_clock_read(thread_clock) : 0;
     HW_COUNT(overlap_windows);
     if (!window.is_on)
