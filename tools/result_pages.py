@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes doc/results from its result files: the index, a page for each claim, README.md's table.
+"""Writes doc/results from its result files: the index, a page for each claim, README.md's table,
+the marked figures of doc/guide.
 
   result_pages.py --write          what is committed; publishing a suite does the same
   result_pages.py --check          exit 1 if a committed page differs; lists files of older code,

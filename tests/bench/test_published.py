@@ -191,6 +191,21 @@ def test_pages_are_written_checked_and_removed(tree: Path) -> None:
     assert older == ["older code: doc/results/data/overlap.json: src/thread.c"]
 
 
+def test_the_guide_has_the_figures_of_the_files(tree: Path) -> None:
+    data = tree / "doc" / "results" / "data"
+    data.mkdir(exist_ok=True)
+    (data / "overlap.json").write_text(json.dumps(document([row("headway", 0.5)])))
+    page = tree / "doc" / "guide" / "limits.md"
+    page.parent.mkdir()
+    page.write_text("It takes <!-- overlap.ratio -->0.90\nto 1.00<!-- --> of plain.\n")
+    pages.write_all(tree)
+    assert page.read_text() == "It takes <!-- overlap.ratio -->0.50<!-- --> of plain.\n"
+    for wrong in ("nothing.ratio", "overlap.nothing"):
+        page.write_text(f"It takes <!-- {wrong} -->0.90<!-- --> of plain.\n")
+        with pytest.raises(HeadwayError):
+            pages.write_all(tree)
+
+
 def test_a_clone_without_history_says_what_it_cannot_check(tree: Path, tmp_path: Path) -> None:
     """Pages are compared all the same, but for the states that history tells."""
     result_write(tree, commit(tree)[:12])

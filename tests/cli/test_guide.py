@@ -18,6 +18,7 @@ from headway.cluster import Cluster
 from headway.mpi.mpis import Mpi
 
 MATRIX_RULES = [matrix.check(lambda: False)]
+pytestmark = pytest.mark.beside  # short jobs: most of the time is that of their start
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "doc" / "guide"
 #: in the order in which a reader meets them: later lines use what earlier ones leave
@@ -50,14 +51,16 @@ NOT_RUN = {
     "./dev headway tune -n 4": "takes minutes; the shorter line of tuning.md is run",
     "headway tune --thresholds": "takes half a minute alone; test_thresholds.py has a short one",
     "mpiexec -n 4 -x": "another MPI than the one the guide is run with; test_run.py has it",
-    "pip install .": "takes a minute; bare/test_installed.py does it on a bare Debian",
+    "python3 -m venv ~/headway": "bare/test_installed.py installs by pip on a bare Debian",
+    "~/headway/bin/pip": "as the line before it",
+    "PATH=~/headway/bin": "as the line before it",
     "apt-get install": "bare/test_installed.py builds and installs it on a bare Debian",
     "cp -r packaging/debian": "as the line before it",
     "dpkg-buildpackage": "as the line before it",
     "cmake -S . -B build/aarch64": "bare/test_aarch64.py does it",
-    "mkdir -p REPOSITORY": "for Spack, which is no package; test_packaging.py reads the recipe",
+    "spack ": "Spack is no package; test_packaging.py reads the recipe",
+    "mkdir -p REPOSITORY": "as the line before it",
     "ln -s $PWD/packaging/spack": "as the line before it",
-    "spack install": "as the line before it",
     "module load": "test_cmake_install.py loads the module",
     "#": "a comment, or what is for the batch system",
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pages of doc/results and the table of README.md, written from the result files."""
+"""The pages of doc/results, the table of README.md and the marked figures of the guide: written
+from the result files."""
 
 from __future__ import annotations
 
@@ -37,6 +38,8 @@ CELLS = (
 NOT_FLAT = ("samples", "digests")
 LOST_ROWS_MAX = 40
 README_BEGIN, README_END = "<!-- results -->", "<!-- end of results -->"
+#: a figure of a claim in a page of the guide: `<!-- latency.all -->0.98 to 1.08<!-- -->`
+GUIDE_FIGURE = re.compile(r"(<!-- ([\w-]+)\.(\w+) -->).*?(<!-- -->)", re.DOTALL)
 
 INTRODUCTION = """\
 # Results
@@ -306,6 +309,23 @@ def readme_make(text: str, lines: Sequence[str]) -> str:
     return "\n".join([before + begin, "", *lines, "", end + after])
 
 
+# ---- the guide ---------------------------------------------------------------------------------
+
+
+def guide_make(text: str, published: Sequence[Published]) -> str:
+    """A page of the guide with each marked figure as its file has it."""
+    results = {one.claim.name: one for one in published}
+
+    def one(match: re.Match[str]) -> str:
+        begin, name, figure, end = match.groups()
+        if name not in results:
+            raise HeadwayError(f"the guide has a figure of {name}, which is no claim", match[0])
+        told = results[name].claim.filled(f"{{{figure}}}", results[name].result.rows)
+        return begin + told + end
+
+    return GUIDE_FIGURE.sub(one, text)
+
+
 # ---- all of it ---------------------------------------------------------------------------------
 
 
@@ -319,6 +339,8 @@ def pages_make(root: Path, *, has_states: bool = True) -> dict[Path, str]:
     if readme.is_file():
         told = readme.read_text(encoding="utf-8")
         made[readme] = readme_make(told, headline_lines(table, published))
+    for page in sorted((root / "doc" / "guide").glob("*.md")):
+        made[page] = guide_make(page.read_text(encoding="utf-8"), published)
     return made
 
 
