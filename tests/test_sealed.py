@@ -41,6 +41,17 @@ def test_every_way_to_send_and_receive(mpi: Mpi, size: str, how: str, tmp_path: 
     assert test_moved.total(records, "p2p_tickets") == 0
 
 
+@matrix.one_of_a("family")
+@matrix.quick(lambda how: how in ("any", "cancel"))
+@pytest.mark.parametrize("how", ["any", "some", "test", "cancel"])
+def test_waits_that_others_depend_on(mpi: Mpi, how: str, tmp_path: Path) -> None:
+    program = support.compile_program(mpi, "sealed_waits", [support.PROGRAMS / "sealed_waits.c"])
+    records = two_nodes.same_output(
+        mpi, [str(program), how], tmp_path, users=1, environment=test_moved.MOVED, timeout=60
+    )
+    assert test_moved.total(records, "p2p_sealed_sends") > 0
+
+
 @matrix.quick(lambda: False)
 @matrix.one_of_a("family")
 @matrix.only(lambda mpi: mpi.name != "ompi4", "Open MPI 4 hangs on communicators with assertions")

@@ -16,6 +16,7 @@
 #include "ghost/reach.h"
 #include "ghost/service.h"
 #include "real/constants.h"
+#include "real/device_memory.h"
 #include "shm/arena.h"
 #include "world/world.h"
 
@@ -45,6 +46,8 @@ static const char *make_block(void)
         return "ghosts share cores with the program";
     if (hw_world.node_count < 2 && !hw_p2p_neighbours_are_wanted())
         return "all processes are on one node";
+    if (hw_real_has_device_memory()) /* tickets are read where the program receives them */
+        return "it may have memory of a device";
     if (hw_p2p_room_units(own_place()) == 0)
         return "HEADWAY_STAGING is too small for so many ghosts";
     hw_p2p_opened.block = hw_p2p_memory_make(bytes, &own_fd);

@@ -152,7 +152,7 @@ static bool is_complete(MPI_Request request)
 static bool must_ask(struct hw_p2p_receiving *receiving, MPI_Request request)
 {
     struct hw_p2p_receive *receive = &receiving->receive;
-    if (hw_real_request_is_complete == NULL || !(receive->is_basic || receiving->is_persistent))
+    if (hw_real_request_is_complete == NULL)
         return true;
     if (!is_complete(request))
         return false;

@@ -169,16 +169,27 @@ bool hw_p2p_sealed_is_large(struct hw_p2p_seal *seal, MPI_Comm comm, const struc
     return is_counted(seal, part) && hw_engines_bytes(part->count, part->type) >= seal->min_bytes;
 }
 
+static void count_small(struct hw_p2p_seal *seal, const struct hw_p2p_part *part, bool is_receive,
+                        uint64_t change)
+{
+    struct hw_p2p_smalls *smalls =
+        is_counted(seal, part) ? hw_p2p_seal_smalls(seal, part->peer, part->tag) : NULL;
+    if (smalls)
+        *(is_receive ? &smalls->received : &smalls->sent) += change;
+}
+
 bool hw_p2p_sealed_concerns(struct hw_p2p_seal *seal, MPI_Comm comm, const struct hw_p2p_part *part,
                             bool is_receive)
 {
     if (hw_p2p_sealed_is_large(seal, comm, part, is_receive))
         return true;
-    struct hw_p2p_smalls *smalls =
-        is_counted(seal, part) ? hw_p2p_seal_smalls(seal, part->peer, part->tag) : NULL;
-    if (smalls)
-        *(is_receive ? &smalls->received : &smalls->sent) += 1;
+    count_small(seal, part, is_receive, 1);
     return false;
+}
+
+void hw_p2p_sealed_refused(struct hw_p2p_seal *seal, const struct hw_p2p_part *part, bool is_receive)
+{
+    count_small(seal, part, is_receive, UINT64_MAX);
 }
 
 /* ---- an operation ---------------------------------------------------------------------------------------

@@ -66,6 +66,9 @@ bool hw_p2p_sealed_is_large(struct hw_p2p_seal *seal, MPI_Comm comm, const struc
 bool hw_p2p_sealed_concerns(struct hw_p2p_seal *seal, MPI_Comm comm, const struct hw_p2p_part *part,
                             bool is_receive);
 
+/* The MPI has refused a small one that hw_p2p_sealed_concerns counted. */
+void hw_p2p_sealed_refused(struct hw_p2p_seal *seal, const struct hw_p2p_part *part, bool is_receive);
+
 /* Whether it comes from, or goes to, another node. */
 bool hw_p2p_sealed_is_far(const struct hw_p2p_seal *seal, int peer);
 

@@ -126,6 +126,8 @@ static int irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     rc = hw_real_irecv(buf, count, datatype, source, tag, comm, request);
     if (rc == MPI_SUCCESS)
         hw_p2p_sealed_count(seal, &part, true, false, *request);
+    else
+        hw_p2p_sealed_refused(seal, &part, true);
     return rc;
 }
 

@@ -121,16 +121,26 @@ static int take_small(struct hw_p2p_seal *seal, MPI_Comm comm, MPI_Message *mess
     return rc;
 }
 
-static int take_large(struct hw_p2p_seal *seal, MPI_Comm comm, MPI_Message *message, const MPI_Status *status)
+/* Its sender may have cancelled it since it was found: *found is NOTHING then. */
+static int take_large(struct hw_p2p_seal *seal, MPI_Comm comm, MPI_Message *message, MPI_Status *status,
+                      enum found *found)
 {
     int flag = 0, own_tag = hw_p2p_own_tag();
     struct given *one = malloc(sizeof *one);
     if (one == NULL)
         return hw_p2p_sealed_raise(comm, MPI_ERR_NO_MEM);
+    struct hw_p2p_end end = hw_p2p_sealed_ask(seal, HW_P2P_CLAIM, status->MPI_SOURCE, status->MPI_TAG, false);
+    if (!(end.flags & HW_P2P_END_FOUND)) {
+        *found = NOTHING;
+        free(one);
+        return MPI_SUCCESS;
+    }
+    tell(status, status->MPI_SOURCE, status->MPI_TAG, end.bytes); /* the next one's, after a cancelled one */
     *one = (struct given){.comm = comm,
                           .seal = seal,
                           .source = status->MPI_SOURCE,
                           .tag = status->MPI_TAG,
+                          .name = end.before,
                           .request = HW_REQUEST_NULL};
     int rc = hw_bottom.Isend(NULL, 0, HW_BYTE, 0, own_tag, hw_p2p_own_comm(), &one->request);
     while (rc == MPI_SUCCESS && !flag)
@@ -139,7 +149,6 @@ static int take_large(struct hw_p2p_seal *seal, MPI_Comm comm, MPI_Message *mess
         free(one);
         return hw_p2p_sealed_raise(comm, rc);
     }
-    one->name = hw_p2p_sealed_ask(seal, HW_P2P_CLAIM, one->source, one->tag, false).before;
     hw_p2p_seal_hold(seal);
     *message = one->message;
     bool has_turn = hw_p2p_turn_begin();
@@ -149,10 +158,14 @@ static int take_large(struct hw_p2p_seal *seal, MPI_Comm comm, MPI_Message *mess
     return MPI_SUCCESS;
 }
 
-static int take(struct hw_p2p_seal *seal, enum found found, MPI_Comm comm, MPI_Message *message,
-                MPI_Status *status)
+static int find_and_take(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm, MPI_Message *message,
+                         MPI_Status *status, enum found *found)
 {
-    return found == LARGE ? take_large(seal, comm, message, status) : take_small(seal, comm, message, status);
+    int rc = find(seal, source, tag, comm, status, found);
+    if (rc != MPI_SUCCESS || *found == NOTHING)
+        return rc;
+    return *found == LARGE ? take_large(seal, comm, message, status, found)
+                           : take_small(seal, comm, message, status);
 }
 
 int hw_p2p_sealed_improbe(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm, int *flag,
@@ -164,11 +177,10 @@ int hw_p2p_sealed_improbe(struct hw_p2p_seal *seal, int source, int tag, MPI_Com
     if (!hw_p2p_sealed_is_far(seal, source) || flag == NULL || message == NULL)
         return HW_DECLINES;
     status = status == HW_STATUS_IGNORE ? &own : status;
-    int rc = find(seal, source, tag, comm, status, &found);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    *flag = found != NOTHING;
-    return *flag ? take(seal, found, comm, message, status) : rc;
+    int rc = find_and_take(seal, source, tag, comm, message, status, &found);
+    if (rc == MPI_SUCCESS)
+        *flag = found != NOTHING;
+    return rc;
 }
 
 int hw_p2p_sealed_mprobe(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm, MPI_Message *message,
@@ -180,8 +192,12 @@ int hw_p2p_sealed_mprobe(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm
     if (!hw_p2p_sealed_is_far(seal, source) || message == NULL)
         return HW_DECLINES;
     status = status == HW_STATUS_IGNORE ? &own : status;
-    int rc = wait_for(seal, source, tag, comm, status, &found);
-    return rc == MPI_SUCCESS ? take(seal, found, comm, message, status) : rc;
+    for (;;) {
+        int rc = find_and_take(seal, source, tag, comm, message, status, &found);
+        if (rc != MPI_SUCCESS || found != NOTHING)
+            return rc;
+        sched_yield();
+    }
 }
 
 static struct given *given_as(const MPI_Message *message)

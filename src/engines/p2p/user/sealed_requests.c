@@ -4,6 +4,7 @@
 #include "engines/p2p/user/generalized.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/turns.h"
+#include "ghost/channel.h"
 #include "objects/datatype/hold.h"
 #include "objects/request.h"
 #include "progress/inside.h"
@@ -98,8 +99,10 @@ static void tell(struct sealed_request *request, MPI_Request handle)
 static enum hw_request_readiness look(void *attachment, MPI_Request handle)
 {
     struct sealed_request *request = attachment;
-    if (!is_over(request))
+    if (!is_over(request)) {
+        hw_ghost_channel_progress_sometimes(); /* its peer may wait for another operation of this process */
         return request->halves.real == HW_REQUEST_NULL ? HW_REQUEST_MOVING : HW_REQUEST_OPEN;
+    }
     tell(request, handle);
     return request->seal ? HW_REQUEST_ITSELF : HW_REQUEST_READY;
 }
@@ -128,6 +131,7 @@ static void pause_one(void *attachment)
 {
     (void)attachment;
     hw_p2p_own_pause();
+    hw_ghost_channel_progress();
 }
 
 static bool is_cancellable(void *attachment)
@@ -298,8 +302,11 @@ int hw_p2p_sealed_request(MPI_Comm comm, const struct hw_p2p_halves *halves, MPI
 int hw_p2p_sealed_end(MPI_Comm comm, const struct hw_p2p_halves *halves, MPI_Status *status)
 {
     struct sealed_request request = {.halves = *halves, .comm = comm, .hearer = comm};
+    int kept = status == HW_STATUS_IGNORE ? MPI_SUCCESS : status->MPI_ERROR;
     wait_for(&request);
     int rc = tell_status(&request, status);
+    if (status != HW_STATUS_IGNORE)
+        status->MPI_ERROR = kept;
     drop_halves(&request);
     free(halves->memory);
     return rc;
@@ -371,7 +378,7 @@ static void count_cancelling(void *attachment) { count_withdrawn(attachment, tru
 static void count_end(void *attachment, const MPI_Status *status, int error, bool is_cancelled)
 {
     (void)status, (void)error;
-    if (is_cancelled)
+    if (is_cancelled && ((struct counted *)attachment)->is_withdrawn) /* Intel MPI says it of others, too */
         count(attachment, UINT64_MAX);
     count_withdrawn(attachment, false);
 }
