@@ -14,6 +14,7 @@ import support
 from headway.cluster import Cluster
 from headway.mpi.mpis import Mpi
 
+pytestmark = pytest.mark.beside  # short jobs: most of the time is that of their start
 EXIT_BAD_INPUT = 78
 
 RANK = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"

@@ -22,6 +22,7 @@ from headway.cluster.process import RunResult, run_to_end
 from headway.mpi import launch
 from headway.mpi.mpis import Mpi
 
+pytestmark = pytest.mark.beside  # most of the time is that of starts and of waiting for ends
 OPTIONS = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
 
 #: First ghosts exchange shares without a pause: one that is killed is killed in an exchange, or

@@ -12,6 +12,8 @@ import support
 from headway.mpi.mpis import Mpi
 from test_ghosts import DECLINED, is_served
 
+pytestmark = pytest.mark.beside  # short jobs: most of the time is that of their start
+
 WINDOWS = sorted((support.PROGRAMS / "fortran_rma").glob("*.f90"))
 CALLBACKS = "callbacks_mpif"
 ATTRIBUTES = sorted((support.PROGRAMS / "fortran_attributes").glob("*.f90"))

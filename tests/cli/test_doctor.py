@@ -23,6 +23,7 @@ from headway.errors import HeadwayError
 from headway.mpi import transport
 from headway.mpi.mpis import Mpi
 
+pytestmark = pytest.mark.beside  # short jobs: most of the time is that of their start
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -20,6 +20,7 @@ from headway.mpi.mpis import Mpi
 from headway.report import phases, runs
 from test_run import follow
 
+pytestmark = pytest.mark.beside  # short jobs: most of the time is that of their start
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 INCLUDE = ROOT / "include"
 OK, ABSENT, MISUSE = 0, 1, -1

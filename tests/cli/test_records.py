@@ -19,6 +19,8 @@ from headway.mpi import launch
 from headway.mpi.mpis import Mpi
 from headway.report.runs import load
 
+pytestmark = pytest.mark.beside  # short jobs: most of the time is that of their start
+
 Headway = Callable[..., subprocess.CompletedProcess[str]]
 
 
