@@ -32,6 +32,27 @@ static bool add_counters(int fd, struct hw_profile_wire *sums)
     return true;
 }
 
+static bool add_written(int fd, uint64_t *bytes)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    memset(&info, 0, sizeof info);
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 ||
+        length < offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans)
+        return false;
+    *bytes += info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
+    return true;
+}
+
+bool hw_wire_written(const struct hw_wire *listed, uint64_t *bytes)
+{
+    int known_count = 0;
+    *bytes = 0;
+    for (int i = 0; i < listed->count && !listed->is_too_many; i++)
+        known_count += add_written(listed->sockets[i].fd, bytes);
+    return known_count > 0;
+}
+
 /* Sums over the sockets listed; returns how many of them could be read. */
 static int sum_up(const struct hw_wire *listed, struct hw_profile_wire *sums)
 {

@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "objects/request.h"
 #include "policy/awaited.h"
+#include "progress/deferred.h"
 #include "progress/inside.h"
 #include "progress/wire.h"
 
@@ -16,6 +18,8 @@
  * window needs is mostly connected by its first operation: listings are close together at first, then rare.
  */
 enum { LOOK_PARTS = 200, FIRST_LISTING_PARTS = 20, LAST_LISTING_PARTS = 1280 };
+/* Fewer bytes acknowledge what was read; more answer it. */
+enum { BULK_PER_ANSWER = 256 };
 #define MIN_LOOK_NS (200 * HW_NS_PER_US)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -26,9 +30,17 @@ static uint64_t clock_read_ns, next_look_ns, next_listing_ns;
 static uint32_t listing_parts = FIRST_LISTING_PARTS;
 
 static atomic_bool is_awaited; /* seq_cst with the thread's sleep (thread.c) */
+static atomic_bool is_judged;
+static atomic_uint_fast64_t answered_ns; /* when a turn sent an answer and the program was away; or 0 */
+static atomic_uint returns;              /* of the program to MPI, while the thread's turns are judged */
 static _Atomic uint32_t stride = 1, pass_count;
 
-static void want_passes(void) { hw_inside_want(HW_INSIDE_PASSES, is_exposed && !policy.is_awaited); }
+static void want_passes(void)
+{
+    bool is_judged_now = hw_policy_awaited_is_judged(&policy);
+    hw_atomic_store_relaxed(&is_judged, is_judged_now);
+    hw_inside_want(HW_INSIDE_PASSES, is_exposed && (!policy.is_awaited || is_judged_now));
+}
 
 void hw_awaited_expose(bool now_exposed)
 {
@@ -69,8 +81,24 @@ static bool look(uint64_t gap_ns, uint64_t now_ns)
     return is_found;
 }
 
+/* While the thread serves there is nothing to find. */
+static void note_gain(void)
+{
+    hw_atomic_add_relaxed(&returns, 1);
+    if (hw_atomic_load_relaxed(&answered_ns) == 0 || pthread_mutex_trylock(&lock) != 0)
+        return;
+    uint64_t since_ns = hw_atomic_exchange_seq_cst(&answered_ns, 0);
+    if (since_ns != 0)
+        hw_policy_awaited_gain(&policy, hw_clock_now_ns() - since_ns);
+    pthread_mutex_unlock(&lock);
+}
+
 bool hw_awaited_pass(void)
 {
+    if (hw_atomic_load_relaxed(&is_judged)) {
+        note_gain();
+        return false;
+    }
     uint32_t count =
         hw_atomic_load_relaxed(&pass_count) + 1; /* one that two threads count once is no matter */
     hw_atomic_store_relaxed(&pass_count, count);
@@ -98,9 +126,73 @@ void hw_awaited_check(void)
     if (!hw_awaited_is() || hw_options.stand_down == HW_OPTION_STAND_DOWN_NEVER)
         return;
     pthread_mutex_lock(&lock);
-    if (hw_policy_awaited_is_over(&policy, hw_clock_now_ns())) {
+    uint64_t now_ns = hw_clock_now_ns(), since_ns = hw_atomic_load_relaxed(&answered_ns);
+    bool was_settled = policy.is_settled;
+    if (hw_policy_awaited_is_over(&policy, since_ns ? now_ns - since_ns : 0, now_ns)) {
+        if (now_ns < policy.until_ns)
+            hw_log_debug("the thread served windows in vain: nobody waited for an answer");
         hw_atomic_store_seq_cst(&is_awaited, false);
+        hw_atomic_store_relaxed(&answered_ns, 0);
+        want_passes();
+    } else if (policy.is_settled != was_settled) {
         want_passes();
     }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- turns of the thread --------------------------------------------------------------------------------
+ */
+
+static struct hw_wire turn_wire; /* this and what follows: progress thread only */
+static uint64_t turn_began_ns, turn_written_bytes, turn_unread_bytes;
+static bool is_turn_judged;
+static unsigned returns_seen;
+static uint64_t read_bytes;   /* since the program was away, or the last answer */
+static bool has_acknowledged; /* then */
+
+/* After the bulk of a transfer a few bytes may be no more than its acknowledgement, and its sender computes
+ * as well. If it waited for them, more comes soon. */
+static bool is_answer(uint64_t written_bytes)
+{
+    unsigned returns_now = hw_atomic_load_relaxed(&returns);
+    if (returns_now != returns_seen) {
+        returns_seen = returns_now;
+        read_bytes = 0;
+        has_acknowledged = false;
+    }
+    bool is_reaction = has_acknowledged && turn_unread_bytes > 0;
+    read_bytes += turn_unread_bytes;
+    if (written_bytes == 0)
+        return is_reaction;
+    bool is_small = written_bytes < read_bytes / BULK_PER_ANSWER;
+    has_acknowledged = is_small;
+    read_bytes = 0;
+    return is_reaction || !is_small;
+}
+
+void hw_awaited_turns(void)
+{
+    struct hw_profile_wire sums;
+    is_turn_judged = false;
+    if (!hw_atomic_load_relaxed(&is_judged) || hw_atomic_load_relaxed(&hw_request_pending) != 0 ||
+        hw_deferred_is_any())
+        return;
+    is_turn_judged = hw_wire_look(&turn_wire, &sums, true) &&
+                     (turn_unread_bytes = hw_wire_unread(&turn_wire)) > 0 &&
+                     hw_wire_written(&turn_wire, &turn_written_bytes);
+    turn_began_ns = hw_clock_now_ns();
+}
+
+void hw_awaited_turned(void)
+{
+    if (!is_turn_judged)
+        return;
+    uint64_t now_ns = hw_clock_now_ns(), written_bytes = 0;
+    if (!hw_wire_written(&turn_wire, &written_bytes) || written_bytes < turn_written_bytes)
+        written_bytes = turn_written_bytes;
+    if (is_answer(written_bytes - turn_written_bytes) && hw_atomic_load_relaxed(&answered_ns) == 0)
+        hw_atomic_store_relaxed(&answered_ns, now_ns);
+    pthread_mutex_lock(&lock);
+    hw_policy_awaited_turn(&policy, now_ns - turn_began_ns);
     pthread_mutex_unlock(&lock);
 }

@@ -115,6 +115,7 @@ static int drain(bool *is_cut)
 {
     int completed = 0, polls = 0, bulk_polls = 0;
     bool has_data = false, has_bursts = hw_burst_is_wanted();
+    hw_awaited_turns();
     hw_atomic_store_seq_cst(&is_polling, true);
     hw_arithmetic_set(hw_atomic_load_relaxed(&arithmetic));
     for (; has_work(); polls++) {
@@ -139,6 +140,7 @@ static int drain(bool *is_cut)
         if (polls > 0 && !has_data && !(may_burst && hw_burst_goes_on(polls, took_ns)))
             break;
     }
+    hw_awaited_turned();
     hw_atomic_or_relaxed(&exceptions, hw_arithmetic_exceptions());
     hw_gate_open();
     hw_atomic_store_seq_cst(&is_polling, false);
@@ -166,8 +168,7 @@ static bool is_to_go_on(enum hw_sleep depth)
 static void rest(enum hw_sleep depth, uint64_t timeout_ns) { hw_sleep_rest(depth, timeout_ns, is_to_go_on); }
 
 /* How long to nap where there is no work now; 0 to park. Perhaps a door that does not block holds everything
- * for the moment, again and again: it is not to wake us each time. Nor does anybody when no code of the
- * program is expected any more. */
+ * for the moment, again and again: it is not to wake us each time. */
 static uint64_t idle_nap_ns(int *idle_looks)
 {
     uint64_t wait_ns = waiting_ns(true);
@@ -192,8 +193,7 @@ static bool is_needed(void) /* for something else than the open window */
            hw_postponed_is_overdue();
 }
 
-/* In a probe: watches as long as the transfer goes on by itself, that is mostly not at all or until the
- * window is over. */
+/* In a probe: as long as the transfer goes on by itself, mostly not at all or until the window ends. */
 static void watch(void)
 {
     uint64_t watch_ns;
@@ -434,8 +434,8 @@ void hw_thread_sent(uint64_t bytes, uint64_t began_ns)
 /* Nothing is computed until the program has what it waits for, so the thread need not come. If something is
  * still pending then, hw_thread_returned wakes it.
  *
- * Where windows wait at once the alarm of the first post stays: on Intel MPI the two directions of an
- * exchange come to take turns where more than some 3 us pass between the last post and the wait. */
+ * Where windows wait at once the alarm of the first post stays: on Intel MPI directions come to take turns
+ * where more than some 3 us pass between the last post and the wait. */
 void hw_thread_waits(void)
 {
     if (hw_atomic_load_relaxed(&hw_request_pending) != 0)
