@@ -20,10 +20,9 @@ enum { ENOUGH_PARTS = 8 };
 #define FIRST_TERM_NS (1000 * MS)
 #define LAST_TERM_NS (8000 * MS)
 
-/* A term is judged each time that its turns have cost as much, a turn some wake-up and cold caches besides.
+/* A turn costs some wake-up and cold caches besides.
  * Cold connections make a first gain that does not come again: it fades before costs do. */
 enum { ENOUGH_VERDICTS = 4, GAIN_FADES = 4 };
-#define VERDICT_NS (2 * MS)
 #define WAKE_NS (20 * US)
 #define FIRST_PAUSE_NS (1000 * MS)
 #define LAST_PAUSE_NS (4000 * MS)
@@ -101,11 +100,13 @@ static void stand_back(struct hw_policy_awaited *awaited, uint64_t begin_ns)
     awaited->sightings = 0;
 }
 
-static bool is_in_vain(struct hw_policy_awaited *awaited, uint64_t open_gain_ns)
+void hw_policy_awaited_settle(struct hw_policy_awaited *awaited) { awaited->is_settled = true; }
+
+static bool is_in_vain(struct hw_policy_awaited *awaited, bool has_returned)
 {
-    if (awaited->is_settled || awaited->cost_ns < VERDICT_NS)
+    if (awaited->is_settled || awaited->cost_ns < HW_POLICY_AWAITED_VERDICT_NS || !has_returned)
         return false;
-    if (awaited->gain_ns + open_gain_ns < awaited->cost_ns)
+    if (awaited->gain_ns < awaited->cost_ns)
         return true;
     awaited->gain_ns /= GAIN_FADES;
     awaited->cost_ns /= 2;
@@ -115,11 +116,11 @@ static bool is_in_vain(struct hw_policy_awaited *awaited, uint64_t open_gain_ns)
     return false;
 }
 
-bool hw_policy_awaited_is_over(struct hw_policy_awaited *awaited, uint64_t open_gain_ns, uint64_t now_ns)
+bool hw_policy_awaited_is_over(struct hw_policy_awaited *awaited, bool has_returned, uint64_t now_ns)
 {
     if (!awaited->is_awaited)
         return false;
-    if (is_in_vain(awaited, open_gain_ns)) {
+    if (is_in_vain(awaited, has_returned)) {
         awaited->until_ns = now_ns + awaited->pause_ns;
         if (awaited->pause_ns < LAST_PAUSE_NS)
             awaited->pause_ns *= 2;

@@ -16,6 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A term is judged each time that its turns have cost as much. */
+#define HW_POLICY_AWAITED_VERDICT_NS UINT64_C(2000000)
+
 struct hw_policy_awaited {
     bool is_awaited;    /* an agent is worth its price */
     uint32_t sightings; /* of unread data, since then */
@@ -47,12 +50,15 @@ bool hw_policy_awaited_is_judged(const struct hw_policy_awaited *awaited);
 /* A turn of the agent that nothing but the windows asked for, which took so long. */
 void hw_policy_awaited_turn(struct hw_policy_awaited *awaited, uint64_t took_ns);
 
-/* The program came back to MPI so long after a turn in which something was sent. */
+/* The program was away so long after a turn in which an answer was sent. */
 void hw_policy_awaited_gain(struct hw_policy_awaited *awaited, uint64_t gain_ns);
 
-/* True if the term is over: is_awaited has become false. open_gain_ns: how long ago something was sent in a
- * turn, where the program has not come back since; else 0. */
-bool hw_policy_awaited_is_over(struct hw_policy_awaited *awaited, uint64_t open_gain_ns, uint64_t now_ns);
+/* The term cannot be judged: its turns count as worth it. */
+void hw_policy_awaited_settle(struct hw_policy_awaited *awaited);
+
+/* True if the term is over: is_awaited has become false. has_returned: the program came back to MPI since the
+ * last verdict, or since the term began; the answer to what is still on its way comes at its end. */
+bool hw_policy_awaited_is_over(struct hw_policy_awaited *awaited, bool has_returned, uint64_t now_ns);
 
 /* How many entries into MPI one look at the clock may stand for, where `count` of them took `elapsed_ns`: a
  * clock costs a thousandth of the time between two looks at most. */

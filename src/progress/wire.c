@@ -32,7 +32,7 @@ static bool add_counters(int fd, struct hw_profile_wire *sums)
     return true;
 }
 
-static bool add_written(int fd, uint64_t *bytes)
+static bool add_handled(int fd, struct hw_wire_handled *handled)
 {
     struct tcp_info info;
     socklen_t length = sizeof info;
@@ -40,16 +40,18 @@ static bool add_written(int fd, uint64_t *bytes)
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 ||
         length < offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans)
         return false;
-    *bytes += info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
+    handled->written_bytes += info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
+    handled->read_bytes += info.tcpi_bytes_received;
     return true;
 }
 
-bool hw_wire_written(const struct hw_wire *listed, uint64_t *bytes)
+bool hw_wire_handled(const struct hw_wire *listed, struct hw_wire_handled *handled)
 {
     int known_count = 0;
-    *bytes = 0;
+    *handled = (struct hw_wire_handled){.unread_bytes = hw_wire_unread(listed)};
     for (int i = 0; i < listed->count && !listed->is_too_many; i++)
-        known_count += add_written(listed->sockets[i].fd, bytes);
+        known_count += add_handled(listed->sockets[i].fd, handled);
+    handled->read_bytes -= handled->unread_bytes; /* asked first: what has come since counts as read */
     return known_count > 0;
 }
 

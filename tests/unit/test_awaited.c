@@ -85,13 +85,13 @@ static void evidence_is_gathered_anew_after_a_term(void **state)
     hw_policy_awaited_begin(&awaited, now_ns);
     assert_true(hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS));
     assert_true(awaited.is_awaited);
-    for (first_ns = 0; !hw_policy_awaited_is_over(&awaited, 0, now_ns + first_ns);)
+    for (first_ns = 0; !hw_policy_awaited_is_over(&awaited, true, now_ns + first_ns);)
         first_ns += 10 * MS;
     assert_false(awaited.is_awaited);
     assert_in_range(first_ns, 500 * MS, 2 * S);
     now_ns += first_ns;
     assert_true(hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS));
-    for (second_ns = 0; !hw_policy_awaited_is_over(&awaited, 0, now_ns + second_ns);)
+    for (second_ns = 0; !hw_policy_awaited_is_over(&awaited, true, now_ns + second_ns);)
         second_ns += 10 * MS;
     assert_true(second_ns > first_ns); /* what held twice holds for longer */
 }
@@ -109,7 +109,7 @@ static int rounds_until_in_vain(struct hw_policy_awaited *awaited, uint64_t *now
             hw_policy_awaited_turn(awaited, cost_ns);
             hw_policy_awaited_gain(awaited, gain_ns);
         }
-        if (hw_policy_awaited_is_over(awaited, 0, *now_ns += 1 * MS))
+        if (hw_policy_awaited_is_over(awaited, true, *now_ns += 1 * MS))
             return i;
     }
     return 0;
@@ -147,15 +147,30 @@ static void one_gain_at_first_does_not_last(void **state)
     assert_in_range(rounds_until_in_vain(&awaited, &now_ns, 400 * US, 7 * MS, 0), 6, 12);
 }
 
-static void an_answer_that_the_program_has_not_come_back_from_counts(void **state)
+static void the_answer_to_what_is_long_comes_at_its_end(void **state)
 {
     (void)state;
     struct hw_policy_awaited awaited;
     uint64_t now_ns = 5 * S;
     hw_policy_awaited_begin(&awaited, now_ns);
     assert_true(hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS));
-    hw_policy_awaited_turn(&awaited, 5 * MS);
-    assert_false(hw_policy_awaited_is_over(&awaited, 30 * MS, now_ns += 30 * MS));
+    hw_policy_awaited_turn(&awaited, 6 * MS);
+    assert_false(hw_policy_awaited_is_over(&awaited, false, now_ns += 30 * MS));
+    hw_policy_awaited_gain(&awaited, 50 * MS);
+    assert_false(hw_policy_awaited_is_over(&awaited, true, now_ns += 30 * MS));
+}
+
+static void a_term_that_cannot_be_judged_is_not(void **state)
+{
+    (void)state;
+    struct hw_policy_awaited awaited;
+    uint64_t now_ns = 5 * S;
+    hw_policy_awaited_begin(&awaited, now_ns);
+    assert_true(hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS));
+    hw_policy_awaited_settle(&awaited);
+    hw_policy_awaited_turn(&awaited, 6 * MS);
+    assert_false(hw_policy_awaited_is_judged(&awaited));
+    assert_false(hw_policy_awaited_is_over(&awaited, true, now_ns += 30 * MS));
 }
 
 static void the_clock_is_read_seldom_where_calls_come_often(void **state)
@@ -179,7 +194,8 @@ int main(void)
         cmocka_unit_test(turns_without_answers_are_in_vain),
         cmocka_unit_test(turns_whose_answers_gain_are_not),
         cmocka_unit_test(one_gain_at_first_does_not_last),
-        cmocka_unit_test(an_answer_that_the_program_has_not_come_back_from_counts),
+        cmocka_unit_test(the_answer_to_what_is_long_comes_at_its_end),
+        cmocka_unit_test(a_term_that_cannot_be_judged_is_not),
         cmocka_unit_test(the_clock_is_read_seldom_where_calls_come_often),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
