@@ -57,7 +57,7 @@ void hw_policy_awaited_gain(struct hw_policy_awaited *awaited, uint64_t gain_ns)
 void hw_policy_awaited_settle(struct hw_policy_awaited *awaited);
 
 /* True if the term is over: is_awaited has become false. has_returned: the program came back to MPI since the
- * last verdict, or since the term began; the answer to what is still on its way comes at its end. */
+ * turns have cost enough for a verdict; the answer to what is still on its way comes at its end. */
 bool hw_policy_awaited_is_over(struct hw_policy_awaited *awaited, bool has_returned, uint64_t now_ns);
 
 /* How many entries into MPI one look at the clock may stand for, where `count` of them took `elapsed_ns`: a

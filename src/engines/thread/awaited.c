@@ -51,12 +51,12 @@ static void note_return(void)
     hw_atomic_store_relaxed(&program_core, sched_getcpu());
 }
 
-/* Since the last verdict that could be. Under lock. */
+/* Since the turns' cost is enough for a verdict, which follows. Under lock. */
 static bool has_returned(void)
 {
     unsigned returns_now = hw_atomic_load_relaxed(&returns);
     bool has_changed = returns_now != returns_judged;
-    if (policy.cost_ns >= HW_POLICY_AWAITED_VERDICT_NS)
+    if (has_changed || policy.cost_ns < HW_POLICY_AWAITED_VERDICT_NS)
         returns_judged = returns_now;
     return has_changed;
 }
@@ -91,6 +91,7 @@ void hw_awaited_expose(bool now_exposed)
         hw_policy_awaited_begin(&policy, hw_clock_now_ns());
     if (is_exposed != now_exposed) {
         is_exposed = now_exposed;
+        take_gain(hw_clock_now_ns(), 0);
         forget_answers();
         want_passes();
     }
@@ -166,7 +167,7 @@ void hw_awaited_check(void)
     pthread_mutex_lock(&lock);
     uint64_t now_ns = hw_clock_now_ns();
     bool was_settled = policy.is_settled;
-    take_gain(now_ns, now_ns);
+    take_gain(now_ns, hw_inside_any() ? 0 : now_ns);
     if (hw_policy_awaited_is_over(&policy, has_returned(), now_ns)) {
         if (now_ns < policy.until_ns) {
             hw_log_debug("the thread served windows in vain: nobody waited for an answer");
@@ -220,25 +221,27 @@ static void settle(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* With many connections looks cost much. */
+/* With many connections looks cost much, and the kernel may not tell. */
 static bool can_judge(void)
 {
     struct hw_profile_wire sums;
     if (turn_count++ % TURNS_PER_LISTING == 0)
         hw_wire_look(&turn_wire, &sums, true);
-    return turn_wire.count <= MOST_CONNECTIONS;
+    if (turn_wire.count > MOST_CONNECTIONS || turn_wire.is_too_many)
+        return false;
+    return hw_wire_handled(&turn_wire, &turn_began) || turn_wire.count == 0;
 }
 
 void hw_awaited_turns(bool is_asked_for)
 {
     is_turn_judged = false;
-    if (is_asked_for || !hw_atomic_load_relaxed(&is_judged))
-        return;
+    if (is_asked_for || !hw_atomic_load_relaxed(&is_judged) || hw_inside_any())
+        return; /* what the program sends is no answer */
     if (!can_judge()) {
         settle();
         return;
     }
-    is_turn_judged = hw_wire_handled(&turn_wire, &turn_began) && turn_began.unread_bytes > 0;
+    is_turn_judged = turn_began.unread_bytes > 0;
     turn_began_ns = hw_clock_now_ns();
 }
 

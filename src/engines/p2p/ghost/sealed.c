@@ -161,7 +161,9 @@ static void flushed(const struct hw_p2p_note *note)
 static void claim(struct hw_p2p_user *user, const struct hw_p2p_command *command)
 {
     struct hw_p2p_key key = key_of(user, command);
-    struct hw_p2p_offered *offered = hw_p2p_pairs_claim(&key);
+    const struct hw_p2p_offered *first = hw_p2p_pairs_look(&key);
+    bool is_next = first && first->before <= command->bytes; /* no small one was sent before it */
+    struct hw_p2p_offered *offered = is_next ? hw_p2p_pairs_claim(&key) : NULL;
     struct hw_p2p_end end = {.operation = command->operation};
     if (offered) {
         struct claim *made = take_memory(sizeof *made);

@@ -126,12 +126,12 @@ static bool is_answered(const void *of) /* in a turn */
 }
 
 struct hw_p2p_end hw_p2p_sealed_ask(const struct hw_p2p_seal *seal, enum hw_p2p_command_kind kind, int source,
-                                    int tag, bool wants_all)
+                                    int tag, uint64_t bound)
 {
     struct question question = {0};
     const struct hw_p2p_command command = {.operation = (uint64_t)(uintptr_t)&question,
                                            .comm = seal->id,
-                                           .bytes = wants_all,
+                                           .bytes = bound,
                                            .peer = seal->processes[source],
                                            .tag = tag,
                                            .kind = (int32_t)kind};

@@ -99,8 +99,9 @@ void hw_p2p_sealed_show(const struct hw_p2p_seal *seal, bool is_shown);
 int hw_p2p_sealed_raise(MPI_Comm comm, int error);
 
 /* A question to the ghost, of kind LOOK or CLAIM; waits for the answer, which needs no other process but for
- * LOOK the sender's ghost. */
+ * LOOK the sender's ghost. bound: LOOK: not 0 where all counts that its sender has posted; CLAIM: how many
+ * small ones were received, since one that was sent before it must not be overtaken. */
 struct hw_p2p_end hw_p2p_sealed_ask(const struct hw_p2p_seal *seal, enum hw_p2p_command_kind kind, int source,
-                                    int tag, bool wants_all);
+                                    int tag, uint64_t bound);
 
 #endif

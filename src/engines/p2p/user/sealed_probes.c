@@ -129,7 +129,9 @@ static int take_large(struct hw_p2p_seal *seal, MPI_Comm comm, MPI_Message *mess
     struct given *one = malloc(sizeof *one);
     if (one == NULL)
         return hw_p2p_sealed_raise(comm, MPI_ERR_NO_MEM);
-    struct hw_p2p_end end = hw_p2p_sealed_ask(seal, HW_P2P_CLAIM, status->MPI_SOURCE, status->MPI_TAG, false);
+    const struct hw_p2p_smalls *smalls = hw_p2p_seal_smalls(seal, status->MPI_SOURCE, status->MPI_TAG);
+    struct hw_p2p_end end = hw_p2p_sealed_ask(seal, HW_P2P_CLAIM, status->MPI_SOURCE, status->MPI_TAG,
+                                              smalls ? smalls->received : 0);
     if (!(end.flags & HW_P2P_END_FOUND)) {
         *found = NOTHING;
         free(one);

@@ -367,10 +367,9 @@ static void count_withdrawn(struct counted *counted, bool is_withdrawn)
     struct hw_p2p_smalls *smalls = NULL;
     if (counted->is_receive && counted->is_withdrawn != is_withdrawn)
         smalls = hw_p2p_seal_smalls(counted->seal, counted->peer, counted->tag);
-    if (smalls) {
+    counted->is_withdrawn = is_withdrawn;
+    if (smalls)
         smalls->withdrawn += is_withdrawn ? 1 : UINT64_MAX;
-        counted->is_withdrawn = is_withdrawn;
-    }
 }
 
 static void count_cancelling(void *attachment) { count_withdrawn(attachment, true); }
