@@ -32,6 +32,29 @@ static bool add_counters(int fd, struct hw_profile_wire *sums)
     return true;
 }
 
+static bool add_handled(int fd, struct hw_wire_handled *handled)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    memset(&info, 0, sizeof info);
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 ||
+        length < offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans)
+        return false;
+    handled->written_bytes += info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
+    handled->read_bytes += info.tcpi_bytes_received;
+    return true;
+}
+
+bool hw_wire_handled(const struct hw_wire *listed, struct hw_wire_handled *handled)
+{
+    int known_count = 0;
+    *handled = (struct hw_wire_handled){.unread_bytes = hw_wire_unread(listed)};
+    for (int i = 0; i < listed->count && !listed->is_too_many; i++)
+        known_count += add_handled(listed->sockets[i].fd, handled);
+    handled->read_bytes -= handled->unread_bytes; /* asked first: what has come since counts as read */
+    return known_count > 0;
+}
+
 /* Sums over the sockets listed; returns how many of them could be read. */
 static int sum_up(const struct hw_wire *listed, struct hw_profile_wire *sums)
 {

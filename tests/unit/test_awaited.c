@@ -85,15 +85,92 @@ static void evidence_is_gathered_anew_after_a_term(void **state)
     hw_policy_awaited_begin(&awaited, now_ns);
     assert_true(hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS));
     assert_true(awaited.is_awaited);
-    for (first_ns = 0; !hw_policy_awaited_is_over(&awaited, now_ns + first_ns);)
+    for (first_ns = 0; !hw_policy_awaited_is_over(&awaited, true, now_ns + first_ns);)
         first_ns += 10 * MS;
     assert_false(awaited.is_awaited);
     assert_in_range(first_ns, 500 * MS, 2 * S);
     now_ns += first_ns;
     assert_true(hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS));
-    for (second_ns = 0; !hw_policy_awaited_is_over(&awaited, now_ns + second_ns);)
+    for (second_ns = 0; !hw_policy_awaited_is_over(&awaited, true, now_ns + second_ns);)
         second_ns += 10 * MS;
     assert_true(second_ns > first_ns); /* what held twice holds for longer */
+}
+
+/* Serves rounds of one turn each, which gains so much. Returns after how many it stands back; 0: never in
+ * 100. */
+static int rounds_until_in_vain(struct hw_policy_awaited *awaited, uint64_t *now_ns, uint64_t cost_ns,
+                                uint64_t first_gain_ns, uint64_t gain_ns)
+{
+    hw_policy_awaited_begin(awaited, *now_ns);
+    assert_true(hw_policy_awaited_seen(awaited, true, 20 * MS, *now_ns += 20 * MS));
+    hw_policy_awaited_gain(awaited, first_gain_ns);
+    for (int i = 1; i <= 100; i++) {
+        if (hw_policy_awaited_is_judged(awaited)) {
+            hw_policy_awaited_turn(awaited, cost_ns);
+            hw_policy_awaited_gain(awaited, gain_ns);
+        }
+        if (hw_policy_awaited_is_over(awaited, true, *now_ns += 1 * MS))
+            return i;
+    }
+    return 0;
+}
+
+static void turns_without_answers_are_in_vain(void **state)
+{
+    (void)state;
+    struct hw_policy_awaited awaited;
+    uint64_t now_ns = 5 * S, stopped_ns;
+    assert_in_range(rounds_until_in_vain(&awaited, &now_ns, 400 * US, 0, 0), 3, 6);
+    assert_false(awaited.is_awaited);
+    stopped_ns = now_ns;
+    for (int i = 0; i < 1000 && !awaited.is_awaited; i++)
+        hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS);
+    assert_true(awaited.is_awaited); /* not for ever */
+    assert_in_range(now_ns - stopped_ns, 900 * MS, 1200 * MS);
+}
+
+static void turns_whose_answers_gain_are_not(void **state)
+{
+    (void)state;
+    struct hw_policy_awaited awaited;
+    uint64_t now_ns = 5 * S;
+    assert_int_equal(rounds_until_in_vain(&awaited, &now_ns, 400 * US, 0, 1 * MS), 0);
+    assert_true(awaited.is_settled);
+    assert_false(hw_policy_awaited_is_judged(&awaited));
+}
+
+static void one_gain_at_first_does_not_last(void **state)
+{
+    (void)state;
+    struct hw_policy_awaited awaited;
+    uint64_t now_ns = 5 * S;
+    assert_in_range(rounds_until_in_vain(&awaited, &now_ns, 400 * US, 7 * MS, 0), 6, 12);
+}
+
+static void the_answer_to_what_is_long_comes_at_its_end(void **state)
+{
+    (void)state;
+    struct hw_policy_awaited awaited;
+    uint64_t now_ns = 5 * S;
+    hw_policy_awaited_begin(&awaited, now_ns);
+    assert_true(hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS));
+    hw_policy_awaited_turn(&awaited, 6 * MS);
+    assert_false(hw_policy_awaited_is_over(&awaited, false, now_ns += 30 * MS));
+    hw_policy_awaited_gain(&awaited, 50 * MS);
+    assert_false(hw_policy_awaited_is_over(&awaited, true, now_ns += 30 * MS));
+}
+
+static void a_term_that_cannot_be_judged_is_not(void **state)
+{
+    (void)state;
+    struct hw_policy_awaited awaited;
+    uint64_t now_ns = 5 * S;
+    hw_policy_awaited_begin(&awaited, now_ns);
+    assert_true(hw_policy_awaited_seen(&awaited, true, 20 * MS, now_ns += 20 * MS));
+    hw_policy_awaited_settle(&awaited);
+    hw_policy_awaited_turn(&awaited, 6 * MS);
+    assert_false(hw_policy_awaited_is_judged(&awaited));
+    assert_false(hw_policy_awaited_is_over(&awaited, true, now_ns += 30 * MS));
 }
 
 static void the_clock_is_read_seldom_where_calls_come_often(void **state)
@@ -114,6 +191,11 @@ int main(void)
         cmocka_unit_test(a_look_stands_for_the_time_since_the_last),
         cmocka_unit_test(data_that_were_there_before_count_from_the_beginning),
         cmocka_unit_test(evidence_is_gathered_anew_after_a_term),
+        cmocka_unit_test(turns_without_answers_are_in_vain),
+        cmocka_unit_test(turns_whose_answers_gain_are_not),
+        cmocka_unit_test(one_gain_at_first_does_not_last),
+        cmocka_unit_test(the_answer_to_what_is_long_comes_at_its_end),
+        cmocka_unit_test(a_term_that_cannot_be_judged_is_not),
         cmocka_unit_test(the_clock_is_read_seldom_where_calls_come_often),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

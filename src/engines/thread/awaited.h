@@ -20,4 +20,10 @@ bool hw_awaited_is(void);
 /* Takes it back after a term. Progress thread only, now and then. */
 void hw_awaited_check(void);
 
+/* Around each turn of the thread, the first before it closes the gate. The begin of a term is judged by turns
+ * that have something to read and that nothing but exposed windows asked for: what they cost, and whether an
+ * answer was sent in them. Progress thread only. */
+void hw_awaited_turns(bool is_asked_for);
+void hw_awaited_turned(void);
+
 #endif

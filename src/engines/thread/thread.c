@@ -52,8 +52,7 @@ enum {
 #define FIRST_SOCKET_RETRY_NS (10 * HW_NS_PER_MS)
 #define MAX_SOCKET_RETRY_NS (640 * HW_NS_PER_MS)
 
-/* Of a thread that was just made: who made it posts more, and may wait at once. To look for sockets in the
- * midst of that costs more than a millisecond of the first window brings. */
+/* Of a thread that was just made: who made it posts more, and may wait at once. */
 #define FIRST_NAP_NS HW_NS_PER_MS
 
 static pthread_t thread;
@@ -83,14 +82,24 @@ static bool has_exposure(void)
             (by == HW_TOLD_BY_SOCKETS && hw_awaited_is()));
 }
 
+static bool is_asked_for(void) /* for something else than windows, exposed ones or those of overlap */
+{
+    return hw_atomic_load_seq_cst(&is_listened) || hw_postponed_is_overdue() || hw_deferred_is_any();
+}
+
+static bool is_needed(void) { return is_asked_for() || has_exposure(); } /* beside the open window */
+
+static bool has_overlap(void)
+{
+    return hw_atomic_load_seq_cst(&hw_request_pending) != 0 && hw_overlap_is_on();
+}
+
 static bool has_work(void)
 {
     if (hw_atomic_load_seq_cst(&is_retired) || hw_atomic_load_seq_cst(&is_paused) ||
         hw_atomic_load_seq_cst(&hw_request_callbacks) != 0)
         return false;
-    return hw_atomic_load_seq_cst(&is_listened) || hw_postponed_is_overdue() ||
-           (hw_atomic_load_seq_cst(&hw_request_pending) != 0 && hw_overlap_is_on()) || has_exposure() ||
-           hw_deferred_is_any();
+    return has_overlap() || is_needed();
 }
 
 /* Returns how many operations completed; sets *has_polled if it made a call that makes progress. */
@@ -139,6 +148,7 @@ static int drain(bool *is_cut)
         if (polls > 0 && !has_data && !(may_burst && hw_burst_goes_on(polls, took_ns)))
             break;
     }
+    hw_awaited_turned();
     hw_atomic_or_relaxed(&exceptions, hw_arithmetic_exceptions());
     hw_gate_open();
     hw_atomic_store_seq_cst(&is_polling, false);
@@ -165,9 +175,7 @@ static bool is_to_go_on(enum hw_sleep depth)
 
 static void rest(enum hw_sleep depth, uint64_t timeout_ns) { hw_sleep_rest(depth, timeout_ns, is_to_go_on); }
 
-/* How long to nap where there is no work now; 0 to park. Perhaps a door that does not block holds everything
- * for the moment, again and again: it is not to wake us each time. Nor does anybody when no code of the
- * program is expected any more. */
+/* How long to nap where there is no work now; 0 to park. A door that does not block may hold all for now. */
 static uint64_t idle_nap_ns(int *idle_looks)
 {
     uint64_t wait_ns = waiting_ns(true);
@@ -186,14 +194,7 @@ static uint64_t idle_nap_ns(int *idle_looks)
     return is_barred ? MAX_INSIDE_NAP_NS : IDLE_NAP_NS;
 }
 
-static bool is_needed(void) /* for something else than the open window */
-{
-    return hw_deferred_is_any() || has_exposure() || hw_atomic_load_seq_cst(&is_listened) ||
-           hw_postponed_is_overdue();
-}
-
-/* In a probe: watches as long as the transfer goes on by itself, that is mostly not at all or until the
- * window is over. */
+/* In a probe: as long as the transfer goes on by itself, mostly not at all or until the window ends. */
 static void watch(void)
 {
     uint64_t watch_ns;
@@ -220,8 +221,7 @@ static void work(void)
     int idle_looks = 0;
     hw_waiter_begin(&waiter);
     note_told_by();
-    enum hw_reason reason =
-        HW_REASON_INTERRUPT; /* look at once: what arrived before this had nobody to see it */
+    enum hw_reason reason = HW_REASON_INTERRUPT; /* what arrived before this had nobody to see it */
     while (!hw_atomic_load_relaxed(&is_stopping)) {
         hw_settle(&waiter.triggers);
         if (hw_atomic_exchange_seq_cst(&has_new_window, false)) {
@@ -247,6 +247,7 @@ static void work(void)
             }
             hw_look_wait_for_sense(&waiter.triggers, may_wait_for_sense);
         }
+        hw_awaited_turns(is_asked_for() || has_overlap());
         if (!hw_gate_close()) {
             HW_COUNT(looks_inside);
             if (hw_overlap_waits_at_once()) /* it is likely to stay there until the window is over */
@@ -342,7 +343,7 @@ static void give_up(int error)
 }
 
 /* The thread is made when there is first something to do: a second thread costs every malloc of the process
- * its short cut for one, which a program that never needs us must not pay. Returns true if it runs. */
+ * its short cut for one. Returns true if it runs. */
 static bool is_created(void)
 {
     if (__builtin_expect(hw_atomic_load_acquire(&life) != NOT_CREATED, 1))
@@ -370,8 +371,7 @@ static void limit_waiting(void)
         hw_wake_arm_in(wait_ns);
 }
 
-/* A long post is no moment to come: it may move the data itself, and the program is inside MPI until it is
- * over. hw_thread_posted follows. */
+/* A long post is no moment to come: it may move the data itself. hw_thread_posted follows. */
 void hw_thread_posts(void)
 {
     hw_overlap_posts();
@@ -381,7 +381,7 @@ void hw_thread_posts(void)
         hw_wake_arm(); /* where it cannot, hw_thread_posted wakes it */
 }
 
-/* The wake-up that hw_thread_posts took back is still due. */
+/* The wake-up that hw_thread_posts took back is due. */
 void hw_thread_unposted(void)
 {
     hw_overlap_unposted();
@@ -433,9 +433,8 @@ void hw_thread_sent(uint64_t bytes, uint64_t began_ns)
 
 /* Nothing is computed until the program has what it waits for, so the thread need not come. If something is
  * still pending then, hw_thread_returned wakes it.
- *
- * Where windows wait at once the alarm of the first post stays: on Intel MPI the two directions of an
- * exchange come to take turns where more than some 3 us pass between the last post and the wait. */
+ * Where windows wait at once the alarm of the first post stays: on Intel MPI directions come to take turns
+ * where more than some 3 us pass between the last post and the wait. */
 void hw_thread_waits(void)
 {
     if (hw_atomic_load_relaxed(&hw_request_pending) != 0)
