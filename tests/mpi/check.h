@@ -58,6 +58,21 @@ static inline bool check_session_is_multiple(MPI_Session session)
 }
 #endif
 
+/* A duplicate that promises to use no wildcards and exact lengths: ghosts may seal it. The caller frees it.
+ */
+static inline MPI_Comm check_seal(MPI_Comm comm)
+{
+    MPI_Comm sealed;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    MPI_Info_set(info, "mpi_assert_exact_length", "true");
+    MPI_Comm_dup_with_info(comm, info, &sealed);
+    MPI_Info_free(&info);
+    return sealed;
+}
+
 /* Of one process of the world; the caller frees it. */
 static inline MPI_Group check_group_of(int rank)
 {

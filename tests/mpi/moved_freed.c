@@ -24,17 +24,9 @@ static void count_at_world(MPI_Comm *comm, int *code, ...)
 static MPI_Comm make(bool is_sealed)
 {
     MPI_Comm comm;
-    if (!is_sealed) {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        return comm;
-    }
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
-    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
-    MPI_Info_set(info, "mpi_assert_exact_length", "true");
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
-    MPI_Info_free(&info);
+    if (is_sealed)
+        return check_seal(MPI_COMM_WORLD);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     return comm;
 }
 

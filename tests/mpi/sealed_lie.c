@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asserts that it uses no wildcards and that lengths are equal. Rank 1 then receives with the wildcard that
  * is its argument, or with `length` more than is sent, with `short` less. */
-#include <mpi.h>
-#include <stdio.h>
-#include <string.h>
+#include "check.h"
 
 int main(int argc, char **argv)
 {
     static int many[1000] = {7};
     int rank, value = 7;
-    MPI_Comm comm;
-    MPI_Info info;
     MPI_Init(&argc, &argv);
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
-    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
-    MPI_Info_set(info, "mpi_assert_exact_length", "true");
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Comm comm = check_seal(MPI_COMM_WORLD);
     MPI_Comm_set_name(comm, "mine");
     MPI_Comm_rank(comm, &rank);
     int is_source = argc > 1 && strcmp(argv[1], "MPI_ANY_SOURCE") == 0;
@@ -33,7 +25,6 @@ int main(int argc, char **argv)
         MPI_Send(&value, 1, MPI_INT, 1, 3, comm);
     MPI_Barrier(comm);
     printf("rank %d has %d\n", rank, value);
-    MPI_Info_free(&info);
     MPI_Comm_free(&comm);
     MPI_Finalize();
     return 0;

@@ -10,16 +10,6 @@ enum { ROUNDS = 100, MESSAGES = 4, SMALL_INTS = 4, MOVED_INTS = 20000 };
 
 static int buffers[2][2][MESSAGES][MOVED_INTS]; /* by thread; what is sent, what is received */
 
-static MPI_Info assertions(void)
-{
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
-    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
-    MPI_Info_set(info, "mpi_assert_exact_length", "true");
-    return info;
-}
-
 struct part {
     MPI_Comm comm;
     int index;
@@ -63,21 +53,21 @@ static void *exchange(void *argument)
 int main(int argc, char **argv)
 {
     MPI_Session session;
-    MPI_Info info, asserted = assertions();
+    MPI_Info info;
     MPI_Group group;
     MPI_Comm plain;
     struct part parts[2] = {{.index = 0}, {.index = 1}};
     pthread_t thread;
     MPI_Init(&argc, &argv);
     check_begin();
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, asserted, &parts[0].comm);
+    parts[0].comm = check_seal(MPI_COMM_WORLD);
     MPI_Info_create(&info);
     MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
     MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &session);
     MPI_Info_free(&info);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Comm_create_from_group(group, "beside", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &plain);
-    MPI_Comm_dup_with_info(plain, asserted, &parts[1].comm);
+    parts[1].comm = check_seal(plain);
     bool has_threads = check_session_is_multiple(session), are_at_once = has_threads && argc == 1;
     if (are_at_once)
         CHECK(pthread_create(&thread, NULL, exchange, &parts[1]) == 0);
@@ -92,7 +82,6 @@ int main(int argc, char **argv)
     MPI_Group_free(&group);
     MPI_Session_finalize(&session);
     MPI_Comm_free(&parts[0].comm);
-    MPI_Info_free(&asserted);
     MPI_Finalize();
     return 0;
 }

@@ -11,19 +11,6 @@ enum { DOUBLES = 1 << 17, BYTES = 1 << 20, ROUNDS = 50, TAG = 7, SECOND_TAG = 5 
 static double sparse[2 * DOUBLES];
 static char bytes[2][BYTES];
 
-static MPI_Comm seal(void)
-{
-    MPI_Comm sealed;
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
-    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
-    MPI_Info_set(info, "mpi_assert_exact_length", "true");
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &sealed);
-    MPI_Info_free(&info);
-    return sealed;
-}
-
 static void wait_one_way(const char *how, MPI_Request *request)
 {
     int index, flag = 0;
@@ -103,7 +90,7 @@ int main(int argc, char **argv)
     const char *how = argc > 1 ? argv[1] : "any";
     MPI_Init(&argc, &argv);
     check_begin();
-    MPI_Comm sealed = seal();
+    MPI_Comm sealed = check_seal(MPI_COMM_WORLD);
     int half = check_size / 2, is_sender = check_rank < half;
     int peer = is_sender ? check_rank + half : check_rank - half;
     if (strcmp(how, "cancel") == 0)
