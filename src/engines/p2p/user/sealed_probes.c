@@ -160,12 +160,9 @@ static int take_large(struct hw_p2p_seal *seal, MPI_Comm comm, MPI_Message *mess
     return MPI_SUCCESS;
 }
 
-static int find_and_take(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm comm, MPI_Message *message,
-                         MPI_Status *status, enum found *found)
+static int take(struct hw_p2p_seal *seal, enum found *found, MPI_Comm comm, MPI_Message *message,
+                MPI_Status *status)
 {
-    int rc = find(seal, source, tag, comm, status, found);
-    if (rc != MPI_SUCCESS || *found == NOTHING)
-        return rc;
     return *found == LARGE ? take_large(seal, comm, message, status, found)
                            : take_small(seal, comm, message, status);
 }
@@ -179,7 +176,9 @@ int hw_p2p_sealed_improbe(struct hw_p2p_seal *seal, int source, int tag, MPI_Com
     if (!hw_p2p_sealed_is_far(seal, source) || flag == NULL || message == NULL)
         return HW_DECLINES;
     status = status == HW_STATUS_IGNORE ? &own : status;
-    int rc = find_and_take(seal, source, tag, comm, message, status, &found);
+    int rc = find(seal, source, tag, comm, status, &found);
+    if (rc == MPI_SUCCESS && found != NOTHING)
+        rc = take(seal, &found, comm, message, status);
     if (rc == MPI_SUCCESS)
         *flag = found != NOTHING;
     return rc;
@@ -194,12 +193,13 @@ int hw_p2p_sealed_mprobe(struct hw_p2p_seal *seal, int source, int tag, MPI_Comm
     if (!hw_p2p_sealed_is_far(seal, source) || message == NULL)
         return HW_DECLINES;
     status = status == HW_STATUS_IGNORE ? &own : status;
-    for (;;) {
-        int rc = find_and_take(seal, source, tag, comm, message, status, &found);
-        if (rc != MPI_SUCCESS || found != NOTHING)
-            return rc;
-        sched_yield();
-    }
+    int rc;
+    do {
+        rc = wait_for(seal, source, tag, comm, status, &found);
+        if (rc == MPI_SUCCESS)
+            rc = take(seal, &found, comm, message, status);
+    } while (rc == MPI_SUCCESS && found == NOTHING);
+    return rc;
 }
 
 static struct given *given_as(const MPI_Message *message)
