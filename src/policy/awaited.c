@@ -20,9 +20,9 @@ enum { ENOUGH_PARTS = 8 };
 #define FIRST_TERM_NS (1000 * MS)
 #define LAST_TERM_NS (8000 * MS)
 
-/* A turn costs some wake-up and cold caches besides.
- * Cold connections make a first gain that does not come again: it fades before costs do. */
+/* Cold connections make a first gain that does not come again: it fades before costs do. */
 enum { ENOUGH_VERDICTS = 4, GAIN_FADES = 4 };
+/* A turn costs a wake-up and cold caches besides. */
 #define WAKE_NS (20 * US)
 #define FIRST_PAUSE_NS (1000 * MS)
 #define LAST_PAUSE_NS (4000 * MS)

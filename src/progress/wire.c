@@ -18,14 +18,19 @@ enum { LOOKS_PER_LISTING = 16, LISTINGS_IN_VAIN = 8 };
 /* More and the other end may have to stop. */
 #define MOST_UNREAD_BYTES (UINT64_C(256) * 1024)
 
-/* Only the first fields are asked for: older kernels know no more. */
+/* Only the fields up to the one at LAST_OFFSET are asked for: older kernels know no more. */
+static bool read_info(int fd, size_t last_offset, struct tcp_info *info)
+{
+    socklen_t length = sizeof *info;
+    memset(info, 0, sizeof *info);
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &length) == 0 &&
+           length >= last_offset + sizeof(uint64_t);
+}
+
 static bool add_counters(int fd, struct hw_profile_wire *sums)
 {
     struct tcp_info info;
-    socklen_t length = sizeof info;
-    memset(&info, 0, sizeof info);
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 ||
-        length < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received)
+    if (!read_info(fd, offsetof(struct tcp_info, tcpi_bytes_received), &info))
         return false;
     sums->sent_bytes += info.tcpi_bytes_acked;
     sums->received_bytes += info.tcpi_bytes_received;
@@ -35,10 +40,7 @@ static bool add_counters(int fd, struct hw_profile_wire *sums)
 static bool add_handled(int fd, struct hw_wire_handled *handled)
 {
     struct tcp_info info;
-    socklen_t length = sizeof info;
-    memset(&info, 0, sizeof info);
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 ||
-        length < offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans)
+    if (!read_info(fd, offsetof(struct tcp_info, tcpi_bytes_retrans), &info))
         return false;
     handled->written_bytes += info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
     handled->read_bytes += info.tcpi_bytes_received;

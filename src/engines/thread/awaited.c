@@ -17,10 +17,10 @@
  * window needs is mostly connected by its first operation: listings are close together at first, then rare.
  */
 enum { LOOK_PARTS = 200, FIRST_LISTING_PARTS = 20, LAST_LISTING_PARTS = 1280 };
-/* Fewer bytes acknowledge what was read; more answer it. */
-enum { BULK_PER_ANSWER = 256 };
-enum { TURNS_PER_LISTING = 16, MOST_CONNECTIONS = 32 };
 #define MIN_LOOK_NS (200 * HW_NS_PER_US)
+
+/* Fewer bytes than this part of what was read acknowledge it; more answer it. */
+enum { BULK_PER_ANSWER = 256, TURNS_PER_LISTING = 16, MOST_CONNECTIONS = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hw_policy_awaited policy; /* this and what follows under lock */
