@@ -318,7 +318,7 @@ def test_sample_of_some_slots(shares: tuple[int, int]) -> None:
 
 
 def test_who_can_serve_which_window() -> None:
-    """As the engines decide it: src/engines/rma/window/plan.c, src/engines/thread/thread.c."""
+    """As the engines decide it: src/engines/rma/window/plan.c, src/engines/thread/need.c."""
     expected = {
         ("one", "allocate", "node_direct"): "loads and stores",
         ("one", "allocate_shared", "node_direct"): "loads and stores",

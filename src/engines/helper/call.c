@@ -6,7 +6,7 @@
 #include "ghost/mark.h"
 
 /* The first: longer than a call that posts a message, which may be what the mark shows. The last: as a
- * thread that finds the program inside (engines/thread/thread.c). */
+ * thread that finds the program inside (engines/thread/turns.c). */
 #define FIRST_PAUSE_NS (60 * HW_NS_PER_US)
 #define MAX_PAUSE_NS (4 * HW_NS_PER_MS)
 enum { PAUSE_GROWTH = 4 }; /* each look takes the core from somebody */

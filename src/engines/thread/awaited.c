@@ -29,7 +29,7 @@ static bool is_exposed;
 static uint64_t clock_read_ns, next_look_ns, next_listing_ns;
 static uint32_t listing_parts = FIRST_LISTING_PARTS;
 
-static atomic_bool is_awaited; /* seq_cst with the thread's sleep (thread.c) */
+static atomic_bool is_awaited; /* seq_cst with the thread's sleep (turns.c) */
 static atomic_bool is_judged;
 static atomic_uint_fast64_t answered_ns; /* when a turn sent an answer and the program was away; or 0 */
 static atomic_uint returns;              /* of the program to MPI, while the thread's turns are judged */
