@@ -5,6 +5,7 @@
  * Phases follow one another in one run. A phase is so many windows of one transfer: post, work, wait, after a
  * barrier. Without work a window waits at once, as a program does that exchanges and then computes. Every
  * window is reported, the first one too: what learning costs is part of what a user gets. */
+#include "common/epoch.h"
 #include "common/pattern.h"
 #include "common/window.h"
 
@@ -40,6 +41,8 @@ static bool phase_parse(char *text, struct phase *phase)
     phase->kind = bench_transfer_find(parts[0]);
     if (phase->kind == NULL)
         phase->kind = bench_pattern_find(parts[0]);
+    if (phase->kind == NULL)
+        phase->kind = bench_epoch_find(parts[0]);
     phase->bytes = numbers[0].values[0];
     phase->work_units = numbers[1].values[0];
     phase->windows = (int)numbers[2].values[0];
@@ -52,9 +55,9 @@ static int phases_parse(const struct bench *bench, struct phase *phases)
     int count = 0;
     for (char *one; (one = strsep(&rest, ",")) != NULL; count++)
         if (count == PHASES_MAX || !phase_parse(one, &phases[count]))
-            bench_refuse(bench,
-                         "--phases is KIND:BYTES:UNITS:WINDOWS, up to %d of them with commas; KIND is %s %s",
-                         PHASES_MAX, bench_transfer_names, bench_pattern_names);
+            bench_refuse(
+                bench, "--phases is KIND:BYTES:UNITS:WINDOWS, up to %d of them with commas; KIND is %s %s %s",
+                PHASES_MAX, bench_transfer_names, bench_pattern_names, bench_epoch_names);
     free(text);
     return count;
 }

@@ -19,6 +19,8 @@ struct bench_transfer {
     int slot;
     MPI_Datatype columns;
     MPI_Comm ring;
+    MPI_Win window; /* of epochs (epoch.h), and so is what follows */
+    MPI_Group partners;
 };
 
 struct bench_transfer_kind {

@@ -103,6 +103,9 @@ PATTERNS = (
     "neighbors",
 )
 
+#: as in bench/common/epoch.h
+EPOCHS = ("fence", "start_complete", "locked_get", "accumulate_flush")
+
 
 #: windows in which a program is new to the library; published apart from those after them
 FIRST_WINDOWS = 12

@@ -36,7 +36,7 @@ class Suite:
 
 
 #: between nodes; facts about it, not about Headway
-NO_WINDOWS = {"ompi4": "MPI_Win_allocate fails between nodes, plain too"}
+NO_WINDOWS = {"ompi4": "windows between nodes fail, plain too"}
 
 FOUR_A_CORE = {
     "ompi5": "runs out of 12 s with four ranks on a core, which it never yields, plain too"

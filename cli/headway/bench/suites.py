@@ -10,6 +10,7 @@ from headway.bench.cases import (
     CAUSES,
     CHANGING,
     COLLECTIVES,
+    EPOCHS,
     KIB,
     LARGE_SIZES,
     LOCKALL,
@@ -140,6 +141,19 @@ _SUITES = (
         extra_modes=("keep",),
         has_peers=False,
         launches=3,
+    ),
+    Suite(
+        "epochs",
+        "Every window of one-sided exchanges whose origin computes before the epoch ends",
+        (
+            *(from_first(name, MIB, 8, 40) for name in EPOCHS),
+            *(from_first(name, 64 * KIB, 8, 160) for name in EPOCHS),
+        ),
+        sockbufs=("default",),
+        extra_modes=("keep",),
+        has_peers=False,
+        launches=3,
+        excluded=NO_WINDOWS,
     ),
     Suite(
         "phases",
