@@ -289,29 +289,42 @@ static void few_that_touch_are_parted(void **state)
     hw_shape_arena_free(&arena);
 }
 
-/* Places that need more than 32 bits, as absolute ones of stack and heap. */
-static void places_may_be_far_apart(void **state)
+enum { PLACES = 6 };
+
+static void check_places(const int64_t *places)
 {
-    (void)state;
     struct hw_shape_arena arena;
     struct hw_shape_sequence sequence;
     struct hw_shape shape, block;
     hw_shape_arena_begin(&arena, ARENA);
     hw_shape_sequence_begin(&sequence, &arena);
     hw_shape_block(1, &block);
-    static const int64_t places[] = {3, 9, INT64_C(1) << 46, (INT64_C(1) << 46) + 5, 12, -1};
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < PLACES; i++)
         hw_shape_sequence_add(&sequence, &block, places[i]);
     assert_int_equal(hw_shape_sequence_end(&sequence, &shape), HW_OK);
-    assert_int_equal(shape.blocks, 6);
+    assert_int_equal(shape.blocks, PLACES);
     assert_true(hw_shape_is_disjoint(&shape));
     struct truth *seen = malloc(sizeof *seen);
     seen->count = 0;
     assert_true(hw_shape_visit(&shape, 0, add, seen));
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < PLACES; i++)
         assert_int_equal(seen->blocks[i].place, places[i]);
     free(seen);
     hw_shape_arena_free(&arena);
+}
+
+/* Places that need more than 32 bits, as absolute ones of stack and heap. */
+static void places_may_be_far_apart(void **state)
+{
+    (void)state;
+    check_places((const int64_t[PLACES]){3, 9, INT64_C(1) << 46, (INT64_C(1) << 46) + 5, 12, -1});
+}
+
+/* A list has room for what is far in multiples of 64; what comes then is no multiple. */
+static void far_places_stay_where_the_unit_shrinks(void **state)
+{
+    (void)state;
+    check_places((const int64_t[PLACES]){0, INT64_C(1) << 36, 64, 7, -(INT64_C(1) << 34), 11});
 }
 
 static void what_takes_too_much_is_declined(void **state)
@@ -370,6 +383,7 @@ int main(void)
         cmocka_unit_test(regular_places_are_a_loop),
         cmocka_unit_test(few_that_touch_are_parted),
         cmocka_unit_test(places_may_be_far_apart),
+        cmocka_unit_test(far_places_stay_where_the_unit_shrinks),
         cmocka_unit_test(what_takes_too_much_is_declined),
         cmocka_unit_test(copies_of_every_length_are_right),
     };

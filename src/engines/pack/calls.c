@@ -94,7 +94,7 @@ static bool is_alike(const struct hw_plan *plan, const struct call *call, const 
 }
 
 /* After the MPI has done a call with the datatype: makes its plan, and looks whether it says the same of the
- * first bytes and the last. */
+ * first bytes, the last, and some between. */
 static void consider(struct hw_plan *plan, const struct call *call, MPI_Count began)
 {
     enum { COMPARED = 16 * 1024 };
@@ -102,9 +102,11 @@ static void consider(struct hw_plan *plan, const struct call *call, MPI_Count be
     bool is_usable = false;
     if (hw_plan_make(plan, call->datatype, &reason)) {
         int64_t bytes = *call->position - began, part = bytes < COMPARED ? bytes : COMPARED;
+        int64_t middle = (bytes - part) / 2;
         const char *packed = call->packed + began;
         is_usable = bytes == plan->shape.size * call->count &&
                     is_alike(plan, call, packed, (struct hw_shape_range){0, part}) &&
+                    is_alike(plan, call, packed, (struct hw_shape_range){middle, middle + part}) &&
                     is_alike(plan, call, packed, (struct hw_shape_range){bytes - part, bytes});
         hw_plan_decide(plan, is_usable);
         reason = is_usable ? NULL : "packing: the MPI packs a datatype otherwise than its plan";

@@ -209,7 +209,8 @@ static int64_t find_run(const struct hw_shape_piece *pieces, int64_t count, unsi
 {
     enum { SHIFT_MAX = 6 };
     uint64_t bits = 0;
-    int64_t run = 0;
+    int64_t run = 0, lowest = 0,
+            highest = 0; /* of the places so far: a later one may make the unit smaller */
     for (; run < count && pieces[run].length <= UINT32_MAX; run++) {
         int64_t place;
         if (__builtin_sub_overflow(pieces[run].place, pieces[0].place, &place))
@@ -218,8 +219,11 @@ static int64_t find_run(const struct hw_shape_piece *pieces, int64_t count, unsi
         unsigned common = all ? (unsigned)__builtin_ctzll(all) : SHIFT_MAX;
         common = common < SHIFT_MAX ? common : SHIFT_MAX;
         int64_t unit = INT64_C(1) << common;
-        if (place / unit > INT32_MAX || place / unit < INT32_MIN)
+        int64_t low = place < lowest ? place : lowest, high = place > highest ? place : highest;
+        if (high / unit > INT32_MAX || low / unit < INT32_MIN)
             break;
+        lowest = low;
+        highest = high;
         bits = all;
         *shift = common;
     }
