@@ -12,7 +12,8 @@
 
 enum {
     BYTES_MAX = 1024 * 1024,  /* a trial packs no more, unless one datatype alone is larger */
-    SPAN_MAX = 4 * BYTES_MAX, /* of memory of ours */
+    ONE_MAX = 16 * BYTES_MAX, /* which is then at most so large: it is packed twice into memory of ours */
+    SPAN_MAX = 4 * BYTES_MAX, /* of memory of ours in the place of the program's */
     TIMES = 2,                /* the better one of */
 };
 
@@ -24,6 +25,14 @@ struct trial {
     int64_t bytes;
     char *theirs, *ours;
 };
+
+bool hw_pack_trial_has_room(const struct hw_plan *plan) { return plan->shape.size <= ONE_MAX; }
+
+bool hw_pack_trial_needs_data(MPI_Datatype datatype)
+{
+    MPI_Count lowest, span;
+    return hw_bottom.Type_get_true_extent_x(datatype, &lowest, &span) != MPI_SUCCESS || span > SPAN_MAX;
+}
 
 static bool begin(struct trial *trial, const struct hw_pack_given *given, struct hw_plan *plan)
 {
@@ -109,18 +118,18 @@ static char *make_scratch(int64_t bytes)
     return (char *)scratch;
 }
 
-/* As many of them as memory of ours has room for; where that is not even one, one in the program's. */
+/* As many of them as memory of ours has room for. */
 static bool leave_program(struct trial *trial, char **scratch)
 {
     const struct hw_shape *shape = &trial->plan->shape;
     int64_t one = shape->highest - shape->lowest, extent = trial->plan->extent;
     int64_t step = extent < 0 ? -extent : extent;
-    int64_t most = one <= SPAN_MAX && step > 0 ? 1 + (SPAN_MAX - one) / step : 1;
+    int64_t most = step > 0 ? 1 + (SPAN_MAX - one) / step : 1;
+    if (one > SPAN_MAX)
+        return false;
     if (trial->given.count > most)
         trial->given.count = most;
     trial->bytes = shape->size * (int64_t)trial->given.count;
-    if (one > SPAN_MAX)
-        return true;
     int64_t rest = ((int64_t)trial->given.count - 1) * extent;
     *scratch = make_scratch(one + (rest < 0 ? -rest : rest));
     trial->given.memory = (uintptr_t)*scratch - (uintptr_t)(shape->lowest + (rest < 0 ? rest : 0));

@@ -57,9 +57,13 @@ static void consider(const struct hw_pack_given *given, struct hw_plan *plan, bo
 {
     const char *reason;
     if (hw_plan_make(plan, given->datatype, &reason)) {
-        bool is_usable = is_there(plan, given->memory) && hw_pack_trial_is_alike(given, plan, has_data);
+        bool has_room = hw_pack_trial_has_room(plan);
+        bool is_usable =
+            has_room && is_there(plan, given->memory) && hw_pack_trial_is_alike(given, plan, has_data);
+        const char *unlike = has_room ? "packing: the MPI packs a datatype otherwise than its plan"
+                                      : "packing: one datatype holds more than 16 MiB";
         hw_plan_decide(plan, is_usable);
-        reason = is_usable ? NULL : "packing: the MPI packs a datatype otherwise than its plan";
+        reason = is_usable ? NULL : unlike;
     }
     if (reason)
         hw_record_declined(reason);
@@ -157,13 +161,16 @@ static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan,
 /* Makes a plan for a datatype that is used often enough. True: once what is received has come. */
 static bool wants_plan(const struct hw_pack_given *given, struct hw_plan *plan, enum hw_pack_use use)
 {
-    bool is_now = is_forced(use);
-    if (hw_plan_state(plan) != HW_PLAN_SEEN || (!is_now && !is_used_often(&plan->uses, USES_OF_TYPE)))
+    bool is_receive = given->direction == HW_SHAPE_UNPACK;
+    if (hw_plan_state(plan) != HW_PLAN_SEEN)
         return false;
-    if (!is_now && given->direction == HW_SHAPE_UNPACK)
+    bool is_now = is_forced(use) && !(is_receive && hw_pack_trial_needs_data(given->datatype));
+    if (!is_now && !is_used_often(&plan->uses, USES_OF_TYPE))
+        return false;
+    if (!is_now && is_receive)
         return use != HW_PACK_AGAIN;
     if (is_now || use != HW_PACK_AGAIN)
-        consider(given, plan, given->direction == HW_SHAPE_PACK);
+        consider(given, plan, !is_receive);
     return false;
 }
 
@@ -174,7 +181,10 @@ bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *pl
     if (__builtin_mul_overflow(hw_plan_size(plan), (int64_t)given->count, &verdict->bytes) ||
         is_packed_on_its_way(verdict->bytes))
         return false;
-    if (hw_pack_message_needs_room(given, verdict->bytes))
+    bool needs_room = hw_pack_message_needs_room(given, verdict->bytes);
+    if (verdict->bytes > HW_PACK_POOL_BYTES_MAX && !needs_room)
+        return false; /* there is no buffer for it */
+    if (needs_room)
         use = HW_PACK_AT_ONCE;
     if (wants_plan(given, plan, use)) {
         verdict->look.kind = HW_PACK_LOOK_TRY;
