@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/agent.h"
 
+#include "base/atomic.h"
 #include "base/clock.h"
 
 #include <dlfcn.h>
@@ -53,6 +54,20 @@ static size_t kept_bytes(const pthread_attr_t *attributes)
     return symbol ? get(attributes) : 0;
 }
 
+static atomic_uint alive;
+
+unsigned hw_agent_count(void) { return hw_atomic_load_relaxed(&alive); }
+
+/* The argument is what it runs: memory for more would be an allocation of the new thread's. */
+static void *begin(void *argument)
+{
+    void *(*run)(void *);
+    memcpy(&run, &argument, sizeof run);
+    void *result = run(NULL);
+    hw_atomic_sub_relaxed(&alive, 1);
+    return result;
+}
+
 int hw_agent_create(pthread_t *thread, void *(*run)(void *), size_t stack_bytes, const cpu_set_t *cores)
 {
     pthread_attr_t attributes;
@@ -61,10 +76,15 @@ int hw_agent_create(pthread_t *thread, void *(*run)(void *), size_t stack_bytes,
     pthread_attr_setstacksize(&attributes, stack_bytes + kept_bytes(&attributes));
     if (cores)
         pthread_attr_setaffinity_np(&attributes, sizeof *cores, cores);
+    void *argument;
+    memcpy(&argument, &run, sizeof argument);
+    hw_atomic_add_relaxed(&alive, 1);
     block_signals(&before);
-    int error = pthread_create(thread, &attributes, run, NULL);
+    int error = pthread_create(thread, &attributes, begin, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
+    if (error)
+        hw_atomic_sub_relaxed(&alive, 1);
     return error;
 }
 

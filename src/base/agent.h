@@ -12,6 +12,9 @@
  * run, else where the caller may. Returns 0 or an error number; *thread is then not set. */
 int hw_agent_create(pthread_t *thread, void *(*run)(void *), size_t stack_bytes, const cpu_set_t *cores);
 
+/* How many of them this process has. Any thread. */
+unsigned hw_agent_count(void);
+
 /* For the calling thread: exact timers, and to run at once when woken instead of after the other's slice of
  * some milliseconds. It needs no privilege; an old kernel that refuses leaves things as they are. */
 void hw_agent_prompt(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "team/idle.h"
 
+#include "base/agent.h"
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/cores.h"
@@ -55,6 +56,23 @@ static bool is_first_thread(void)
     return answer == 1;
 }
 
+uint64_t hw_idle_count_threads(void)
+{
+    struct stat status;
+    return stat("/proc/self/task", &status) == 0 ? (uint64_t)status.st_nlink : 0;
+}
+
+static uint64_t not_ours(void) { return hw_idle_count_threads() - hw_agent_count(); }
+
+static uint64_t before_pool; /* threads that are no pool's, unless regions came before MPI_Init* */
+
+void hw_idle_begin(void) { before_pool = not_ours(); }
+
+static bool is_pool_as_asked(const struct hw_openmp *openmp)
+{
+    return not_ours() - before_pool == (uint64_t)openmp->get_max_threads() - 1;
+}
+
 static bool is_paused(enum hw_idle_place place)
 {
     unsigned left = hw_atomic_load_relaxed(&states[place].skips);
@@ -74,7 +92,13 @@ static enum hw_idle_place find_place(const struct hw_openmp *openmp)
 enum hw_idle_place hw_idle_place(const struct hw_openmp *openmp)
 {
     enum hw_idle_place place = openmp ? find_place(openmp) : HW_IDLE_NOWHERE;
-    return place == HW_IDLE_NOWHERE || is_paused(place) ? HW_IDLE_NOWHERE : place;
+    if (place == HW_IDLE_NOWHERE || is_paused(place))
+        return HW_IDLE_NOWHERE;
+    if (place == HW_IDLE_REGION && !is_pool_as_asked(openmp)) {
+        hw_idle_learn(place, 0);
+        return HW_IDLE_NOWHERE;
+    }
+    return place;
 }
 
 /* Threads that run or want to, on the whole machine: the fourth field of /proc/loadavg, "running/all". */
@@ -100,12 +124,6 @@ bool hw_idle_is_crowded(void)
     const struct hw_openmp *openmp = hw_openmp_find();
     bool is_beyond = openmp && openmp->get_max_threads() > hw_cores_allowed();
     return is_beyond || running_count() > sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-uint64_t hw_idle_count_threads(void)
-{
-    struct stat status;
-    return stat("/proc/self/task", &status) == 0 ? (uint64_t)status.st_nlink : 0;
 }
 
 static void pause_for(enum hw_idle_place place, unsigned jobs)

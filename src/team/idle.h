@@ -16,8 +16,15 @@ enum hw_idle_place {
     HW_IDLE_PLACES
 };
 
+/* Notes which threads the process has: those that come later may be a pool's. Once, after MPI's own have
+ * come.
+ */
+void hw_idle_begin(void);
+
 /* `openmp` may be NULL. A region is only for the thread that the program began with, whose pool it is, and
  * once other threads of the process have computed: else it would make threads that the program never had.
+ * The pool must be what a region of ours asks for, since a smaller one may end the others, with their
+ * threadprivate data: so many threads, no more and no less, must have come since hw_idle_begin.
  * Nowhere, for a number of calls, where nobody came the last times. */
 enum hw_idle_place hw_idle_place(const struct hw_openmp *openmp);
 

@@ -30,7 +30,11 @@ struct hw_team_job {
 
 static atomic_uint limit; /* 0: none; relaxed: a task that is late may still read it */
 
-void hw_team_limit(unsigned threads) { hw_atomic_store_relaxed(&limit, threads); }
+void hw_team_begin(unsigned most_threads)
+{
+    hw_atomic_store_relaxed(&limit, most_threads);
+    hw_idle_begin();
+}
 
 static void release(struct hw_team_job *job)
 {

@@ -25,8 +25,9 @@ struct hw_team_task {
     uint32_t pieces; /* each worth some 50 us: less does not pay for a second thread */
 };
 
-/* At most so many threads, the caller included, take part in one job; 0: as many as are idle. Before jobs. */
-void hw_team_limit(unsigned threads);
+/* At most so many threads, the caller included, take part in one job; 0: as many as are idle. Before jobs,
+ * and after the MPI has made its threads. */
+void hw_team_begin(unsigned most_threads);
 
 /* Where others may take part in a job that begins now. Some ten nanoseconds. */
 enum hw_idle_place hw_team_place(void);

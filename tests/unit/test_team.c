@@ -249,7 +249,7 @@ static void test_split(void **state)
 static void test_limit(void **state)
 {
     (void)state;
-    hw_team_limit(1);
+    hw_team_begin(1);
     set_idle(true);
     assert_int_equal(hw_team_place(), HW_IDLE_NOWHERE);
     struct job job;
@@ -257,7 +257,7 @@ static void test_limit(void **state)
     hw_team_run(&(struct hw_team_task){copy_piece, &job, PIECES});
     assert_memory_equal(job.from, job.to, sizeof job.from);
     assert_int_equal(job.others, 0);
-    hw_team_limit(0);
+    hw_team_begin(0);
 }
 
 int main(void)

@@ -164,12 +164,36 @@ static void test_between_regions(void **state)
     skip();
 }
 
+static int kept;
+#pragma omp threadprivate(kept)
+
+/* The program's regions may have more threads than a region of ours would ask for. */
+static void test_threadprivate_stays(void **state)
+{
+    (void)state;
+    struct job job;
+    int lost = 0;
+    omp_set_num_threads(THREADS - 1);
+#pragma omp parallel num_threads(THREADS)
+    {
+        compute(10 * HW_NS_PER_MS);
+        kept = 1 + omp_get_thread_num();
+    }
+    for (int i = 0; i < 20; i++)
+        run(&job, false);
+#pragma omp parallel num_threads(THREADS) reduction(+ : lost)
+    lost += kept != 1 + omp_get_thread_num();
+    assert_int_equal(lost, 0);
+}
+
 int main(void)
 {
+    hw_team_begin(0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_thread_is_made),    cmocka_unit_test(test_single),
         cmocka_unit_test(test_tasks_of_the_program), cmocka_unit_test(test_master_beside_computing),
         cmocka_unit_test(test_one_thread),           cmocka_unit_test(test_between_regions),
+        cmocka_unit_test(test_threadprivate_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

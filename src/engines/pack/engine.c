@@ -41,7 +41,7 @@ static enum hw_status begin(void)
 {
     if (!is_limit_possible())
         return HW_BAD_INPUT;
-    hw_team_limit((unsigned)hw_options.pack_threads);
+    hw_team_begin((unsigned)hw_options.pack_threads);
     return is_wanted() ? HW_OK : HW_DECLINED;
 }
 
