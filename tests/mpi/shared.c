@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: windows of MPI_Win_allocate_shared over the processes of a node: parts of odd lengths lie one
  * behind the other, each process finds everybody's, what one stores another gets and loads, stores of one
- * process and accumulates of others under exclusive locks lose nothing, some or all parts are empty, and
- * windows of parts of the world.
+ * process and accumulates of others under exclusive locks lose nothing, a lock of all keeps out an exclusive
+ * one, some or all parts are empty, and windows of parts of the world.
  */
 #include "check.h"
+
+#include <unistd.h>
 
 enum { ROUNDS = 40, PLACES = 8 };
 
@@ -101,6 +103,32 @@ static void try_counters(MPI_Win win)
     check_report("counters", (uint64_t)node_size);
 }
 
+/* A lock of all keeps out who has one exclusively, though nobody makes an operation. */
+static void try_exclusion(MPI_Win win)
+{
+    enum { TIMES = 10, PAUSE_US = 1000 };
+    MPI_Aint bytes;
+    int unit;
+    volatile int *places = (volatile int *)find(win, 0, &bytes, &unit);
+    for (int i = 0; i < TIMES; i++) {
+        if (node_rank == 0) {
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+            places[0] = places[1] + 1;
+            usleep(PAUSE_US);
+            places[1]++;
+            MPI_Win_unlock(0, win);
+        } else {
+            MPI_Win_lock_all(0, win);
+            MPI_Win_sync(win);
+            CHECK(places[0] == places[1]);
+            MPI_Win_unlock_all(win);
+        }
+        usleep(PAUSE_US / 2);
+    }
+    MPI_Barrier(node);
+    check_report("exclusion", 1);
+}
+
 #ifndef OPEN_MPI /* which ends a job that does so, plain too */
 
 /* Told of a window that is being freed: the callback sees it as the program does. */
@@ -126,6 +154,7 @@ static void try_whole(void)
     try_places(win, own);
     try_stores(win);
     try_counters(win);
+    try_exclusion(win);
 #ifndef OPEN_MPI
     int keyval;
     MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, look, &keyval, NULL);

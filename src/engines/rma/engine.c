@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "engines/rma/adapt/told.h"
 #include "engines/rma/epoch/calls.h"
+#include "engines/rma/epoch/lock.h"
 #include "engines/rma/epoch/owed.h"
 #include "engines/rma/operation/calls.h"
 #include "engines/rma/operation/requests.h"
@@ -60,6 +61,14 @@ static void describe(struct hw_record_facts *facts)
     hw_rma_told_describe(facts);
 }
 
+/* The program may load and store from then on what it has been shown. */
+static bool window_place(MPI_Win *win, int *rank, struct hw_engine_place *place)
+{
+    struct hw_rma_window *window = hw_rma_find(*win);
+    bool is_ours = hw_rma_window_place(win, rank, place);
+    return is_ours && (window == NULL || hw_rma_open_shown(window) == MPI_SUCCESS);
+}
+
 const struct hw_engine hw_engine_rma = {
     .name = "rma",
     .prepare = prepare,
@@ -69,7 +78,7 @@ const struct hw_engine hw_engine_rma = {
     .epoch = &hw_rma_epoch_calls,
     .window = &hw_rma_window_calls,
     .collective = &hw_rma_collective_calls,
-    .window_place = hw_rma_window_place,
+    .window_place = window_place,
     .left = hw_rma_count_declined,
     .start = start,
     .waits = hw_rma_requests_waits,

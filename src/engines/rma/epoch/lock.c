@@ -10,6 +10,7 @@
 #include "ghost/gate.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
+#include "world/world.h"
 
 static int acquire(const struct hw_rma_window *window, int rank, enum hw_ghost_lock lock)
 {
@@ -144,6 +145,32 @@ static void end_lock_all(struct hw_rma_window *window)
     pthread_mutex_unlock(&window->mutex);
 }
 
+/* Of the targets that operations, loads or stores have opened. Returns the first error, raised. */
+static int release_all(struct hw_rma_window *window)
+{
+    int rc = MPI_SUCCESS;
+    for (int rank = 0; rank < window->size; rank++) {
+        if (!hw_rma_access_change(window, rank, HW_RMA_ACCESS_LOCK_ALL, HW_RMA_ACCESS_NONE))
+            continue;
+        int released = release(window, rank);
+        if (rc == MPI_SUCCESS)
+            rc = hw_rma_raise_if(window, released);
+    }
+    return rc;
+}
+
+int hw_rma_open_shown(struct hw_rma_window *window)
+{
+    bool is_shown = window->is_shown || window->flavor == MPI_WIN_FLAVOR_SHARED;
+    int rc = MPI_SUCCESS, own_node = hw_world_own_node();
+    if (!is_shown || !hw_atomic_load_relaxed(&window->is_lock_all) || window->is_nocheck_all)
+        return rc;
+    for (int rank = 0; rank < window->size && rc == MPI_SUCCESS; rank++)
+        if (window->targets[rank].node == own_node && hw_rma_access_of(window, rank) == HW_RMA_ACCESS_NONE)
+            rc = hw_rma_open_target(window, rank);
+    return rc;
+}
+
 int hw_rma_lock_all(struct hw_rma_window *window, int assertion)
 {
     if (!hw_rma_epoch_is_allowed(window, HW_RMA_EPOCH_LOCK_ALL))
@@ -159,15 +186,16 @@ int hw_rma_lock_all(struct hw_rma_window *window, int assertion)
     pthread_mutex_unlock(&window->mutex);
     if (!is_right)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    /* The program may load and store its own memory from here on; the others' locks can wait. */
+    /* The program may load and store from here on what it can reach; the others' locks can wait. */
     int rc = assertion & MPI_MODE_NOCHECK ? MPI_SUCCESS : hw_rma_open_target(window, window->rank);
+    if (rc == MPI_SUCCESS)
+        rc = hw_rma_open_shown(window);
     if (rc == MPI_SUCCESS)
         rc = hw_rma_synchronise(window);
     if (rc == MPI_SUCCESS)
         return rc;
     end_lock_all(window);
-    if (hw_rma_access_change(window, window->rank, HW_RMA_ACCESS_LOCK_ALL, HW_RMA_ACCESS_NONE))
-        release(window, window->rank);
+    release_all(window);
     return rc;
 }
 
@@ -179,13 +207,7 @@ int hw_rma_unlock_all(struct hw_rma_window *window)
     if (rc == MPI_SUCCESS)
         rc = hw_rma_synchronise(window);
     /* Whatever failed: no epoch remains, so no target may remain open. */
-    for (int rank = 0; rank < window->size; rank++) {
-        if (!hw_rma_access_change(window, rank, HW_RMA_ACCESS_LOCK_ALL, HW_RMA_ACCESS_NONE))
-            continue;
-        int released = release(window, rank);
-        if (rc == MPI_SUCCESS)
-            rc = hw_rma_raise_if(window, released);
-    }
+    int released = release_all(window);
     end_lock_all(window);
-    return rc;
+    return rc == MPI_SUCCESS ? released : rc;
 }
