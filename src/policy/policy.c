@@ -292,14 +292,14 @@ static bool is_in_doubt(const struct hw_policy_class *class)
 
 /* ---- probes, controls and trials ---- */
 
-static void schedule_control(struct hw_policy_class *class, uint32_t number)
+static void schedule_control(struct hw_policy_class *class, uint64_t number)
 {
-    uint32_t next = number < SECOND_CONTROL ? SECOND_CONTROL : 2 * number;
+    uint64_t next = number < SECOND_CONTROL ? SECOND_CONTROL : 2 * number;
     class->next_control = next > number + MAX_INTERVAL ? number + MAX_INTERVAL : next;
 }
 
 /* At numbers that are alike in processes that stood down at different windows. */
-static void schedule_trial(struct hw_policy_class *class, uint32_t number)
+static void schedule_trial(struct hw_policy_class *class, uint64_t number)
 {
     uint32_t interval = FIRST_TRIAL_INTERVAL;
     while (interval < MAX_INTERVAL && interval <= number / 2)
@@ -343,7 +343,7 @@ static enum hw_policy_way begin_trial(struct hw_policy_class *class)
 
 /* The numbered window of a class in which there is something to gain. */
 static enum hw_policy_way choose(struct hw_policy_class *class, const struct hw_policy_ledger *ledger,
-                                 uint32_t number)
+                                 uint64_t number)
 {
     bool is_usual_on = !class->stands_down;
     if (!is_usual_on && class->control_run > 0 && hurts_others(class, LEAST_PERIODS)) {
@@ -377,7 +377,7 @@ enum hw_policy_way hw_policy_begin(struct hw_policy_class *class, const struct h
     if (class->idle_run == HW_POLICY_IDLE_RUN)
         return !class->stands_down && hw_policy_transfer_ns(class) >= LEAST_READY_NS ? HW_POLICY_WAY_ON
                                                                                      : HW_POLICY_WAY_OFF;
-    uint32_t number = class->window_count++;
+    uint64_t number = class->window_count++;
     if (class->next_control == 0)
         class->next_control = FIRST_CONTROL;
     return choose(class, ledger, number);

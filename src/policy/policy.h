@@ -97,9 +97,9 @@ struct hw_policy_class {
     /* Set by the caller: what is under way in one window is completed in a later one, and moves in its waits
      * as well. How long a transfer takes says little of what is lost without the thread: only controls do. */
     bool is_continued;
-    uint32_t window_count; /* of windows with time to gain, the one that is open included */
+    uint64_t window_count; /* of windows with time to gain, the one that is open included */
     uint32_t idle_run;     /* windows in a row without time to gain, up to HW_POLICY_IDLE_RUN */
-    uint32_t next_control; /* number of the window at which the other way is tried again */
+    uint64_t next_control; /* number of the window at which the other way is tried again */
     uint32_t control_run;  /* windows of the control or trial under way that are still to come */
     bool stands_down;
     bool has_wire;            /* bytes can be counted: the last window said so */
@@ -109,7 +109,7 @@ struct hw_policy_class {
     uint32_t vain_run;    /* probes in a row that ended with much left to move */
     uint32_t natural_run; /* windows in a row that went by themselves */
     uint32_t blind_run;   /* windows that the thread watched to the end, though it was needed */
-    uint32_t blind_until; /* the number of a window before which it does not watch again */
+    uint64_t blind_until; /* the number of a window before which it does not watch again */
     uint32_t off_window;  /* number of the last one without the thread */
     uint32_t lost_run;    /* trials in a row that cost the partners rounds, up to a few */
     struct hw_policy_late late;
