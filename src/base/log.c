@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -21,6 +22,9 @@ enum { RANK_UNKNOWN = -1, RANK_NOT_ASKED = -2 };
 
 /* Within this time the other processes of a node have met the same fate. */
 enum { SIBLINGS_US = 500 * 1000 };
+
+/* A reader that has no core for so long is not waited for. */
+enum { READER_LOOK_US = 1000, READER_LOOKS = 500 };
 
 enum { NAME_TRIES = 20, NAME_TRY_US = 1000 };
 
@@ -188,6 +192,19 @@ void hw_log_fatal(const char *format, ...)
     line_write(&line);
     if (has_siblings)
         usleep(SIBLINGS_US);
+}
+
+void hw_log_await_reader(void)
+{
+    int saved_errno = errno, unread = 0;
+    struct stat about;
+    bool is_pipe = fstat(STDERR_FILENO, &about) == 0 && S_ISFIFO(about.st_mode);
+    for (int looks = 0; is_pipe && looks < READER_LOOKS; looks++) {
+        if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0)
+            break;
+        usleep(READER_LOOK_US);
+    }
+    errno = saved_errno;
 }
 
 void hw_log_warn(const char *format, ...) { LOG_BODY(is_printed(HW_LOG_WARN), format); }

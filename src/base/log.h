@@ -37,6 +37,11 @@ void hw_log_note(const char *format, ...) __attribute__((format(printf, 1, 2), c
 void hw_log_info(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 void hw_log_debug(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
+/* Before a process ends the job: returns once what it said has been read, or half a second later. Hydra looks
+ * at what a process asks of it before it reads what the process said; where it finds both, as on a busy core,
+ * it ends the job and says nothing of why. */
+void hw_log_await_reader(void);
+
 /* Prints the first time it is called with this flag (static atomic_flag said = ATOMIC_FLAG_INIT). */
 void hw_log_once(atomic_flag *flag, enum hw_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));

@@ -3,16 +3,14 @@
 
 #include "base/log.h"
 #include "ghost/herald.h"
-#include "real/constants.h"
-#include "real/real.h"
+#include "real/end_job.h"
 
-#include <unistd.h>
+#include <stdlib.h>
 
 _Noreturn void hw_ghost_end_job(void)
 {
     hw_ghost_herald_stop();
-    hw_bottom.Abort(HW_COMM_WORLD, 1);
-    _exit(1);
+    hw_real_end_job(EXIT_FAILURE);
 }
 
 _Noreturn void hw_ghost_give_up(const char *what)

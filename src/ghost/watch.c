@@ -6,7 +6,7 @@
 #include "ghost/service.h"
 #include "progress/alarm.h"
 #include "progress/inside.h"
-#include "real/constants.h"
+#include "real/end_job.h"
 #include "world/world.h"
 
 #include <poll.h>
@@ -40,8 +40,7 @@ static void *run(void *argument)
         hw_ghost_services_lost();
         return argument;
     }
-    hw_bottom.Abort(HW_COMM_WORLD, EXIT_GHOST_LOST);
-    _exit(EXIT_GHOST_LOST);
+    hw_real_end_job(EXIT_GHOST_LOST);
 }
 
 static bool open_all(void)

@@ -12,9 +12,11 @@
 static void note_end(int errorcode)
 {
     hw_recorder_end(HW_RECORD_ABORTED, errorcode);
-    if (hw_world_has_ghosts() && hw_world.rank != hw_world.user_rank)
-        hw_log_warn("MPI_Abort with code %d; the MPI counts ghosts, too: this process is its rank %d",
-                    errorcode, hw_world.rank);
+    if (!hw_world_has_ghosts() || hw_world.rank == hw_world.user_rank)
+        return;
+    hw_log_warn("MPI_Abort with code %d; the MPI counts ghosts, too: this process is its rank %d", errorcode,
+                hw_world.rank);
+    hw_log_await_reader();
 }
 
 int hw_abort(MPI_Comm comm, int errorcode)

@@ -23,6 +23,7 @@
 #include "progress/inside.h"
 #include "real/constants.h"
 #include "real/detect.h"
+#include "real/end_job.h"
 #include "real/ending.h"
 #include "real/launcher.h"
 #include "real/quirks.h"
@@ -241,11 +242,7 @@ static _Noreturn void end_world_refused(void)
 }
 
 /* Where some process is not there to call MPI_Finalize. */
-static _Noreturn void abort_world_refused(void)
-{
-    hw_bottom.Abort(HW_COMM_WORLD, EXIT_BAD_INPUT);
-    _exit(EXIT_BAD_INPUT);
-}
+static _Noreturn void abort_world_refused(void) { hw_real_end_job(EXIT_BAD_INPUT); }
 
 /* Within MPI_Finalize, after all functions of the program's. */
 static void end_with_ghosts(void)

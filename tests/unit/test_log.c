@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Description: what ends a job is said once a node, and nobody else can keep it from being said. */
+/* Description: what ends a job is said once a node, and nobody else can keep it from being said; and it is
+ * read before the job ends. */
 #include "base/log.h"
 
+#include "base/clock.h"
+
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-enum { NOBODY = 65534 };
+enum { NOBODY = 65534, LATE_US = 100 * 1000 };
 
 /* A sibling that says a line, and stays until it is told to go. */
 struct sibling {
@@ -84,12 +89,71 @@ static void a_stranger_silences_nobody(void **state)
     assert_true(end(stranger));
 }
 
+/* Standard error is what `fd` is, until it is given back. */
+static int stand_in(int fd)
+{
+    int kept = dup(STDERR_FILENO);
+    assert_true(kept >= 0 && dup2(fd, STDERR_FILENO) == STDERR_FILENO);
+    close(fd);
+    return kept;
+}
+
+static void give_back(int kept)
+{
+    assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    close(kept);
+}
+
+/* The reader comes late, as a launcher that gets no core. */
+static void the_end_waits_until_it_is_read(void **state)
+{
+    (void)state;
+    char text[256];
+    int said[2], status = -1;
+    assert_int_equal(pipe(said), 0);
+    pid_t reader = fork();
+    if (reader == 0) {
+        usleep(LATE_US);
+        _exit(read(said[0], text, sizeof text) <= 0);
+    }
+    int kept = stand_in(said[1]);
+    hw_log_error("this ends the job");
+    int unread = -1;
+    hw_log_await_reader();
+    ioctl(said[0], FIONREAD, &unread);
+    give_back(kept);
+    waitpid(reader, &status, 0);
+    close(said[0]);
+    assert_int_equal(status, 0);
+    assert_int_equal(unread, 0);
+}
+
+static void nobody_who_reads_is_waited_for_a_moment(void **state)
+{
+    (void)state;
+    int said[2];
+    assert_int_equal(pipe(said), 0);
+    int kept = stand_in(said[1]);
+    hw_log_error("this ends the job");
+    errno = ENOENT;
+    uint64_t began_ns = hw_clock_now_ns();
+    hw_log_await_reader();
+    int left_errno = errno;
+    uint64_t waited_ns = hw_clock_now_ns() - began_ns;
+    give_back(kept);
+    close(said[0]);
+    assert_true(waited_ns >= HW_NS_PER_S / 4);
+    assert_int_equal(left_errno, ENOENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(siblings_say_it_once),
         cmocka_unit_test(who_comes_later_says_it_again),
         cmocka_unit_test(a_stranger_silences_nobody),
+        cmocka_unit_test(the_end_waits_until_it_is_read),
+        cmocka_unit_test(nobody_who_reads_is_waited_for_a_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

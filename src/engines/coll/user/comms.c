@@ -5,11 +5,11 @@
 #include "engines/coll/shared/opened.h"
 #include "objects/comm_state.h"
 #include "real/constants.h"
+#include "real/end_job.h"
 #include "world/comm.h"
 #include "world/world.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { EXIT_NO_MEMORY = 1 };
 
@@ -58,8 +58,7 @@ static int number_it(int rc, const MPI_Comm *newcomm)
         return rc;
     hw_log_error("no memory for a communicator whose collectives ghosts make; run without HEADWAY_COLL. The "
                  "job ends");
-    hw_bottom.Abort(HW_COMM_WORLD, EXIT_NO_MEMORY);
-    _exit(EXIT_NO_MEMORY);
+    hw_real_end_job(EXIT_NO_MEMORY);
 }
 
 int hw_coll_comm_dup(MPI_Comm comm, MPI_Comm *newcomm)

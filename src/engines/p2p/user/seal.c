@@ -8,13 +8,13 @@
 #include "profile/record.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
+#include "real/end_job.h"
 #include "world/members.h"
 #include "world/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { NO_SOURCE = 1, NO_TAG = 2, EXACT = 4, ASSERTED = NO_SOURCE | NO_TAG | EXACT };
 enum { RECENT = 16, FIRST_ROOM = 16, EXIT_BROKEN = 1, VALUE_MAX = 64 };
@@ -344,6 +344,5 @@ _Noreturn void hw_p2p_seal_broken(MPI_Comm comm, const char *what)
         "rank %d %s on communicator \"%s\", whose info says that nobody does; take the assertion out "
         "of MPI_Comm_set_info or MPI_Comm_dup_with_info. The job ends",
         hw_world.user_rank, what, name);
-    hw_bottom.Abort(HW_COMM_WORLD, EXIT_BROKEN);
-    _exit(EXIT_BROKEN);
+    hw_real_end_job(EXIT_BROKEN);
 }
