@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: structs are received by each call with room for more than comes: for more than there is
- * memory, which plain MPIs do not touch, and (`vast`) for as many as a count can say.
+ * memory, which plain MPIs do not touch, for (`vast`) as many as a count can say, and for (`one`) one
+ * datatype of very many.
  *
- * packed_room [vast] */
+ * packed_room [vast|one] */
 #include "check.h"
 
 #include <limits.h>
@@ -15,7 +16,7 @@ static const char *const names[WAYS] = {"recv", "irecv", "mrecv", "imrecv", "rec
 /* What follows may not be touched. */
 static char *make_memory(void)
 {
-    enum { GUARD = 16 * 1024 * 1024 };
+    enum { GUARD = 256 * 1024 * 1024 };
     char *memory = mmap(NULL, BYTES + GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED && mprotect(memory, BYTES, PROT_READ | PROT_WRITE) == 0);
     return memory;
@@ -54,7 +55,7 @@ static void check_received(const char *memory, int round)
 }
 
 /* Rank 0 sends to rank 1. */
-static void exchange(int way, int round, int room, char *memory, MPI_Datatype type)
+static void exchange(int way, int round, char *memory, MPI_Datatype type, int room, MPI_Datatype taken)
 {
     for (int i = 0; i < BYTES; i++)
         memory[i] = check_rank == 0 ? (char)(round + i / EXTENT) : 0;
@@ -63,9 +64,9 @@ static void exchange(int way, int round, int room, char *memory, MPI_Datatype ty
     if (check_rank == 1) {
         MPI_Status status;
         int count;
-        receive(way, memory, room, type, &status);
-        MPI_Get_count(&status, type, &count);
-        CHECK(count == ELEMENTS && status.MPI_SOURCE == 0 && status.MPI_TAG == way);
+        receive(way, memory, room, taken, &status);
+        MPI_Get_elements(&status, taken, &count);
+        CHECK(count == 2 * ELEMENTS && status.MPI_SOURCE == 0 && status.MPI_TAG == way);
         check_received(memory, round);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -73,18 +74,23 @@ static void exchange(int way, int round, int room, char *memory, MPI_Datatype ty
 
 int main(int argc, char **argv)
 {
+    enum { IN_ONE = 8 * 1024 * 1024 };
     MPI_Init(&argc, &argv);
     check_begin();
-    int lengths[] = {1, 1}, room = argc > 1 && strcmp(argv[1], "vast") == 0 ? INT_MAX : 4 * ELEMENTS;
+    bool is_vast = argc > 1 && strcmp(argv[1], "vast") == 0, is_one = argc > 1 && strcmp(argv[1], "one") == 0;
+    int lengths[] = {1, 1}, room = is_vast ? INT_MAX : 4 * ELEMENTS;
     MPI_Aint places[] = {0, 8};
     MPI_Datatype types[] = {MPI_DOUBLE, MPI_CHAR};
     char *memory = make_memory();
     for (int way = 0; way < WAYS; way++) {
-        MPI_Datatype type;
+        MPI_Datatype type, taken;
         MPI_Type_create_struct(2, lengths, places, types, &type);
+        MPI_Type_contiguous(is_one ? IN_ONE : 1, type, &taken);
         MPI_Type_commit(&type);
+        MPI_Type_commit(&taken);
         for (int round = 0; round < ROUNDS; round++)
-            exchange(way, round, room, memory, type);
+            exchange(way, round, memory, type, is_one ? 1 : room, is_one ? taken : type);
+        MPI_Type_free(&taken);
         MPI_Type_free(&type);
         printf("rank %d %s received\n", check_rank, names[way]);
     }

@@ -155,7 +155,7 @@ static void without_data_the_buffer_is_left_alone(void **state)
     assert_false(hw_pack_trial_is_alike(&given, &plan, false));
 }
 
-static void of_what_spans_much_one_is_tried_in_the_buffer(void **state)
+static void what_spans_much_is_tried_with_data(void **state)
 {
     (void)state;
     hw_shape_arena_free(&plan.arena);
@@ -164,12 +164,18 @@ static void of_what_spans_much_one_is_tried_in_the_buffer(void **state)
     assert_non_null(wide);
     for (int i = 0; i < SIZE; i++)
         wide[place_of(i)] = (char)(i * 7);
-    const struct hw_pack_given given = {HW_SHAPE_UNPACK, (uintptr_t)wide, COUNT, GAPPED};
-    assert_true(hw_pack_trial_is_alike(&given, &plan, false));
-    assert_int_equal(packed_count, 1);
-    is_backwards = true;
-    assert_false(hw_pack_trial_is_alike(&given, &plan, false));
+    const struct hw_pack_given given = {HW_SHAPE_UNPACK, (uintptr_t)wide, 1, GAPPED};
+    assert_false(hw_pack_trial_is_alike(&given, &plan, false)); /* the program may have less */
+    assert_true(hw_pack_trial_is_alike(&given, &plan, true));
     free(wide);
+}
+
+static void what_is_too_large_is_not_tried(void **state)
+{
+    (void)state;
+    assert_true(hw_pack_trial_has_room(&plan));
+    plan.shape.size = INT64_C(17) * MOST_BYTES;
+    assert_false(hw_pack_trial_has_room(&plan));
 }
 
 static void ours_wins_if_it_is_clearly_shorter(void **state)
@@ -233,7 +239,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(plan_is_alike_if_it_packs_the_same, begin, end),
         cmocka_unit_test_setup_teardown(without_data_the_buffer_is_left_alone, begin, end),
-        cmocka_unit_test_setup_teardown(of_what_spans_much_one_is_tried_in_the_buffer, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_too_large_is_not_tried, begin, end),
+        cmocka_unit_test_setup_teardown(what_spans_much_is_tried_with_data, begin, end),
         cmocka_unit_test_setup_teardown(ours_wins_if_it_is_clearly_shorter, begin, end),
         cmocka_unit_test_setup_teardown(better_of_two_times_counts, begin, end),
         cmocka_unit_test_setup_teardown(trial_of_a_receive_leaves_the_bytes, begin, end),
