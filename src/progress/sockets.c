@@ -46,7 +46,7 @@ int hw_sockets_open(void) { return open("/proc/self/fd", O_RDONLY | O_DIRECTORY 
 /* readdir(3) would malloc, and with that give the progress thread an arena of its own. */
 int hw_sockets_list(int directory, struct hw_socket *sockets, int capacity)
 {
-    _Alignas(struct directory_entry) char entries[4096];
+    _Alignas(struct directory_entry) char entries[1024]; /* of a thread with little stack, perhaps */
     if (directory < 0 || lseek(directory, 0, SEEK_SET) != 0)
         return 0;
     int count = 0;

@@ -67,29 +67,52 @@ static int sum_up(const struct hw_wire *listed, struct hw_profile_wire *sums)
     return known_count;
 }
 
-/* Both ends of a connection. What follows the address in these structs tells no connection from another. */
-struct ends {
-    struct sockaddr_storage mine, peer;
+/* Programs look from threads with little stack. What else the kernel tells of an address tells no connection
+ * from another. */
+struct end {
+    sa_family_t family;
+    in_port_t port;
+    unsigned char address[sizeof(struct in6_addr)];
 };
 
-static bool is_same(const struct sockaddr_storage *one, const struct sockaddr_storage *other)
+struct ends {
+    struct end mine, peer;
+};
+
+static struct end end_of(const struct sockaddr_storage *name)
 {
-    const struct sockaddr_in *one4 = (const void *)one, *other4 = (const void *)other;
-    const struct sockaddr_in6 *one6 = (const void *)one, *other6 = (const void *)other;
-    if (one->ss_family != other->ss_family)
-        return false;
-    if (one->ss_family == AF_INET)
-        return one4->sin_port == other4->sin_port && one4->sin_addr.s_addr == other4->sin_addr.s_addr;
-    return one6->sin6_port == other6->sin6_port &&
-           memcmp(&one6->sin6_addr, &other6->sin6_addr, sizeof one6->sin6_addr) == 0;
+    const struct sockaddr_in *name4 = (const void *)name;
+    const struct sockaddr_in6 *name6 = (const void *)name;
+    struct end end = {.family = name->ss_family};
+    if (end.family == AF_INET) {
+        end.port = name4->sin_port;
+        memcpy(end.address, &name4->sin_addr, sizeof name4->sin_addr);
+    } else {
+        end.port = name6->sin6_port;
+        memcpy(end.address, &name6->sin6_addr, sizeof name6->sin6_addr);
+    }
+    return end;
+}
+
+static bool is_same(const struct end *one, const struct end *other)
+{
+    return one->family == other->family && one->port == other->port &&
+           memcmp(one->address, other->address, sizeof one->address) == 0;
 }
 
 static bool find_ends(int fd, struct ends *ends)
 {
-    socklen_t mine_length = sizeof ends->mine, peer_length = sizeof ends->peer;
+    struct sockaddr_storage name = {0};
+    socklen_t length = sizeof name;
     memset(ends, 0, sizeof *ends);
-    return getsockname(fd, (struct sockaddr *)&ends->mine, &mine_length) == 0 &&
-           getpeername(fd, (struct sockaddr *)&ends->peer, &peer_length) == 0;
+    if (getsockname(fd, (struct sockaddr *)&name, &length) != 0)
+        return false;
+    ends->mine = end_of(&name);
+    length = sizeof name;
+    if (getpeername(fd, (struct sockaddr *)&name, &length) != 0)
+        return false;
+    ends->peer = end_of(&name);
+    return true;
 }
 
 /* Some transports send to their own process through a connection: that is no wire. Both its ends are here. */
