@@ -3,6 +3,7 @@
 #include "progress/trigger.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -37,12 +38,25 @@ static bool is_there(const struct hw_triggers *triggers)
            status.st_ino == events->directory_inode;
 }
 
-static bool open_sets(struct hw_triggers *triggers)
+static bool hear(const struct hw_events *events, int fd)
 {
-    struct hw_events *events = &triggers->events;
+    struct epoll_event edge = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
+    return epoll_ctl(events->edge_fd, EPOLL_CTL_ADD, fd, &edge) == 0;
+}
+
+static void forget_all(struct hw_events *events)
+{
     events->socket_count = 0;
     events->descriptor_count = -1;
     events->listed_ns = 0;
+    events->has_strangers = false;
+}
+
+static bool open_sets(struct hw_triggers *triggers)
+{
+    struct hw_events *events = &triggers->events;
+    forget_all(events);
+    events->added_fd = -1;
     events->edge_fd = epoll_create1(EPOLL_CLOEXEC);
     if (events->edge_fd < 0)
         return false;
@@ -52,8 +66,7 @@ static bool open_sets(struct hw_triggers *triggers)
     events->interrupt_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (events->interrupt_fd < 0)
         goto err_interrupt;
-    struct epoll_event interrupt = {.events = EPOLLIN | EPOLLET, .data.fd = events->interrupt_fd};
-    if (epoll_ctl(events->edge_fd, EPOLL_CTL_ADD, events->interrupt_fd, &interrupt) != 0)
+    if (!hear(events, events->interrupt_fd))
         goto err_add;
     open_directory(events);
     return true;
@@ -102,11 +115,34 @@ static void watch(const struct hw_events *events, int fd)
 
 static void add(struct hw_triggers *triggers, int fd)
 {
-    struct epoll_event edge = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
-    epoll_ctl(triggers->events.edge_fd, EPOLL_CTL_ADD, fd, &edge);
+    triggers->events.added_fd = fd;
+    hear(&triggers->events, fd);
 }
 
-/* A closed socket has left the epoll sets by itself; a number used again counts as new by its inode. */
+/* An empty set has this number from now on. */
+static bool empty(int epoll_fd)
+{
+    int fresh = epoll_create1(EPOLL_CLOEXEC);
+    bool is_empty = fresh >= 0 && dup3(fresh, epoll_fd, O_CLOEXEC) == epoll_fd;
+    if (fresh >= 0)
+        close(fresh);
+    return is_empty;
+}
+
+/* A socket that was closed here and lives on in a child of the program's stays in the sets, and cannot be
+ * taken out any more: without its number nobody can name it. */
+static void lose_strangers(struct hw_events *events)
+{
+    if (!empty(events->level_fd) || !empty(events->edge_fd))
+        return;
+    hear(events, events->interrupt_fd);
+    if (events->added_fd >= 0)
+        hear(events, events->added_fd);
+    forget_all(events);
+}
+
+/* A closed socket has left the epoll sets by itself, unless a child of the program's has it too; a number
+ * used again counts as new by its inode. */
 static void list_again(struct hw_events *events)
 {
     struct hw_socket found[HW_EVENTS_MAX_SOCKETS];
@@ -124,6 +160,8 @@ static void list_again(struct hw_events *events)
 static int refresh(struct hw_triggers *triggers)
 {
     struct hw_events *events = &triggers->events;
+    if (events->has_strangers)
+        lose_strangers(events);
     long descriptor_count = hw_sockets_descriptor_count();
     uint64_t now_ns = hw_clock_now_ns();
     bool is_due = descriptor_count < 0 ? now_ns - events->listed_ns > RELIST_NS
@@ -183,22 +221,29 @@ static bool is_data_waiting(struct hw_triggers *triggers)
     return epoll_wait(triggers->events.level_fd, &ready, 1, 0) > 0;
 }
 
+static int find(const struct hw_events *events, int fd)
+{
+    for (int i = 0; i < events->socket_count; i++)
+        if (events->sockets[i].fd == fd)
+            return i;
+    return -1;
+}
+
 static void ignore_unread(struct hw_triggers *triggers)
 {
     struct hw_events *events = &triggers->events;
     struct epoll_event ready[16];
     int count = epoll_wait(events->level_fd, ready, 16, 0);
     for (int i = 0; i < count; i++) {
-        int fd = ready[i].data.fd, unread_bytes = 0;
-        if (ioctl(fd, FIONREAD, &unread_bytes) != 0)
+        int fd = ready[i].data.fd, unread_bytes = 0, known = find(events, fd);
+        if (known < 0 || ioctl(fd, FIONREAD, &unread_bytes) != 0) {
+            events->has_strangers = true;
             continue;
-        for (int j = 0; j < events->socket_count; j++) {
-            if (events->sockets[j].fd != fd)
-                continue;
-            if (events->unread_bytes[j] == unread_bytes)
-                epoll_ctl(events->level_fd, EPOLL_CTL_DEL, fd, NULL);
-            events->unread_bytes[j] = unread_bytes;
         }
+        if (events->unread_bytes[known] == unread_bytes &&
+            epoll_ctl(events->level_fd, EPOLL_CTL_DEL, fd, NULL) != 0)
+            events->has_strangers = true; /* another socket has its number */
+        events->unread_bytes[known] = unread_bytes;
     }
 }
 

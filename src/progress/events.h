@@ -10,6 +10,7 @@
 
 #include "progress/sockets.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { HW_EVENTS_MAX_SOCKETS = 256 };
@@ -18,12 +19,14 @@ struct hw_events {
     int edge_fd;
     int level_fd;
     int interrupt_fd; /* an eventfd in the edge-triggered set */
+    int added_fd;     /* one more there, of somebody else's; -1: none */
     int directory_fd; /* sockets are listed from it; -1 if there is none */
     dev_t directory_device;
     ino_t directory_inode; /* by which it is known again */
     int socket_count;
     long descriptor_count; /* of the process, at the last listing */
     uint64_t listed_ns;    /* when that was */
+    bool has_strangers;    /* sockets in the sets that are none of this process any more */
     struct hw_socket sockets[HW_EVENTS_MAX_SOCKETS];
     int unread_bytes[HW_EVENTS_MAX_SOCKETS]; /* at the last ignore_unread; -1: never asked */
 };

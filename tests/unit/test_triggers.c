@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: each trigger ends a sleep by time and by an interrupt. Events: data of a socket end it once
- * and are waiting until they are read, those that nobody reads are asked about no longer, an added descriptor
- * ends it too, and it sleeps where the kernel refuses the call that takes nanoseconds (containers answer
- * EPERM to what they do not know). Tick: sockets mean nothing to it. A trigger that cannot be had, or has
- * gone, is the tick. */
+ * and are waiting until they are read, those that nobody reads are asked about no longer, nor are sockets
+ * that a child has kept, an added descriptor ends it too, and it sleeps where the kernel refuses the call
+ * that takes nanoseconds (containers answer EPERM to what they do not know). Tick: sockets mean nothing to
+ * it. A trigger that cannot be had, or has gone, is the tick. */
 #include "progress/trigger.h"
 
 #include "base/atomic.h"
@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -21,6 +22,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -150,6 +152,36 @@ static void data_that_nobody_reads_are_ignored(void **state)
     assert_false(hw_triggers_is_data_waiting(&triggers));
 }
 
+/* Closed here, and kept by a child. The number of the other one means nothing any more. */
+static void socket_of_a_child_is_lost(void **state)
+{
+    (void)state;
+    int bell = eventfd(0, EFD_CLOEXEC);
+    hw_triggers_open(&triggers, false);
+    hw_triggers_add(&triggers, bell);
+    hw_triggers_refresh(&triggers);
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(write(client, "data", 4), 4);
+    hw_triggers_wait(&triggers, LONG_NS);
+    close(server);
+    assert_int_equal(hw_triggers_refresh(&triggers), 1);
+    for (int i = 0; i < 2; i++)
+        hw_triggers_ignore_unread(&triggers);
+    assert_int_equal(hw_triggers_refresh(&triggers), 1);
+    assert_false(hw_triggers_is_data_waiting(&triggers));
+    hw_triggers_wait(&triggers, HW_NS_PER_MS); /* for the event of a socket that is listed anew */
+    assert_int_equal(write(bell, &(uint64_t){1}, sizeof(uint64_t)), sizeof(uint64_t));
+    assert_int_not_equal(hw_triggers_wait(&triggers, LONG_NS), HW_EVENT_NONE);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(bell);
+    server = dup(client);
+}
+
 static void added_descriptor_ends_the_sleep(void **state)
 {
     (void)state;
@@ -269,6 +301,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(data_are_one_event_and_wait_until_they_are_read, connect_pair,
                                         close_pair),
         cmocka_unit_test_setup_teardown(data_that_nobody_reads_are_ignored, connect_pair, close_pair),
+        cmocka_unit_test_setup_teardown(socket_of_a_child_is_lost, connect_pair, close_pair),
         cmocka_unit_test_setup_teardown(added_descriptor_ends_the_sleep, connect_pair, close_pair),
         cmocka_unit_test_setup_teardown(tick_hears_no_sockets, connect_pair, close_pair),
         cmocka_unit_test_setup_teardown(wait_sleeps_where_it_is_forbidden, connect_pair, close_pair),
