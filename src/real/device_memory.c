@@ -4,6 +4,7 @@
 #include "base/atomic.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stddef.h>
@@ -45,13 +46,16 @@ static const struct {
 } libraries[] = {
     {"libcuda.so", may_have_cuda}, {"libamdhip64.so", may_have_hip}, {"libze_loader.so", may_have_ze}};
 
-/* What the last look found: twice the number of libraries that the process had loaded by then, plus the
- * answer. 0: there was none. */
+enum { CUDA, HIP, LIBRARIES = sizeof libraries / sizeof libraries[0] };
+
+/* What the last look found: the number of libraries that the process had loaded by then, times 8, and a bit
+ * for each of those above that counts. 0: there was no look. */
 static atomic_uint_fast64_t known;
 
 struct look {
     uint64_t loaded;
-    bool is_known, is_loaded[sizeof libraries / sizeof libraries[0]];
+    bool is_known;
+    unsigned found; /* bits */
 };
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *context)
@@ -59,24 +63,52 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *context)
     (void)size;
     struct look *look = context;
     look->loaded = info->dlpi_adds;
-    look->is_known = hw_atomic_load_relaxed(&known) / 2 == look->loaded;
+    look->is_known = hw_atomic_load_relaxed(&known) >> LIBRARIES == look->loaded;
     const char *name = strrchr(info->dlpi_name, '/');
     name = name ? name + 1 : info->dlpi_name;
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+    for (unsigned i = 0; i < LIBRARIES; i++)
         if (strncmp(name, libraries[i].name, strlen(libraries[i].name)) == 0)
-            look->is_loaded[i] = true;
+            look->found |= 1U << i;
     return look->is_known;
 }
 
-bool hw_real_has_device_memory(void)
+static unsigned find_libraries(void)
 {
     struct look look = {0};
     dl_iterate_phdr(look_at, &look);
     if (look.is_known)
-        return hw_atomic_load_relaxed(&known) % 2 == 1;
-    bool is_found = false;
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        is_found = is_found || (look.is_loaded[i] && libraries[i].may_have());
-    hw_atomic_store_relaxed(&known, 2 * look.loaded + is_found);
-    return is_found;
+        return hw_atomic_load_relaxed(&known) & ((1U << LIBRARIES) - 1);
+    for (unsigned i = 0; i < LIBRARIES; i++)
+        if ((look.found & 1U << i) && !libraries[i].may_have())
+            look.found &= ~(1U << i);
+    hw_atomic_store_relaxed(&known, look.loaded << LIBRARIES | look.found);
+    return look.found;
+}
+
+bool hw_real_has_device_memory(void) { return find_libraries() != 0; }
+
+/* 0 is success. */
+typedef int get_current(void **context);
+
+static get_current *find_get_current(void)
+{
+    static _Atomic(get_current *) found;
+    get_current *get = hw_atomic_load_acquire(&found);
+    void *library = get ? NULL : dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    void *symbol = library ? dlsym(library, "cuCtxGetCurrent") : NULL;
+    if (symbol) {
+        memcpy(&get, &symbol, sizeof get);
+        hw_atomic_store_release(&found, get);
+    }
+    return get;
+}
+
+bool hw_real_has_device_context(void)
+{
+    unsigned is_there = find_libraries();
+    if (is_there & 1U << HIP)
+        return true;
+    get_current *get = is_there & 1U << CUDA ? find_get_current() : NULL;
+    void *context = NULL;
+    return get && get(&context) == 0 && context != NULL;
 }

@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "engines/engine.h"
 #include "engines/thread/awaited.h"
 #include "engines/thread/need.h"
@@ -22,6 +23,7 @@
 #include "progress/helped.h"
 #include "progress/poll.h"
 #include "progress/postponed.h"
+#include "real/device_memory.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -50,12 +52,24 @@ static void give_up(int error)
     hw_engines_retire(reason);
 }
 
+/* What a turn moves may be a device's, and its context is the program's thread's. */
+static bool is_device_met(void)
+{
+    if (hw_options.engine == HW_OPTION_ENGINE_THREAD || !hw_real_has_device_context())
+        return false;
+    hw_engines_retire("the program computes on a device, whose memory another thread may not reach; "
+                      "HEADWAY_ENGINE=thread forces the progress thread");
+    return true;
+}
+
 /* The thread is made when there is first something to do: a second thread costs every malloc of the process
  * its short cut for one. Returns true if it runs. */
 static bool is_created(void)
 {
     if (__builtin_expect(hw_atomic_load_acquire(&life) != NOT_CREATED, 1))
         return hw_atomic_load_relaxed(&life) == RUNNING;
+    if (is_device_met())
+        return false;
     int error = 0;
     pthread_mutex_lock(&creation_lock);
     if (hw_atomic_load_seq_cst(&life) == NOT_CREATED) {
@@ -108,7 +122,7 @@ void hw_thread_passed_over(enum hw_request_kind kind, bool is_receive)
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 {
     bool is_new;
-    if (hw_need_is_retired() || !is_created())
+    if (hw_need_is_retired() || !is_created() || (!hw_overlap_is_open() && is_device_met()))
         return;
     hw_turns_take_arithmetic();
     enum hw_policy_post post = hw_overlap_posted(kind, bytes, is_receive, &is_new);
