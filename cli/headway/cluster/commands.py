@@ -248,7 +248,7 @@ def ranks_of(
         told: dict[str, str] = {}
         if settings.get("HEADWAY_ENGINE", os.environ.get("HEADWAY_ENGINE")) != "off":
             told = transport.settings(target.title, cluster.bits_per_s)
-        env = preload.rank_environment(target.flavour, settings)
+        env = preload.rank_environment(target.flavour, settings, first=target.first)
         tell = profile.tell if arguments.profile else run_command.tell_summary
         assert folder
         yield Ranks(env, told, folder, run_command.times_of_records(folder), tell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from headway import options
@@ -63,9 +63,12 @@ def remedy(flavour: str) -> str:
 
 
 def rank_environment(
-    flavour: str, settings: Mapping[str, str], folder: Path | None = None
+    flavour: str,
+    settings: Mapping[str, str],
+    folder: Path | None = None,
+    first: Iterable[Path] = (),
 ) -> dict[str, str]:
-    """What the ranks need: the library, and every option of the caller's environment.
+    """What the ranks need: the library, after FIRST, and every option of the caller's environment.
 
     `settings` (from the command line) win over the environment; both are checked.
     """
@@ -74,5 +77,5 @@ def rank_environment(
     known = {name for option in OPTIONS for name in (option.name, *option.aliases)}
     env = {name: chosen[name] for name in sorted(known) if name in chosen}
     others = os.environ.get("LD_PRELOAD", "")
-    preloads = [str(library(flavour, folder)), *others.replace(":", " ").split()]
+    preloads = [*map(str, first), str(library(flavour, folder)), *others.replace(":", " ").split()]
     return env | {"LD_PRELOAD": ":".join(preloads)}

@@ -24,6 +24,8 @@ SONAMES = (
 #: an MPI's by its name, of whatever version
 ANY_MPI = r"libmpi(ch)?\.so\.\d+"
 STANDARD_ABI = r"libmpi_abi\.so\.\d+"
+#: the runtime of -fsanitize=address, GCC's and LLVM's: it ends a program that has another before it
+ADDRESS_SANITIZER = r"libasan\.so\.\d+|libclang_rt\.asan.*\.so"
 
 #: run by the script's own interpreter: which libmpi does mpi4py load?
 MPI4PY_PROBE = """
@@ -54,6 +56,8 @@ class Target:
     flavour: str
     library: Path | None
     title: str
+    #: what must be preloaded before anything else
+    first: tuple[Path, ...] = ()
 
 
 def strip_dashes(words: list[str]) -> list[str]:
@@ -151,7 +155,13 @@ def inspect_elf(name: str, path: Path) -> Target:
                     "into it",
                     "run a copy of it: cp keeps none of these",
                 )
-            return Target(str(path), flavour, where and where.resolve(), title(where, flavour))
+            first = tuple(
+                sanitizer
+                for soname, sanitizer in libraries.items()
+                if sanitizer and re.fullmatch(ADDRESS_SANITIZER, soname)
+            )
+            library = where and where.resolve()
+            return Target(str(path), flavour, library, title(where, flavour), first)
     if any(re.match(STANDARD_ABI, soname) for soname in libraries):
         raise HeadwayError(
             f"{name} uses the MPI standard ABI, for which there is no library here",

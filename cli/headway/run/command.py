@@ -186,7 +186,7 @@ def plan_made(
     settings: dict[str, str],
 ) -> Plan:
     """By the user's launcher, by none, or by the one that belongs to the program."""
-    env = preload.rank_environment(target.flavour, settings, arguments.library)
+    env = preload.rank_environment(target.flavour, settings, arguments.library, target.first)
     if kind:
         if not getattr(arguments, "dry_run", False):  # a script may be for another machine
             program.find_executable(words[0])
@@ -561,8 +561,8 @@ def tell_of_transport(plan: Plan) -> None:
 
 
 def announce(plan: Plan) -> None:
-    library = plan.ranks_env["LD_PRELOAD"].split(":")[0]
-    console.say(f"{plan.target.title}, {Path(library).name}")
+    library = Path(plan.ranks_env["LD_PRELOAD"].split(":")[len(plan.target.first)])
+    console.say(f"{plan.target.title}, {library.name}")
     for name, value in plan.transport_env.items():
         console.say(f"{name}={value}: both directions at once (--transport keep leaves it)")
     if plan.thresholds:
