@@ -112,6 +112,50 @@ def test_callbacks(
     assert [record["windows_redirected"] for record in headway.records] == [3] * 3
 
 
+#: Ghosts, options, and whether another library stands between Headway and the MPI.
+WITHIN: list[tuple[int, dict[str, str], bool]] = [
+    (1, {"HEADWAY_ADAPT": "auto"}, False),
+    (2, APART, False),
+    (2, APART, True),
+    (1, {"HEADWAY_ADAPT": "auto"}, True),
+]
+
+
+@is_served
+@matrix.quick(lambda mpi, has_shim: not has_shim or mpi.name in ("mpich5", "ompi5"))
+@pytest.mark.parametrize(
+    "ghosts, options, has_shim", WITHIN, ids=["common", "apart", "apart-shim", "common-shim"]
+)
+def test_operations_within(
+    mpi: Mpi,
+    ghosts: int,
+    options: dict[str, str],
+    has_shim: bool,
+    tmp_path: Path,
+    plain_run: support.PlainRuns,
+) -> None:
+    """Callbacks that run within MPI operate on windows, and meet others in barriers. A library that
+    passes our calls on to the MPI calls from within, too, with what is redirected already."""
+    program = program_of(mpi, "window_within")
+    libraries = [str(support.library(mpi))]
+    if has_shim:
+        source = support.PROGRAMS / "window_within.c"
+        flags = ["-DSHIM", "-shared", "-fPIC"]
+        libraries += [str(support.compile_program(mpi, "window_within.so", [source], flags))]
+    plain = plain_run(mpi, [program], ranks=3)
+    headway = support.run_mpi(
+        mpi,
+        [program, "refused"],
+        ranks=3 + ghosts,
+        options={"HEADWAY_GHOSTS": str(ghosts), "HEADWAY_REDIRECT": "on", **options},
+        records=tmp_path,
+        preload=Path(":".join(libraries)),
+    )
+    assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
+    for record in headway.records:
+        assert record["windows_redirected"] == 3 and record["operations_redirected"] > 0, record
+
+
 @is_served
 @matrix.only(
     lambda mpi: mpi.name != "mpich4",

@@ -197,7 +197,27 @@ class Generator:
         for index, name in enumerate(self.table):
             lines += [f"    case {index}:", f"        return (void *)missing_{name};"]
         lines += ["    default:", "        return (void *)0;", "    }", "}"]
-        return "\n".join([*lines, *self.write_names()])
+        return "\n".join([*lines, *self.write_marked(), *self.write_names()])
+
+    def write_marked(self) -> list[str]:
+        """What stands before the next library in the chain, where its call into PMPI would be taken
+        for one of the program's from within MPI."""
+        marked = [name for name in self.exported if self.spec.find(name).is_asked_within]
+        lines = ["", "struct hw_real_table hw_real_next_table;"]
+        for name in marked:
+            p = self.table[name]
+            lines.append(
+                wrap(p.declaration(f"marked_{name}", "static "))
+                + "\n{\n    bool outer = hw_real_next_has_call;\n"
+                + "    hw_real_next_has_call = true;\n"
+                + wrap(f"    int rc = hw_real_next_table.{name}({p.arguments()});")
+                + "\n    hw_real_next_has_call = outer;\n    return rc;\n}"
+            )
+        lines += ["", "void *hw_real_marked_function(size_t index)", "{", "    switch (index) {"]
+        places = {name: index for index, name in enumerate(self.table)}
+        for name in marked:
+            lines += [f"    case {places[name]}:", f"        return (void *)marked_{name};"]
+        return [*lines, "    default:", "        return (void *)0;", "    }", "}"]
 
     def write_names(self) -> list[str]:
         """The names in one string: pointers would have to be relocated at every start."""
@@ -342,6 +362,7 @@ class Generator:
             '#include "mpi/profiled.h"',
             '#include "mpi/track.h"',
             '#include "mpi/window.h"',
+            '#include "mpi/within.h"',
             '#include "objects/datatype/plan.h"',
             '#include "objects/request.h"',
             '#include "progress/inside.h"',

@@ -263,10 +263,15 @@ def slow(prototype: Prototype, function: Function, translate: str, after: str, s
         forget += f"    hw_profiled_drop({function.door});\n"
     if function.nested:
         forget += f"    if ({function.nested})\n        return MPI_SUCCESS;\n"
-    call = f"hw_bottom.{name}({prototype.arguments()});\n"
-    last = f"    return {call}"
+    call = f"hw_bottom.{name}({prototype.arguments()})"
+    if function.is_asked_within:
+        comm = communicator(prototype)
+        ask = f"hw_ask_{function.name.lower()}({prototype.arguments()})"
+        on, comm = ("_ON", f"{comm}, ") if comm else ("", "")
+        call = f"HW_WITHIN{on}({comm}{ask}, {call})"
+    last = f"    return {call};\n"
     if after:
-        last = f"    {prototype.type} rc = {call}{after}    return rc;\n"
+        last = f"    {prototype.type} rc = {call};\n{after}    return rc;\n"
     return (
         f"{cold(prototype, 'slow', section)}\n{{\n"
         "    if (hw_inside_depth(&hw_inside) < HW_INSIDE_YES)\n"

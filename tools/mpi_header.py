@@ -222,6 +222,7 @@ class Function:
     nested: str = ""  # a condition under which MPI's call to itself is done with
     asked: str = ""  # of which group, if engines are asked before the real call
     only_asked: bool = False  # the hook has nothing to do while no engine is
+    is_asked_within: bool = False  # engines are asked about MPI's calls to itself, too
     unless: str = ""  # a condition under which engines need not be asked
     shared: str = ""  # what an engine is asked that has no member for it
     shared_arguments: str = ""
@@ -285,6 +286,7 @@ def read_spec(path: Path) -> Spec:
     owing = document.pop("owing", {}).get("functions", [])
     postponing = document.pop("postponing", {}).get("functions", [])
     asked = document.pop("asked", {})
+    within = document.pop("within", {})
     statements = {where: document.pop(where, {}) for where in ("before", "after")}
     for name, text in document.pop("prototypes", {}).items():
         spec.prototypes[name] = parse_prototype(" ".join(text.split()), f"spec: prototypes.{name}")
@@ -302,6 +304,7 @@ def read_spec(path: Path) -> Spec:
         spec.find(name).is_passing = True
     give_blocks(spec, blocks)
     mark_asked(spec, asked)
+    mark_within(spec, within)
     for where, named in statements.items():
         for name, statement in named.items():
             setattr(spec.find(name), where, statement)
@@ -343,6 +346,15 @@ def mark_asked(spec: Spec, groups: dict[str, Any]) -> None:
             function.only_asked = name in lists.get("only", [])
             function.unless = conditions.get(name, "")
         mark_shared(spec, group, lists.get("shared", {}))
+
+
+def mark_within(spec: Spec, table: dict[str, list[str]]) -> None:
+    """About which of MPI's calls to itself engines are asked, too."""
+    groups, names = table.get("groups", []), table.get("functions", [])
+    for function in spec.functions.values():
+        function.is_asked_within = function.name in names or function.asked in groups
+        if function.is_asked_within and not function.asked:
+            raise HeaderError(f"spec: engines cannot be asked about {function.name} within a call")
 
 
 def mark_shared(spec: Spec, group: str, members: dict[str, Any]) -> None:

@@ -125,7 +125,25 @@ static bool hold(enum kind kind, uintptr_t object)
     return true;
 }
 
+static _Thread_local MPI_Comm freeing; /* if is_freeing */
+static _Thread_local bool is_freeing;
+
+bool hw_freeing_is(MPI_Comm comm) { return is_freeing && comm == freeing; }
+
 typedef int free_comm_function(MPI_Comm *comm);
+
+/* Callbacks that free other communicators nest. */
+static int free_known(free_comm_function *real_free, MPI_Comm *comm)
+{
+    MPI_Comm outer = freeing;
+    bool has_outer = is_freeing;
+    freeing = *comm;
+    is_freeing = true;
+    int rc = real_free(comm);
+    freeing = outer;
+    is_freeing = has_outer;
+    return rc;
+}
 
 /* Where the MPI refuses, setting the mark again deletes its old value. */
 static int free_comm(free_comm_function *real_free, MPI_Comm *comm)
@@ -134,7 +152,7 @@ static int free_comm(free_comm_function *real_free, MPI_Comm *comm)
     if (is_there)
         hw_engines_comm_frees(*comm);
     bool is_held = is_there && hold(COMM, (uintptr_t)*comm);
-    int rc = real_free(comm);
+    int rc = is_there ? free_known(real_free, comm) : real_free(comm);
     if (is_held && *comm != HW_COMM_NULL)
         mark(COMM, (uintptr_t)*comm);
     return rc;

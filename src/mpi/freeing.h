@@ -6,8 +6,13 @@
 #include "base/visibility.h"
 #include "real/real.h"
 
+#include <stdbool.h>
+
 /* After the program has set an attribute on it; within the call. */
 HW_HIDDEN void hw_freeing_mark_comm(MPI_Comm comm);
 HW_HIDDEN void hw_freeing_mark_type(MPI_Datatype type);
+
+/* Whether this thread is freeing the communicator: callbacks of the program's run there. */
+HW_HIDDEN bool hw_freeing_is(MPI_Comm comm);
 
 #endif

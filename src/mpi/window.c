@@ -62,8 +62,6 @@ int hw_win_free(MPI_Win *win)
     return rc;
 }
 
-bool hw_win_free_nested(MPI_Win *win) { return hw_ask_win_free(win) == MPI_SUCCESS; }
-
 struct hw_engine_place hw_win_memory(MPI_Win *win, int *rank)
 {
     struct hw_engine_place place = {0};
@@ -77,20 +75,10 @@ int hw_win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
     return rc != HW_DECLINES ? rc : hw_real.Win_get_attr(win, keyval, value, flag);
 }
 
-bool hw_win_get_attr_nested(MPI_Win win, int keyval, void *value, int *flag)
-{
-    return hw_ask_win_get_attr(win, keyval, value, flag) == MPI_SUCCESS;
-}
-
 int hw_win_get_group(MPI_Win win, MPI_Group *group)
 {
     int rc = hw_ask_win_get_group(win, group);
     return rc != HW_DECLINES ? rc : hw_real.Win_get_group(win, group);
-}
-
-bool hw_win_get_group_nested(MPI_Win win, MPI_Group *group)
-{
-    return group && hw_ask_win_get_group(win, group) == MPI_SUCCESS;
 }
 
 int hw_win_set_info(MPI_Win win, MPI_Info info)

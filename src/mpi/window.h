@@ -25,11 +25,4 @@ HW_HIDDEN struct hw_engine_place hw_win_memory(MPI_Win *win, int *rank);
         }                                                                                                    \
     } while (0)
 
-/* Whether it was such a window, and is free now. */
-HW_HIDDEN bool hw_win_free_nested(MPI_Win *win);
-
-/* Whether it is such a window, and the question is answered as if the program had asked outside of MPI. */
-HW_HIDDEN bool hw_win_get_attr_nested(MPI_Win win, int keyval, void *value, int *flag);
-HW_HIDDEN bool hw_win_get_group_nested(MPI_Win win, MPI_Group *group);
-
 #endif

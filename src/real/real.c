@@ -26,6 +26,8 @@ static pthread_mutex_t load_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct hw_real_library library;
 static bool is_complete = true;
 
+_Thread_local bool hw_real_next_has_call;
+
 int (*hw_real_request_is_complete)(MPI_Request request);
 
 const struct hw_real_library *hw_real_library_used(void) { return &library; }
@@ -52,6 +54,16 @@ void *hw_real_next(const char *name)
     return hw_atomic_load_acquire(&state) == STATE_LOADED ? next_in_chain(name) : NULL;
 }
 
+/* What hw_real gets for a function of the next library. */
+static void *marking(size_t index, void *next, const void *bottom)
+{
+    void *marked = next != bottom ? hw_real_marked_function(index) : NULL;
+    if (marked == NULL)
+        return next;
+    set_member(&hw_real_next_table, index, next);
+    return marked;
+}
+
 static void fill_tables(void)
 {
     for (size_t i = 0; i < HW_REAL_FUNCTION_COUNT; i++) {
@@ -61,7 +73,7 @@ static void fill_tables(void)
         if (bottom == NULL)
             bottom = hw_real_missing_function(i);
         set_member(&hw_bottom, i, bottom);
-        set_member(&hw_real, i, real != NULL ? real : bottom);
+        set_member(&hw_real, i, real != NULL ? marking(i, real, bottom) : bottom);
     }
 }
 

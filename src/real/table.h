@@ -20,6 +20,11 @@ extern const char hw_real_names[]; /* "PMPI_X" after "PMPI_X"; one character on,
 /* What both members hold when the running MPI lacks the function. */
 void *hw_real_missing_function(size_t index);
 
+/* The next library's functions, as far as hw_real has what marks their calls; NULL: none stands before this.
+ */
+extern HW_HIDDEN struct hw_real_table hw_real_next_table;
+void *hw_real_marked_function(size_t index);
+
 static inline const char *hw_real_pmpi_name(size_t index)
 {
     return hw_real_names + hw_real_entries[index].name_at;

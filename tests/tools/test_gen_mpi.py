@@ -172,6 +172,22 @@ def test_what_an_engine_took_is_not_told_of(tmp_path: Path) -> None:
     assert ibarrier.count(f"hw_icollective_posted{arguments};") == 1
 
 
+def test_engines_are_asked_within(tmp_path: Path) -> None:
+    """About calls of callbacks, unless another library passes them on."""
+    own = '[within]\ngroups = ["p2p"]\n'
+    assert generate(tmp_path, asked='"Barrier", "Isend"', own=own) == (0, "")
+    isend = "buf, count, datatype, request"
+    text = " ".join(entry(tmp_path, "Isend_c").split())
+    assert f"HW_WITHIN(hw_ask_isend({isend}), hw_bottom.Isend_c({isend}))" in text
+    barrier = "HW_WITHIN_ON(comm, hw_ask_barrier(comm), hw_bottom.Barrier(comm))"
+    assert f"comm = hw_world_comm(comm);\n    return {barrier};" in entry(tmp_path, "Barrier")
+    assert "HW_WITHIN" not in entry(tmp_path, "Wait")
+    table = (tmp_path / "out" / "real_table.c").read_text()
+    assert f"hw_real_next_table.Isend_c({isend});" in table and "marked_Wait" not in table
+    status, error = generate(tmp_path, own='[within]\nfunctions = ["Barrier"]\n')
+    assert status == 1 and "engines cannot be asked about Barrier within a call" in error
+
+
 def test_functions_share_a_member(tmp_path: Path) -> None:
     """Which an engine is asked that has none for the function itself."""
     shared = '[asked.p2p.shared.sends]\nparameters = "MPI_Count count"\n'
