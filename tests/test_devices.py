@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program that computes on a device keeps its messages: no other thread has the device's context."""
+"""A program that computes on a device keeps its messages: no other thread has the context."""
 
 from __future__ import annotations
 
