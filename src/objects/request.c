@@ -1,135 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pending tracker: an open-addressing table of request handles under one lock, which nobody holds over a
- * real call. */
+/* The pending tracker: a table of request handles under one lock, which nobody holds over a real call. */
 #include "objects/request.h"
 
 #include "base/atomic.h"
 #include "objects/request_lock.h"
 #include "objects/request_poll.h"
+#include "objects/request_table.h"
 #include "real/quirks.h"
 
-#include <stdlib.h>
-
-enum state { STATE_EMPTY, STATE_INACTIVE, STATE_ACTIVE, STATE_DONE, STATE_TAKEN };
-
-struct slot {
-    MPI_Request handle;
-    uint64_t bytes;
-    uint32_t number; /* of its post, or its door: the MPI gives handles out again */
-    uint8_t state;
-    uint8_t kind;
-    bool is_persistent;
-    bool is_followed;                     /* by the progress thread; else known for its attachment */
-    bool is_lent;                         /* TAKEN by hw_request_borrow */
-    bool is_once;                         /* persistent for the MPI, for the program not */
-    const struct hw_request_calls *calls; /* of its attachment; NULL: it has none */
-    void *attachment;
-};
-
-enum { INITIAL_SLOT_COUNT = 64 };
-
-atomic_uint hw_request_known;
-atomic_uint hw_request_attached;
-atomic_uint hw_request_pending;
-atomic_uint hw_request_outstanding;
-atomic_uint_fast64_t hw_request_pending_bytes;
-atomic_uint hw_request_callbacks;
-atomic_uint hw_request_one_sided;
-
-static struct slot *slots; /* slot_mask + 1 of them; at most half are in use */
-static uint32_t slot_mask;
 static uint32_t last_number;
-static uint32_t reserved;    /* entries to come */
 static uint32_t poll_cursor; /* where the next poll looks first; progress thread */
-
-static uint32_t hash(MPI_Request handle)
-{
-    return (uint32_t)(((uint64_t)(uintptr_t)handle * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & slot_mask;
-}
-
-static bool counts_as_pending(uint8_t state) { return state == STATE_ACTIVE; }
-static bool counts_as_outstanding(uint8_t state) { return state >= STATE_ACTIVE; }
-
-/* Every change of a state goes through here, under the lock, so the three counters cannot drift. */
-static void set_state(struct slot *slot, uint8_t state)
-{
-    unsigned known = (state != STATE_EMPTY) - (slot->state != STATE_EMPTY);
-    unsigned pending = 0, outstanding = 0;
-    if (slot->is_followed) {
-        pending = (unsigned)counts_as_pending(state) - counts_as_pending(slot->state);
-        outstanding = (unsigned)counts_as_outstanding(state) - counts_as_outstanding(slot->state);
-    }
-    slot->state = state;
-    if (known)
-        hw_atomic_add_relaxed(&hw_request_known, known);
-    if (known && slot->calls)
-        hw_atomic_add_relaxed(&hw_request_attached, known);
-    if (pending) {
-        hw_atomic_add_seq_cst(&hw_request_pending, pending);
-        hw_atomic_add_relaxed(&hw_request_pending_bytes, pending == 1 ? slot->bytes : -slot->bytes);
-    }
-    if (outstanding)
-        hw_atomic_add_seq_cst(&hw_request_outstanding, outstanding);
-    if (outstanding && slot->kind == HW_REQUEST_CALLBACK)
-        hw_atomic_add_seq_cst(&hw_request_callbacks, outstanding);
-    if (outstanding && slot->kind == HW_REQUEST_RMA)
-        hw_atomic_add_relaxed(&hw_request_one_sided, outstanding);
-}
-
-static struct slot *find(MPI_Request handle)
-{
-    if (!slots)
-        return NULL;
-    for (uint32_t i = hash(handle); slots[i].state != STATE_EMPTY; i = (i + 1) & slot_mask)
-        if (slots[i].handle == handle)
-            return &slots[i];
-    return NULL;
-}
-
-/* Removes an entry and closes the gap: later entries of the same probe run move up. */
-static void erase(struct slot *slot)
-{
-    uint32_t hole = (uint32_t)(slot - slots);
-    set_state(slot, STATE_EMPTY);
-    for (uint32_t i = (hole + 1) & slot_mask; slots[i].state != STATE_EMPTY; i = (i + 1) & slot_mask) {
-        uint32_t home = hash(slots[i].handle);
-        if (((i - home) & slot_mask) >= ((i - hole) & slot_mask)) {
-            slots[hole] = slots[i];
-            slots[i].state = STATE_EMPTY; /* moved, not gone: the counters stay */
-            hole = i;
-        }
-    }
-}
-
-static bool grow(void)
-{
-    uint32_t new_count = slots ? 2 * (slot_mask + 1) : INITIAL_SLOT_COUNT;
-    struct slot *new_slots = calloc(new_count, sizeof *new_slots);
-    if (!new_slots)
-        return false;
-    struct slot *old_slots = slots;
-    uint32_t old_count = old_slots ? slot_mask + 1 : 0;
-    slots = new_slots;
-    hw_atomic_compiler_fence(); /* a child of a handler's, in between, forgets no more than there is */
-    slot_mask = new_count - 1;
-    for (uint32_t i = 0; i < old_count; i++) {
-        if (old_slots[i].state == STATE_EMPTY)
-            continue;
-        uint32_t j = hash(old_slots[i].handle);
-        while (slots[j].state != STATE_EMPTY)
-            j = (j + 1) & slot_mask;
-        slots[j] = old_slots[i];
-    }
-    free(old_slots);
-    return true;
-}
-
-/* For so many more entries beside the reserved ones. */
-static bool has_room(unsigned count)
-{
-    unsigned known = hw_atomic_load_relaxed(&hw_request_known) + reserved + count;
-    return (slots && 2 * known <= slot_mask + 1) || grow();
-}
 
 /* Whose the attachment of an entry is. */
 struct owner {
@@ -137,22 +17,23 @@ struct owner {
     void *attachment;
 };
 
-static struct owner owner_of(const struct slot *slot)
+static struct owner owner_of(const struct hw_request_slot *slot)
 {
-    return slot->state == STATE_EMPTY ? (struct owner){0} : (struct owner){slot->calls, slot->attachment};
+    return slot->state == HW_REQUEST_EMPTY ? (struct owner){0}
+                                           : (struct owner){slot->calls, slot->attachment};
 }
 
 /* Of an entry whose handle the MPI gives to another request: what a door has is the door's to the end. */
-static struct owner owner_before(const struct slot *slot)
+static struct owner owner_before(const struct hw_request_slot *slot)
 {
-    return slot->state == STATE_TAKEN ? (struct owner){0} : owner_of(slot);
+    return slot->state == HW_REQUEST_TAKEN ? (struct owner){0} : owner_of(slot);
 }
 
 /* Whether a door has the attachment that completes the request. Only that door may: so a handle that comes
  * to another one, or is to be freed, is of a later request, to which the MPI gave it. */
-static bool is_held(const struct slot *slot)
+static bool is_held(const struct hw_request_slot *slot)
 {
-    return slot->state == STATE_TAKEN && slot->calls && !slot->is_lent;
+    return slot->state == HW_REQUEST_TAKEN && slot->calls && !slot->is_lent;
 }
 
 /* Without the lock. */
@@ -162,26 +43,11 @@ static void let_go(struct owner owner)
         owner.calls->freed(owner.attachment);
 }
 
-/* An entry for the handle, new or (a handle the MPI has used again, completed past us) taken over.
- * A poll finds its entry by handle again, so the table may move under it. */
-static struct slot *insert(MPI_Request handle)
-{
-    struct slot *slot = find(handle);
-    if (slot)
-        return slot;
-    if (!has_room(1))
-        return NULL;
-    uint32_t i = hash(handle);
-    while (slots[i].state != STATE_EMPTY)
-        i = (i + 1) & slot_mask;
-    slots[i].handle = handle;
-    return &slots[i];
-}
-
 /* Makes the entry what `is` says. */
-static void fill(struct slot *slot, enum hw_request_kind kind, const struct hw_request_attachment *is)
+static void fill(struct hw_request_slot *slot, enum hw_request_kind kind,
+                 const struct hw_request_attachment *is)
 {
-    set_state(slot, STATE_EMPTY); /* whatever it was counted as */
+    hw_request_set_state(slot, HW_REQUEST_EMPTY); /* whatever it was counted as */
     slot->kind = (uint8_t)kind;
     slot->bytes = is->bytes;
     slot->number = ++last_number;
@@ -190,7 +56,7 @@ static void fill(struct slot *slot, enum hw_request_kind kind, const struct hw_r
     slot->is_once = is->is_once;
     slot->calls = is->calls;
     slot->attachment = is->attachment;
-    set_state(slot, is->is_persistent ? STATE_INACTIVE : STATE_ACTIVE);
+    hw_request_set_state(slot, is->is_persistent ? HW_REQUEST_INACTIVE : HW_REQUEST_ACTIVE);
 }
 
 static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes, bool is_persistent)
@@ -199,7 +65,7 @@ static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes
         .bytes = bytes, .is_persistent = is_persistent, .is_followed = true};
     struct owner old = {0};
     hw_request_lock();
-    struct slot *slot = insert(request);
+    struct hw_request_slot *slot = hw_request_insert(request);
     if (slot) {
         old = owner_before(slot);
         fill(slot, kind, &is);
@@ -225,8 +91,8 @@ void hw_request_define(MPI_Request request, enum hw_request_kind kind, uint64_t 
 bool hw_request_reserve(void)
 {
     hw_request_lock();
-    bool is_there = has_room(1);
-    reserved += is_there;
+    bool is_there = hw_request_has_room(1);
+    hw_request_reserved += is_there;
     hw_request_unlock();
     return is_there;
 }
@@ -234,15 +100,15 @@ bool hw_request_reserve(void)
 void hw_request_give_back(void)
 {
     hw_request_lock();
-    reserved--;
+    hw_request_reserved--;
     hw_request_unlock();
 }
 
 void hw_request_attach(MPI_Request request, const struct hw_request_attachment *attachment)
 {
     hw_request_lock();
-    reserved--;
-    struct slot *slot = insert(request); /* there is room */
+    hw_request_reserved--;
+    struct hw_request_slot *slot = hw_request_insert(request); /* there is room */
     struct owner old = owner_before(slot);
     fill(slot, HW_REQUEST_P2P, attachment);
     hw_request_unlock();
@@ -252,9 +118,9 @@ void hw_request_attach(MPI_Request request, const struct hw_request_attachment *
 void hw_request_forget_taken(MPI_Request request)
 {
     hw_request_lock();
-    struct slot *slot = request == HW_REQUEST_NULL ? NULL : find(request);
-    if (slot && slot->state == STATE_TAKEN && slot->calls)
-        erase(slot); /* its door tells the attachment */
+    struct hw_request_slot *slot = request == HW_REQUEST_NULL ? NULL : hw_request_find(request);
+    if (slot && slot->state == HW_REQUEST_TAKEN && slot->calls)
+        hw_request_erase(slot); /* its door tells the attachment */
     hw_request_unlock();
 }
 
@@ -262,8 +128,8 @@ void hw_request_forget_taken(MPI_Request request)
 static struct owner owner_of_inactive(MPI_Request request)
 {
     hw_request_lock();
-    struct slot *slot = request == HW_REQUEST_NULL ? NULL : find(request);
-    struct owner owner = slot && slot->state == STATE_INACTIVE ? owner_of(slot) : (struct owner){0};
+    struct hw_request_slot *slot = request == HW_REQUEST_NULL ? NULL : hw_request_find(request);
+    struct owner owner = slot && slot->state == HW_REQUEST_INACTIVE ? owner_of(slot) : (struct owner){0};
     hw_request_unlock();
     return owner;
 }
@@ -294,11 +160,11 @@ enum hw_request_abandoning hw_request_abandon(MPI_Request *request)
     struct owner owner = {0};
     MPI_Request handle = *request;
     hw_request_lock();
-    struct slot *slot = handle == HW_REQUEST_NULL ? NULL : find(handle);
-    if (slot && slot->state >= STATE_ACTIVE && slot->calls && !is_held(slot)) {
+    struct hw_request_slot *slot = handle == HW_REQUEST_NULL ? NULL : hw_request_find(handle);
+    if (slot && slot->state >= HW_REQUEST_ACTIVE && slot->calls && !is_held(slot)) {
         owner = owner_of(slot);
         if (!owner.calls->is_collective)
-            erase(slot);
+            hw_request_erase(slot);
     }
     hw_request_unlock();
     if (owner.calls == NULL)
@@ -328,9 +194,9 @@ int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
     touch(count, requests);
     hw_request_lock();
     for (int i = 0; i < count; i++) {
-        struct slot *slot = find(requests[i]);
+        struct hw_request_slot *slot = hw_request_find(requests[i]);
         if (slot && slot->is_persistent) {
-            set_state(slot, STATE_ACTIVE);
+            hw_request_set_state(slot, HW_REQUEST_ACTIVE);
             *bytes += slot->is_followed ? slot->bytes : 0;
             started += slot->is_followed;
         }
@@ -340,15 +206,15 @@ int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
 }
 
 /* A callback's door takes it: no engine is told. */
-static void stop_following(struct slot *slot)
+static void stop_following(struct hw_request_slot *slot)
 {
     uint8_t state = slot->state;
-    set_state(slot, STATE_INACTIVE);
+    hw_request_set_state(slot, HW_REQUEST_INACTIVE);
     slot->is_followed = false;
-    set_state(slot, state);
+    hw_request_set_state(slot, state);
 }
 
-static bool remember(struct hw_request_taken *taken, int index, const struct slot *slot)
+static bool remember(struct hw_request_taken *taken, int index, const struct hw_request_slot *slot)
 {
     if (taken->count == taken->capacity && !hw_request_items_grow(taken))
         return false;
@@ -380,10 +246,10 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
     touch(count, requests);
     hw_request_lock();
     for (int i = 0; i < count; i++) {
-        struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
-        if (!slot || slot->state < STATE_ACTIVE)
+        struct hw_request_slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : hw_request_find(requests[i]);
+        if (!slot || slot->state < HW_REQUEST_ACTIVE)
             continue;
-        if (slot->state == STATE_TAKEN && !takes_over) {
+        if (slot->state == HW_REQUEST_TAKEN && !takes_over) {
             if (slot->calls && slot->calls->guard) {
                 taken->elsewhere = slot->calls->guard;
                 taken->elsewhere_guarded = slot->attachment;
@@ -392,15 +258,15 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
         }
         if (is_held(slot))
             continue;
-        if (slot->state == STATE_TAKEN)
+        if (slot->state == HW_REQUEST_TAKEN)
             slot->number = ++last_number; /* what the other door gives back is void */
         slot->is_lent = !takes_over;
         if (remember(taken, i, slot))
-            set_state(slot, STATE_TAKEN);
+            hw_request_set_state(slot, HW_REQUEST_TAKEN);
         else if (slot->calls || slot->is_once)
             taken->is_short = true;
         else
-            erase(slot); /* no memory to follow it: untracked from here on, never polled */
+            hw_request_erase(slot); /* no memory to follow it: untracked from here on, never polled */
     }
     hw_request_unlock();
     return taken->count != 0;
@@ -422,11 +288,11 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
 {
     const struct hw_request_calls *calls = item->calls;
     item->calls = NULL;
-    struct slot *slot = find(item->handle);
+    struct hw_request_slot *slot = hw_request_find(item->handle);
     /* Whose call completes nothing may see in the array what another door has completed. */
     bool is_complete = item->is_complete || (!taken->is_borrowed && request != item->handle);
     /* Another door took it over, or the MPI gave the handle to another thread's new request. */
-    if (!slot || slot->state != STATE_TAKEN || slot->number != item->number) {
+    if (!slot || slot->state != HW_REQUEST_TAKEN || slot->number != item->number) {
         if (calls && is_complete && !taken->is_borrowed) {
             item->calls = calls;
             item->attachment = item->guarded;
@@ -435,7 +301,7 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
         return false;
     }
     if (!is_complete) {
-        set_state(slot, STATE_ACTIVE);
+        hw_request_set_state(slot, HW_REQUEST_ACTIVE);
         return slot->is_followed;
     }
     if (!item->is_complete)
@@ -444,11 +310,11 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
     item->attachment = slot->attachment;
     item->is_gone = !slot->is_persistent || (!taken->is_borrowed && request != item->handle);
     if (taken->is_borrowed && slot->is_once)
-        set_state(slot, STATE_DONE); /* the program still has to complete it */
+        hw_request_set_state(slot, HW_REQUEST_DONE); /* the program still has to complete it */
     else if (item->is_gone)
-        erase(slot);
+        hw_request_erase(slot);
     else
-        set_state(slot, STATE_INACTIVE);
+        hw_request_set_state(slot, HW_REQUEST_INACTIVE);
     return false;
 }
 
@@ -472,10 +338,10 @@ void hw_request_drop(int count, const MPI_Request *requests)
     for (int i = 0; requests && i < count; i++) {
         struct owner owner = {0};
         hw_request_lock();
-        struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
+        struct hw_request_slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : hw_request_find(requests[i]);
         if (slot && !is_held(slot)) {
             owner = owner_of(slot);
-            erase(slot);
+            hw_request_erase(slot);
         }
         hw_request_unlock();
         let_go(owner);
@@ -488,15 +354,16 @@ static bool forget(int count, const MPI_Request *requests)
     bool is_any_attached = false;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < count; i++) {
-            struct slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : find(requests[i]);
-            if (!slot || slot->state == STATE_TAKEN)
+            struct hw_request_slot *slot =
+                requests[i] == HW_REQUEST_NULL ? NULL : hw_request_find(requests[i]);
+            if (!slot || slot->state == HW_REQUEST_TAKEN)
                 continue;
             if (pass == 0)
                 is_any_attached = is_any_attached || slot->calls || slot->is_once;
             else if (is_any_attached)
                 stop_following(slot);
             else
-                erase(slot);
+                hw_request_erase(slot);
         }
     return is_any_attached;
 }
@@ -515,7 +382,7 @@ bool hw_request_forget(int count, const MPI_Request *requests)
 /* Where MPI_Request_get_status would do harm: MPICH and Intel MPI lose the status of a complete persistent
  * request once it has seen it, and where it raises errors, the error handler of a window is nobody's care
  * (mpi/errors.h). */
-static bool must_ask_plainly(const struct slot *slot, int how)
+static bool must_ask_plainly(const struct hw_request_slot *slot, int how)
 {
     return how == HW_REQUEST_ASK_NOT || slot->is_persistent ||
            (HW_REAL_ASKING_RAISES && slot->kind == HW_REQUEST_RMA);
@@ -523,9 +390,9 @@ static bool must_ask_plainly(const struct slot *slot, int how)
 
 /* Some kinds only the program's own thread may ask about: a status call on ROMIO's generalized requests runs
  * its callbacks, and partitions may be marked ready at the same time. */
-static bool is_pollable(const struct slot *slot, int how)
+static bool is_pollable(const struct hw_request_slot *slot, int how)
 {
-    if (slot->state != STATE_ACTIVE || !slot->is_followed || slot->kind == HW_REQUEST_PARTITIONED ||
+    if (slot->state != HW_REQUEST_ACTIVE || !slot->is_followed || slot->kind == HW_REQUEST_PARTITIONED ||
         slot->kind == HW_REQUEST_IO)
         return false;
     return hw_real_request_is_complete || !must_ask_plainly(slot, how);
@@ -535,12 +402,12 @@ bool hw_request_choose(int how, MPI_Request *handle, bool *is_plainly)
 {
     bool is_found = false;
     hw_request_lock();
-    uint32_t count = slots ? slot_mask + 1 : 0;
+    uint32_t count = hw_request_slots ? hw_request_slot_mask + 1 : 0;
     for (uint32_t i = 0; i < count && !is_found; i++) {
-        struct slot *slot = &slots[(poll_cursor + i) & slot_mask];
+        struct hw_request_slot *slot = &hw_request_slots[(poll_cursor + i) & hw_request_slot_mask];
         if (!is_pollable(slot, how))
             continue;
-        poll_cursor = (uint32_t)(slot - slots);
+        poll_cursor = (uint32_t)(slot - hw_request_slots);
         *handle = slot->handle;
         *is_plainly = must_ask_plainly(slot, how);
         is_found = true;
@@ -553,9 +420,9 @@ bool hw_request_choose(int how, MPI_Request *handle, bool *is_plainly)
 void hw_request_mark_done(MPI_Request handle)
 {
     hw_request_lock();
-    struct slot *slot = find(handle);
-    if (slot && slot->state == STATE_ACTIVE)
-        set_state(slot, STATE_DONE);
+    struct hw_request_slot *slot = hw_request_find(handle);
+    if (slot && slot->state == HW_REQUEST_ACTIVE)
+        hw_request_set_state(slot, HW_REQUEST_DONE);
     hw_request_unlock();
 }
 
@@ -563,18 +430,18 @@ void hw_request_visit(const struct hw_request_calls *calls, void (*visit)(void *
                       void *context)
 {
     hw_request_lock();
-    for (uint32_t i = 0; slots && i <= slot_mask; i++)
-        if (slots[i].state != STATE_EMPTY && slots[i].calls == calls)
-            visit(slots[i].attachment, context);
+    for (uint32_t i = 0; hw_request_slots && i <= hw_request_slot_mask; i++)
+        if (hw_request_slots[i].state != HW_REQUEST_EMPTY && hw_request_slots[i].calls == calls)
+            visit(hw_request_slots[i].attachment, context);
     hw_request_unlock();
 }
 
 void hw_request_fork_child(void)
 {
     hw_request_lock_renew();
-    for (uint32_t i = 0; slots && i <= slot_mask; i++)
-        slots[i].state = STATE_EMPTY;
-    reserved = 0;
+    for (uint32_t i = 0; hw_request_slots && i <= hw_request_slot_mask; i++)
+        hw_request_slots[i].state = HW_REQUEST_EMPTY;
+    hw_request_reserved = 0;
     hw_atomic_store_seq_cst(&hw_request_known, 0);
     hw_atomic_store_seq_cst(&hw_request_attached, 0);
     hw_atomic_store_seq_cst(&hw_request_pending, 0);

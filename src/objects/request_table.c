@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "objects/request_table.h"
+
+#include "base/atomic.h"
+
+#include <stdlib.h>
+
+enum { INITIAL_SLOT_COUNT = 64 };
+
+atomic_uint hw_request_known;
+atomic_uint hw_request_attached;
+atomic_uint hw_request_pending;
+atomic_uint hw_request_outstanding;
+atomic_uint_fast64_t hw_request_pending_bytes;
+atomic_uint hw_request_callbacks;
+atomic_uint hw_request_one_sided;
+
+struct hw_request_slot *hw_request_slots;
+uint32_t hw_request_slot_mask;
+uint32_t hw_request_reserved;
+
+static bool counts_as_pending(uint8_t state) { return state == HW_REQUEST_ACTIVE; }
+static bool counts_as_outstanding(uint8_t state) { return state >= HW_REQUEST_ACTIVE; }
+
+void hw_request_set_state(struct hw_request_slot *slot, uint8_t state)
+{
+    unsigned known = (state != HW_REQUEST_EMPTY) - (slot->state != HW_REQUEST_EMPTY);
+    unsigned pending = 0, outstanding = 0;
+    if (slot->is_followed) {
+        pending = (unsigned)counts_as_pending(state) - counts_as_pending(slot->state);
+        outstanding = (unsigned)counts_as_outstanding(state) - counts_as_outstanding(slot->state);
+    }
+    slot->state = state;
+    if (known)
+        hw_atomic_add_relaxed(&hw_request_known, known);
+    if (known && slot->calls)
+        hw_atomic_add_relaxed(&hw_request_attached, known);
+    if (pending) {
+        hw_atomic_add_seq_cst(&hw_request_pending, pending);
+        hw_atomic_add_relaxed(&hw_request_pending_bytes, pending == 1 ? slot->bytes : -slot->bytes);
+    }
+    if (outstanding)
+        hw_atomic_add_seq_cst(&hw_request_outstanding, outstanding);
+    if (outstanding && slot->kind == HW_REQUEST_CALLBACK)
+        hw_atomic_add_seq_cst(&hw_request_callbacks, outstanding);
+    if (outstanding && slot->kind == HW_REQUEST_RMA)
+        hw_atomic_add_relaxed(&hw_request_one_sided, outstanding);
+}
+
+/* Closes the gap: later entries of the same probe run move up. */
+void hw_request_erase(struct hw_request_slot *slot)
+{
+    uint32_t hole = (uint32_t)(slot - hw_request_slots);
+    hw_request_set_state(slot, HW_REQUEST_EMPTY);
+    for (uint32_t i = (hole + 1) & hw_request_slot_mask; hw_request_slots[i].state != HW_REQUEST_EMPTY;
+         i = (i + 1) & hw_request_slot_mask) {
+        uint32_t home = hw_request_hash(hw_request_slots[i].handle);
+        if (((i - home) & hw_request_slot_mask) >= ((i - hole) & hw_request_slot_mask)) {
+            hw_request_slots[hole] = hw_request_slots[i];
+            hw_request_slots[i].state = HW_REQUEST_EMPTY; /* moved, not gone: the counters stay */
+            hole = i;
+        }
+    }
+}
+
+static bool grow(void)
+{
+    uint32_t new_count = hw_request_slots ? 2 * (hw_request_slot_mask + 1) : INITIAL_SLOT_COUNT;
+    struct hw_request_slot *new_slots = calloc(new_count, sizeof *new_slots);
+    if (!new_slots)
+        return false;
+    struct hw_request_slot *old_slots = hw_request_slots;
+    uint32_t old_count = old_slots ? hw_request_slot_mask + 1 : 0;
+    hw_request_slots = new_slots;
+    hw_atomic_compiler_fence(); /* a child of a handler's, in between, forgets no more than there is */
+    hw_request_slot_mask = new_count - 1;
+    for (uint32_t i = 0; i < old_count; i++) {
+        if (old_slots[i].state == HW_REQUEST_EMPTY)
+            continue;
+        uint32_t j = hw_request_hash(old_slots[i].handle);
+        while (hw_request_slots[j].state != HW_REQUEST_EMPTY)
+            j = (j + 1) & hw_request_slot_mask;
+        hw_request_slots[j] = old_slots[i];
+    }
+    free(old_slots);
+    return true;
+}
+
+bool hw_request_has_room(unsigned count)
+{
+    unsigned known = hw_atomic_load_relaxed(&hw_request_known) + hw_request_reserved + count;
+    return (hw_request_slots && 2 * known <= hw_request_slot_mask + 1) || grow();
+}
+
+struct hw_request_slot *hw_request_insert(MPI_Request handle)
+{
+    struct hw_request_slot *slot = hw_request_find(handle);
+    if (slot)
+        return slot;
+    if (!hw_request_has_room(1))
+        return NULL;
+    uint32_t i = hw_request_hash(handle);
+    while (hw_request_slots[i].state != HW_REQUEST_EMPTY)
+        i = (i + 1) & hw_request_slot_mask;
+    hw_request_slots[i].handle = handle;
+    return &hw_request_slots[i];
+}
