@@ -47,7 +47,8 @@ static void let_go(struct owner owner)
 static void fill(struct hw_request_slot *slot, enum hw_request_kind kind,
                  const struct hw_request_attachment *is)
 {
-    hw_request_set_state(slot, HW_REQUEST_EMPTY); /* whatever it was counted as */
+    struct hw_request_changes by = hw_request_no_changes();
+    hw_request_change(slot, HW_REQUEST_EMPTY, &by); /* whatever it was counted as */
     slot->kind = (uint8_t)kind;
     slot->bytes = is->bytes;
     slot->number = ++last_number;
@@ -56,7 +57,8 @@ static void fill(struct hw_request_slot *slot, enum hw_request_kind kind,
     slot->is_once = is->is_once;
     slot->calls = is->calls;
     slot->attachment = is->attachment;
-    hw_request_set_state(slot, is->is_persistent ? HW_REQUEST_INACTIVE : HW_REQUEST_ACTIVE);
+    hw_request_change(slot, is->is_persistent ? HW_REQUEST_INACTIVE : HW_REQUEST_ACTIVE, &by);
+    hw_request_count(&by);
 }
 
 static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes, bool is_persistent)
@@ -120,7 +122,7 @@ void hw_request_forget_taken(MPI_Request request)
     hw_request_lock();
     struct hw_request_slot *slot = request == HW_REQUEST_NULL ? NULL : hw_request_find(request);
     if (slot && slot->state == HW_REQUEST_TAKEN && slot->calls)
-        hw_request_erase(slot); /* its door tells the attachment */
+        hw_request_erase_one(slot); /* its door tells the attachment */
     hw_request_unlock();
 }
 
@@ -164,7 +166,7 @@ enum hw_request_abandoning hw_request_abandon(MPI_Request *request)
     if (slot && slot->state >= HW_REQUEST_ACTIVE && slot->calls && !is_held(slot)) {
         owner = owner_of(slot);
         if (!owner.calls->is_collective)
-            hw_request_erase(slot);
+            hw_request_erase_one(slot);
     }
     hw_request_unlock();
     if (owner.calls == NULL)
@@ -193,14 +195,16 @@ int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
     *bytes = 0;
     touch(count, requests);
     hw_request_lock();
+    struct hw_request_changes by = hw_request_no_changes();
     for (int i = 0; i < count; i++) {
         struct hw_request_slot *slot = hw_request_find(requests[i]);
         if (slot && slot->is_persistent) {
-            hw_request_set_state(slot, HW_REQUEST_ACTIVE);
+            hw_request_change(slot, HW_REQUEST_ACTIVE, &by);
             *bytes += slot->is_followed ? slot->bytes : 0;
             started += slot->is_followed;
         }
     }
+    hw_request_count(&by);
     hw_request_unlock();
     return started;
 }
@@ -214,25 +218,36 @@ static void stop_following(struct hw_request_slot *slot)
     hw_request_set_state(slot, state);
 }
 
+/* The fields of attachments only where there is one: most of the time goes into writing items. */
 static bool remember(struct hw_request_taken *taken, int index, const struct hw_request_slot *slot)
 {
     if (taken->count == taken->capacity && !hw_request_items_grow(taken))
         return false;
-    taken->items[taken->count++] = (struct hw_request_item){.index = index,
-                                                            .number = slot->number,
-                                                            .handle = slot->handle,
-                                                            .is_once = slot->is_once,
-                                                            .calls = slot->calls,
-                                                            .guard = slot->calls ? slot->calls->guard : NULL,
-                                                            .guarded = slot->attachment};
-    taken->guarded += taken->items[taken->count - 1].guard != NULL;
+    struct hw_request_item *item = &taken->items[taken->count++];
+    item->index = index;
+    item->number = slot->number;
+    item->place = (uint32_t)(slot - hw_request_slots);
+    item->is_complete = item->is_gone = false;
+    item->is_once = slot->is_once;
+    item->handle = slot->handle;
+    item->calls = slot->calls;
+    item->guard = NULL;
     taken->followed += slot->is_followed;
-    taken->attached += slot->calls != NULL || slot->is_once;
+    if (slot->calls == NULL && !slot->is_once)
+        return true;
+    item->guard = slot->calls ? slot->calls->guard : NULL;
+    item->guarded = slot->attachment;
+    item->attachment = NULL;
+    item->status = NULL;
+    item->error = MPI_SUCCESS;
+    taken->guarded += item->guard != NULL;
+    taken->attached++;
     taken->once += slot->is_once;
     return true;
 }
 
-static bool take(int count, const MPI_Request *requests, struct hw_request_taken *taken, bool takes_over)
+/* The beginning of what a door took: nothing. */
+static void take_nothing(struct hw_request_taken *taken, bool takes_over)
 {
     taken->count = taken->followed = taken->attached = taken->guarded = taken->once = 0;
     taken->error = MPI_SUCCESS;
@@ -241,10 +256,16 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
     taken->elsewhere = NULL;
     taken->capacity = (int)(sizeof taken->inline_items / sizeof taken->inline_items[0]);
     taken->items = taken->inline_items;
+}
+
+static bool take(int count, const MPI_Request *requests, struct hw_request_taken *taken, bool takes_over)
+{
+    take_nothing(taken, takes_over);
     if (requests == NULL) /* the MPI says what it thinks of that */
         return false;
     touch(count, requests);
     hw_request_lock();
+    struct hw_request_changes by = hw_request_no_changes();
     for (int i = 0; i < count; i++) {
         struct hw_request_slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : hw_request_find(requests[i]);
         if (!slot || slot->state < HW_REQUEST_ACTIVE)
@@ -262,12 +283,13 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
             slot->number = ++last_number; /* what the other door gives back is void */
         slot->is_lent = !takes_over;
         if (remember(taken, i, slot))
-            hw_request_set_state(slot, HW_REQUEST_TAKEN);
+            hw_request_change(slot, HW_REQUEST_TAKEN, &by);
         else if (slot->calls || slot->is_once)
             taken->is_short = true;
         else
-            hw_request_erase(slot); /* no memory to follow it: untracked from here on, never polled */
+            hw_request_erase(slot, &by); /* no memory to follow it: untracked from here on, never polled */
     }
+    hw_request_count(&by);
     hw_request_unlock();
     return taken->count != 0;
 }
@@ -284,11 +306,12 @@ bool hw_request_borrow(int count, const MPI_Request *requests, struct hw_request
 
 /* Under the lock. Forgets the item's attachment, unless it is to be told. True if the request is followed,
  * and pending again. */
-static bool give_back(struct hw_request_taken *taken, struct hw_request_item *item, MPI_Request request)
+static bool give_back(struct hw_request_taken *taken, struct hw_request_item *item, MPI_Request request,
+                      struct hw_request_changes *by)
 {
     const struct hw_request_calls *calls = item->calls;
     item->calls = NULL;
-    struct hw_request_slot *slot = hw_request_find(item->handle);
+    struct hw_request_slot *slot = hw_request_find_at(item->place, item->handle);
     /* Whose call completes nothing may see in the array what another door has completed. */
     bool is_complete = item->is_complete || (!taken->is_borrowed && request != item->handle);
     /* Another door took it over, or the MPI gave the handle to another thread's new request. */
@@ -301,7 +324,7 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
         return false;
     }
     if (!is_complete) {
-        hw_request_set_state(slot, HW_REQUEST_ACTIVE);
+        hw_request_change(slot, HW_REQUEST_ACTIVE, by);
         return slot->is_followed;
     }
     if (!item->is_complete)
@@ -310,11 +333,11 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
     item->attachment = slot->attachment;
     item->is_gone = !slot->is_persistent || (!taken->is_borrowed && request != item->handle);
     if (taken->is_borrowed && slot->is_once)
-        hw_request_set_state(slot, HW_REQUEST_DONE); /* the program still has to complete it */
+        hw_request_change(slot, HW_REQUEST_DONE, by); /* the program still has to complete it */
     else if (item->is_gone)
-        hw_request_erase(slot);
+        hw_request_erase(slot, by);
     else
-        hw_request_set_state(slot, HW_REQUEST_INACTIVE);
+        hw_request_change(slot, HW_REQUEST_INACTIVE, by);
     return false;
 }
 
@@ -322,8 +345,10 @@ int hw_request_return(struct hw_request_taken *taken, const MPI_Request *request
 {
     int returned = 0;
     hw_request_lock();
+    struct hw_request_changes by = hw_request_no_changes();
     for (int i = 0; i < taken->count; i++)
-        returned += give_back(taken, &taken->items[i], requests[taken->items[i].index]);
+        returned += give_back(taken, &taken->items[i], requests[taken->items[i].index], &by);
+    hw_request_count(&by);
     hw_request_unlock();
     if (taken->attached > 0)
         hw_request_tell(taken);
@@ -341,7 +366,7 @@ void hw_request_drop(int count, const MPI_Request *requests)
         struct hw_request_slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : hw_request_find(requests[i]);
         if (slot && !is_held(slot)) {
             owner = owner_of(slot);
-            hw_request_erase(slot);
+            hw_request_erase_one(slot);
         }
         hw_request_unlock();
         let_go(owner);
@@ -363,7 +388,7 @@ static bool forget(int count, const MPI_Request *requests)
             else if (is_any_attached)
                 stop_following(slot);
             else
-                hw_request_erase(slot);
+                hw_request_erase_one(slot);
         }
     return is_any_attached;
 }
@@ -439,6 +464,7 @@ void hw_request_visit(const struct hw_request_calls *calls, void (*visit)(void *
 void hw_request_fork_child(void)
 {
     hw_request_lock_renew();
+    hw_request_forgotten++;
     for (uint32_t i = 0; hw_request_slots && i <= hw_request_slot_mask; i++)
         hw_request_slots[i].state = HW_REQUEST_EMPTY;
     hw_request_reserved = 0;

@@ -182,14 +182,15 @@ struct hw_request_taken {
     void *elsewhere_guarded;
     struct hw_request_item {
         int index;
-        uint32_t number;
+        uint32_t number, place; /* of its entry */
         bool is_complete, is_gone, is_once;
         MPI_Request handle;
         const struct hw_request_calls *calls; /* NULL: none */
-        void *attachment;
         const struct hw_request_guard *guard; /* NULL: none */
-        void *guarded;                        /* the attachment, guard or not, while it is taken */
-        const MPI_Status *status;             /* NULL: not known */
+        /* What follows counts where the entry is attached, or once. */
+        void *attachment;
+        void *guarded;            /* the attachment, guard or not, while it is taken */
+        const MPI_Status *status; /* NULL: not known */
         int error;
     } * items, inline_items[HW_REQUEST_ITEMS];
 };

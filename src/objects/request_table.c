@@ -18,40 +18,40 @@ atomic_uint hw_request_one_sided;
 struct hw_request_slot *hw_request_slots;
 uint32_t hw_request_slot_mask;
 uint32_t hw_request_reserved;
+volatile uint32_t hw_request_forgotten;
 
-static bool counts_as_pending(uint8_t state) { return state == HW_REQUEST_ACTIVE; }
-static bool counts_as_outstanding(uint8_t state) { return state >= HW_REQUEST_ACTIVE; }
+void hw_request_count(const struct hw_request_changes *by)
+{
+    if (by->forgotten != hw_request_forgotten)
+        return;
+    if (by->known)
+        hw_atomic_add_relaxed(&hw_request_known, by->known);
+    if (by->attached)
+        hw_atomic_add_relaxed(&hw_request_attached, by->attached);
+    if (by->pending)
+        hw_atomic_add_seq_cst(&hw_request_pending, by->pending);
+    if (by->pending_bytes)
+        hw_atomic_add_relaxed(&hw_request_pending_bytes, by->pending_bytes);
+    if (by->outstanding)
+        hw_atomic_add_seq_cst(&hw_request_outstanding, by->outstanding);
+    if (by->callbacks)
+        hw_atomic_add_seq_cst(&hw_request_callbacks, by->callbacks);
+    if (by->one_sided)
+        hw_atomic_add_relaxed(&hw_request_one_sided, by->one_sided);
+}
 
 void hw_request_set_state(struct hw_request_slot *slot, uint8_t state)
 {
-    unsigned known = (state != HW_REQUEST_EMPTY) - (slot->state != HW_REQUEST_EMPTY);
-    unsigned pending = 0, outstanding = 0;
-    if (slot->is_followed) {
-        pending = (unsigned)counts_as_pending(state) - counts_as_pending(slot->state);
-        outstanding = (unsigned)counts_as_outstanding(state) - counts_as_outstanding(slot->state);
-    }
-    slot->state = state;
-    if (known)
-        hw_atomic_add_relaxed(&hw_request_known, known);
-    if (known && slot->calls)
-        hw_atomic_add_relaxed(&hw_request_attached, known);
-    if (pending) {
-        hw_atomic_add_seq_cst(&hw_request_pending, pending);
-        hw_atomic_add_relaxed(&hw_request_pending_bytes, pending == 1 ? slot->bytes : -slot->bytes);
-    }
-    if (outstanding)
-        hw_atomic_add_seq_cst(&hw_request_outstanding, outstanding);
-    if (outstanding && slot->kind == HW_REQUEST_CALLBACK)
-        hw_atomic_add_seq_cst(&hw_request_callbacks, outstanding);
-    if (outstanding && slot->kind == HW_REQUEST_RMA)
-        hw_atomic_add_relaxed(&hw_request_one_sided, outstanding);
+    struct hw_request_changes by = hw_request_no_changes();
+    hw_request_change(slot, state, &by);
+    hw_request_count(&by);
 }
 
 /* Closes the gap: later entries of the same probe run move up. */
-void hw_request_erase(struct hw_request_slot *slot)
+void hw_request_erase(struct hw_request_slot *slot, struct hw_request_changes *by)
 {
     uint32_t hole = (uint32_t)(slot - hw_request_slots);
-    hw_request_set_state(slot, HW_REQUEST_EMPTY);
+    hw_request_change(slot, HW_REQUEST_EMPTY, by);
     for (uint32_t i = (hole + 1) & hw_request_slot_mask; hw_request_slots[i].state != HW_REQUEST_EMPTY;
          i = (i + 1) & hw_request_slot_mask) {
         uint32_t home = hw_request_hash(hw_request_slots[i].handle);
@@ -61,6 +61,13 @@ void hw_request_erase(struct hw_request_slot *slot)
             hole = i;
         }
     }
+}
+
+void hw_request_erase_one(struct hw_request_slot *slot)
+{
+    struct hw_request_changes by = hw_request_no_changes();
+    hw_request_erase(slot, &by);
+    hw_request_count(&by);
 }
 
 static bool grow(void)

@@ -31,6 +31,9 @@ struct hw_request_slot {
 extern HW_HIDDEN struct hw_request_slot *hw_request_slots; /* mask + 1 of them; at most half are in use */
 extern HW_HIDDEN uint32_t hw_request_slot_mask;
 extern HW_HIDDEN uint32_t hw_request_reserved; /* entries to come */
+/* How often all was forgotten, in a child of fork(2): also in one of a handler's of a signal that came while
+ * the thread was at the lock. */
+extern HW_HIDDEN volatile uint32_t hw_request_forgotten;
 
 static inline uint32_t hw_request_hash(MPI_Request handle)
 {
@@ -49,7 +52,54 @@ static inline struct hw_request_slot *hw_request_find(MPI_Request handle)
     return NULL;
 }
 
-/* Every change of a state goes through here, so the counters cannot drift. */
+/* The same of an entry that was at `place`, where it still is but after others have moved. */
+static inline struct hw_request_slot *hw_request_find_at(uint32_t place, MPI_Request handle)
+{
+    if (hw_request_slots && place <= hw_request_slot_mask) {
+        struct hw_request_slot *slot = &hw_request_slots[place];
+        if (slot->handle == handle && slot->state != HW_REQUEST_EMPTY)
+            return slot;
+    }
+    return hw_request_find(handle);
+}
+
+/* What the counters change by, modulo as they are. A door changes many states and each counter once: a locked
+ * addition for each request would take longer than all the rest. */
+struct hw_request_changes {
+    unsigned known, attached, pending, outstanding, callbacks, one_sided;
+    uint64_t pending_bytes;
+    uint32_t forgotten; /* at the beginning */
+};
+
+static inline struct hw_request_changes hw_request_no_changes(void)
+{
+    return (struct hw_request_changes){.forgotten = hw_request_forgotten};
+}
+
+/* Every change of a state goes through here, so the counters cannot drift. hw_request_count must follow,
+ * before the lock is given back. */
+static inline void hw_request_change(struct hw_request_slot *slot, uint8_t state,
+                                     struct hw_request_changes *by)
+{
+    unsigned known = (state != HW_REQUEST_EMPTY) - (slot->state != HW_REQUEST_EMPTY);
+    by->known += known;
+    by->attached += slot->calls ? known : 0;
+    if (slot->is_followed) {
+        int pending = (state == HW_REQUEST_ACTIVE) - (slot->state == HW_REQUEST_ACTIVE);
+        int outstanding = (state >= HW_REQUEST_ACTIVE) - (slot->state >= HW_REQUEST_ACTIVE);
+        by->pending += (unsigned)pending;
+        by->pending_bytes += (uint64_t)pending * slot->bytes;
+        by->outstanding += (unsigned)outstanding;
+        by->callbacks += slot->kind == HW_REQUEST_CALLBACK ? (unsigned)outstanding : 0;
+        by->one_sided += slot->kind == HW_REQUEST_RMA ? (unsigned)outstanding : 0;
+    }
+    slot->state = state;
+}
+
+/* Does nothing if all has been forgotten since. */
+void hw_request_count(const struct hw_request_changes *by);
+
+/* Both, of one. */
 void hw_request_set_state(struct hw_request_slot *slot, uint8_t state);
 
 /* An entry for the handle, new or (a handle the MPI has used again, completed past us) taken over; NULL: no
@@ -57,7 +107,8 @@ void hw_request_set_state(struct hw_request_slot *slot, uint8_t state);
 struct hw_request_slot *hw_request_insert(MPI_Request handle);
 
 /* Removes an entry; others may move. */
-void hw_request_erase(struct hw_request_slot *slot);
+void hw_request_erase(struct hw_request_slot *slot, struct hw_request_changes *by);
+void hw_request_erase_one(struct hw_request_slot *slot);
 
 /* For so many more entries beside the reserved ones. */
 bool hw_request_has_room(unsigned count);
