@@ -3,12 +3,14 @@
  * (MPI-4.1 sections 3.7.3 to 3.7.6 and 3.8.4).
  *
  * While the tracker knows nothing the entry makes the real call itself, after one load. Otherwise a door
- * takes its requests from what is pending, makes the real call, and hands back what still is. */
+ * takes its requests from what is pending, makes the real call, and hands back what still is; one that does
+ * not block leaves them there, where nothing is attached (objects/request_look.h). */
 #include "base/clock.h"
 #include "engines/engine.h"
 #include "hooks.h"
 #include "mpi/guarded.h"
 #include "objects/request.h"
+#include "objects/request_look.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +183,35 @@ static void mark_one(struct door *door, int rc, int index, const MPI_Status *sta
     hw_request_mark_complete(&door->taken, index, door->taken.attached > 0 ? status : NULL, rc);
 }
 
+/* Ends the look of a door that does not block. */
+static int leave_look(enum hw_request_looking is, const MPI_Request *requests, int found, const int *indices,
+                      int rc)
+{
+    bool is_pending;
+    if (is == HW_REQUEST_LOOKS && hw_request_looked(requests, found, indices, &is_pending))
+        hw_engines_returned(0, is_pending);
+    return rc;
+}
+
+static int look_at_all(enum hw_request_looking is, int count, MPI_Request requests[], int *flag,
+                       MPI_Status statuses[])
+{
+    int rc = hw_real.Testall(count, requests, flag, statuses);
+    bool tells_each = rc == MPI_ERR_IN_STATUS && statuses != HW_STATUSES_IGNORE;
+    for (int i = 0; is == HW_REQUEST_LOOKS && tells_each && i < count; i++)
+        if (statuses[i].MPI_ERROR != MPI_ERR_PENDING)
+            hw_request_look_found(requests, i);
+    return leave_look(is, requests, rc == MPI_SUCCESS && *flag ? count : 0, NULL, rc);
+}
+
+static int look_at_some(enum hw_request_looking is, int count, MPI_Request requests[], int *outcount,
+                        int indices[], MPI_Status statuses[])
+{
+    int rc = hw_real.Testsome(count, requests, outcount, indices, statuses);
+    bool is_known = rc == MPI_SUCCESS || (rc == MPI_ERR_IN_STATUS && statuses != HW_STATUSES_IGNORE);
+    return leave_look(is, requests, is_known && *outcount != MPI_UNDEFINED ? *outcount : 0, indices, rc);
+}
+
 int hw_wait(MPI_Request *request, MPI_Status *status)
 {
     struct door door;
@@ -249,6 +280,11 @@ int hw_waitsome(int count, MPI_Request requests[], int *outcount, int indices[],
 
 int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
 {
+    enum hw_request_looking is = hw_request_look(1, request);
+    if (is != HW_REQUEST_MUST_TAKE) {
+        int rc = hw_real.Test(request, flag, status);
+        return leave_look(is, request, rc == MPI_SUCCESS && *flag, NULL, rc);
+    }
     struct door door;
     int entered = enter_door(&door, 1, request, 1, &status);
     if (entered == NOTHING_TAKEN)
@@ -268,6 +304,9 @@ int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
 
 int hw_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
+    enum hw_request_looking is = hw_request_look(count, requests);
+    if (is != HW_REQUEST_MUST_TAKE)
+        return look_at_all(is, count, requests, flag, statuses);
     struct door door;
     int entered = enter_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)
@@ -285,6 +324,11 @@ int hw_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses
 
 int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
+    enum hw_request_looking is = hw_request_look(count, requests);
+    if (is != HW_REQUEST_MUST_TAKE) {
+        int rc = hw_real.Testany(count, requests, index, flag, status);
+        return leave_look(is, requests, rc == MPI_SUCCESS && *flag, index, rc);
+    }
     struct door door;
     int entered = enter_door(&door, count, requests, 1, &status);
     if (entered == NOTHING_TAKEN)
@@ -302,6 +346,9 @@ int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Sta
 
 int hw_testsome(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
+    enum hw_request_looking is = hw_request_look(count, requests);
+    if (is != HW_REQUEST_MUST_TAKE)
+        return look_at_some(is, count, requests, outcount, indices, statuses);
     struct door door;
     int entered = enter_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)

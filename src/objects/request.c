@@ -4,11 +4,11 @@
 
 #include "base/atomic.h"
 #include "objects/request_lock.h"
+#include "objects/request_look.h"
 #include "objects/request_poll.h"
 #include "objects/request_table.h"
 #include "real/quirks.h"
 
-static uint32_t last_number;
 static uint32_t poll_cursor; /* where the next poll looks first; progress thread */
 
 /* Whose the attachment of an entry is. */
@@ -51,7 +51,7 @@ static void fill(struct hw_request_slot *slot, enum hw_request_kind kind,
     hw_request_change(slot, HW_REQUEST_EMPTY, &by); /* whatever it was counted as */
     slot->kind = (uint8_t)kind;
     slot->bytes = is->bytes;
-    slot->number = ++last_number;
+    slot->number = ++hw_request_last_number;
     slot->is_persistent = is->is_persistent;
     slot->is_followed = is->is_followed;
     slot->is_once = is->is_once;
@@ -178,22 +178,11 @@ enum hw_request_abandoning hw_request_abandon(MPI_Request *request)
     return HW_REQUEST_ABANDONED;
 }
 
-/* A handle that cannot be read ends the program outside our lock: its handler of the signal may fork. */
-static void touch(int count, const MPI_Request *requests)
-{
-    enum { PAGE_HANDLES = 4096 / sizeof *requests };
-    const volatile MPI_Request *handles = requests;
-    for (int i = 0; i < count; i += PAGE_HANDLES)
-        (void)handles[i];
-    if (count > 0)
-        (void)handles[count - 1];
-}
-
 int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
 {
     int started = 0;
     *bytes = 0;
-    touch(count, requests);
+    hw_request_touch(count, requests);
     hw_request_lock();
     struct hw_request_changes by = hw_request_no_changes();
     for (int i = 0; i < count; i++) {
@@ -263,7 +252,7 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
     take_nothing(taken, takes_over);
     if (requests == NULL) /* the MPI says what it thinks of that */
         return false;
-    touch(count, requests);
+    hw_request_touch(count, requests);
     hw_request_lock();
     struct hw_request_changes by = hw_request_no_changes();
     for (int i = 0; i < count; i++) {
@@ -280,7 +269,7 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
         if (is_held(slot))
             continue;
         if (slot->state == HW_REQUEST_TAKEN)
-            slot->number = ++last_number; /* what the other door gives back is void */
+            slot->number = ++hw_request_last_number; /* what the other door gives back is void */
         slot->is_lent = !takes_over;
         if (remember(taken, i, slot))
             hw_request_change(slot, HW_REQUEST_TAKEN, &by);
@@ -359,7 +348,7 @@ int hw_request_return(struct hw_request_taken *taken, const MPI_Request *request
 void hw_request_drop(int count, const MPI_Request *requests)
 {
     if (requests)
-        touch(count, requests);
+        hw_request_touch(count, requests);
     for (int i = 0; requests && i < count; i++) {
         struct owner owner = {0};
         hw_request_lock();
@@ -397,8 +386,11 @@ bool hw_request_forget(int count, const MPI_Request *requests)
 {
     if (!hw_request_is_any_known() || requests == NULL)
         return false;
-    touch(count, requests);
+    hw_request_touch(count, requests);
     hw_request_lock();
+    struct hw_request_changes by = hw_request_no_changes();
+    hw_request_look_take(&by);
+    hw_request_count(&by);
     bool is_any_attached = forget(count, requests);
     hw_request_unlock();
     return is_any_attached;
@@ -470,6 +462,7 @@ void hw_request_fork_child(void)
     hw_request_reserved = 0;
     hw_atomic_store_seq_cst(&hw_request_known, 0);
     hw_atomic_store_seq_cst(&hw_request_attached, 0);
+    hw_atomic_store_relaxed(&hw_request_once, 0);
     hw_atomic_store_seq_cst(&hw_request_pending, 0);
     hw_atomic_store_relaxed(&hw_request_pending_bytes, 0);
     hw_atomic_store_seq_cst(&hw_request_outstanding, 0);

@@ -8,7 +8,8 @@
  *   INACTIVE  persistent or partitioned, defined but not started
  *   ACTIVE    posted or started, in nobody's hands: the progress thread may ask the MPI about it
  *   DONE      the progress thread saw it complete; the program has not asked yet
- *   TAKEN     a door of the program has it
+ *   TAKEN     a door of the program has it; doors that do not block leave most as they are
+ *             (objects/request_look.h)
  *
  * The program and the progress thread never touch one request at the same time (two threads must not:
  * MPI-4.1 section 3.7.3 and 11.6.1), since they are never in MPI at the same time (progress/gate.h). A door
@@ -182,7 +183,8 @@ struct hw_request_taken {
     void *elsewhere_guarded;
     struct hw_request_item {
         int index;
-        uint32_t number, place; /* of its entry */
+        uint32_t place; /* of its entry, and */
+        uint64_t number;
         bool is_complete, is_gone, is_once;
         MPI_Request handle;
         const struct hw_request_calls *calls; /* NULL: none */

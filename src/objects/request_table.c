@@ -14,10 +14,12 @@ atomic_uint hw_request_outstanding;
 atomic_uint_fast64_t hw_request_pending_bytes;
 atomic_uint hw_request_callbacks;
 atomic_uint hw_request_one_sided;
+atomic_uint hw_request_once;
 
 struct hw_request_slot *hw_request_slots;
 uint32_t hw_request_slot_mask;
 uint32_t hw_request_reserved;
+uint64_t hw_request_last_number;
 volatile uint32_t hw_request_forgotten;
 
 void hw_request_count(const struct hw_request_changes *by)
@@ -28,6 +30,8 @@ void hw_request_count(const struct hw_request_changes *by)
         hw_atomic_add_relaxed(&hw_request_known, by->known);
     if (by->attached)
         hw_atomic_add_relaxed(&hw_request_attached, by->attached);
+    if (by->once)
+        hw_atomic_add_relaxed(&hw_request_once, by->once);
     if (by->pending)
         hw_atomic_add_seq_cst(&hw_request_pending, by->pending);
     if (by->pending_bytes)

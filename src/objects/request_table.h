@@ -17,7 +17,7 @@ enum hw_request_state {
 struct hw_request_slot {
     MPI_Request handle;
     uint64_t bytes;
-    uint32_t number; /* of its post, or its door: the MPI gives handles out again */
+    uint64_t number; /* of its post, or its door: the MPI gives handles out again */
     uint8_t state;
     uint8_t kind;
     bool is_persistent;
@@ -30,7 +30,9 @@ struct hw_request_slot {
 
 extern HW_HIDDEN struct hw_request_slot *hw_request_slots; /* mask + 1 of them; at most half are in use */
 extern HW_HIDDEN uint32_t hw_request_slot_mask;
-extern HW_HIDDEN uint32_t hw_request_reserved; /* entries to come */
+extern HW_HIDDEN uint32_t hw_request_reserved;    /* entries to come */
+extern HW_HIDDEN uint64_t hw_request_last_number; /* a long run posts more than 2^32 */
+extern HW_HIDDEN atomic_uint hw_request_once;     /* known ones that are */
 /* How often all was forgotten, in a child of fork(2): also in one of a handler's of a signal that came while
  * the thread was at the lock. */
 extern HW_HIDDEN volatile uint32_t hw_request_forgotten;
@@ -63,10 +65,21 @@ static inline struct hw_request_slot *hw_request_find_at(uint32_t place, MPI_Req
     return hw_request_find(handle);
 }
 
+/* A handle that cannot be read ends the program outside our lock: its handler of the signal may fork. */
+static inline void hw_request_touch(int count, const MPI_Request *requests)
+{
+    enum { PAGE_HANDLES = 4096 / sizeof *requests };
+    const volatile MPI_Request *handles = requests;
+    for (int i = 0; i < count; i += PAGE_HANDLES)
+        (void)handles[i];
+    if (count > 0)
+        (void)handles[count - 1];
+}
+
 /* What the counters change by, modulo as they are. A door changes many states and each counter once: a locked
  * addition for each request would take longer than all the rest. */
 struct hw_request_changes {
-    unsigned known, attached, pending, outstanding, callbacks, one_sided;
+    unsigned known, attached, once, pending, outstanding, callbacks, one_sided;
     uint64_t pending_bytes;
     uint32_t forgotten; /* at the beginning */
 };
@@ -84,6 +97,7 @@ static inline void hw_request_change(struct hw_request_slot *slot, uint8_t state
     unsigned known = (state != HW_REQUEST_EMPTY) - (slot->state != HW_REQUEST_EMPTY);
     by->known += known;
     by->attached += slot->calls ? known : 0;
+    by->once += slot->is_once ? known : 0;
     if (slot->is_followed) {
         int pending = (state == HW_REQUEST_ACTIVE) - (slot->state == HW_REQUEST_ACTIVE);
         int outstanding = (state >= HW_REQUEST_ACTIVE) - (slot->state >= HW_REQUEST_ACTIVE);
