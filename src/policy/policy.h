@@ -97,11 +97,13 @@ struct hw_policy_class {
     /* Set by the caller: what is under way in one window is completed in a later one, and moves in its waits
      * as well. How long a transfer takes says little of what is lost without the thread: only controls do. */
     bool is_continued;
-    uint64_t window_count; /* of windows with time to gain, the one that is open included */
-    uint32_t idle_run;     /* windows in a row without time to gain, up to HW_POLICY_IDLE_RUN */
-    uint64_t next_control; /* number of the window at which the other way is tried again */
-    uint32_t control_run;  /* windows of the control or trial under way that are still to come */
     bool stands_down;
+    uint32_t idle_run;        /* windows in a row without time to gain, up to HW_POLICY_IDLE_RUN */
+    uint64_t window_count;    /* of windows with time to gain, the one that is open included */
+    uint64_t next_control;    /* number of the window at which the other way is tried again */
+    uint64_t blind_until;     /* the number of a window before which it does not watch again */
+    uint64_t off_window;      /* number of the last one without the thread */
+    uint32_t control_run;     /* windows of the control or trial under way that are still to come */
     bool has_wire;            /* bytes can be counted: the last window said so */
     bool is_on_wire;          /* and some window's bytes were among them */
     uint32_t natural_percent; /* of the bytes that moved before a probe ended, by the last one */
@@ -109,8 +111,6 @@ struct hw_policy_class {
     uint32_t vain_run;    /* probes in a row that ended with much left to move */
     uint32_t natural_run; /* windows in a row that went by themselves */
     uint32_t blind_run;   /* windows that the thread watched to the end, though it was needed */
-    uint64_t blind_until; /* the number of a window before which it does not watch again */
-    uint32_t off_window;  /* number of the last one without the thread */
     uint32_t lost_run;    /* trials in a row that cost the partners rounds, up to a few */
     struct hw_policy_late late;
     /* Kept here for the caller (overlap.c): bytes of all operations of the last window, and how much longer

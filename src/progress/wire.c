@@ -81,16 +81,16 @@ struct ends {
 
 static struct end end_of(const struct sockaddr_storage *name)
 {
-    const struct sockaddr_in *name4 = (const void *)name;
-    const struct sockaddr_in6 *name6 = (const void *)name;
+    struct sockaddr_in name4;
+    struct sockaddr_in6 name6;
     struct end end = {.family = name->ss_family};
-    if (end.family == AF_INET) {
-        end.port = name4->sin_port;
-        memcpy(end.address, &name4->sin_addr, sizeof name4->sin_addr);
-    } else {
-        end.port = name6->sin6_port;
-        memcpy(end.address, &name6->sin6_addr, sizeof name6->sin6_addr);
-    }
+    memcpy(&name4, name, sizeof name4);
+    memcpy(&name6, name, sizeof name6);
+    end.port = end.family == AF_INET ? name4.sin_port : name6.sin6_port;
+    if (end.family == AF_INET)
+        memcpy(end.address, &name4.sin_addr, sizeof name4.sin_addr);
+    else
+        memcpy(end.address, &name6.sin6_addr, sizeof name6.sin6_addr);
     return end;
 }
 
