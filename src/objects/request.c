@@ -464,6 +464,7 @@ void hw_request_fork_child(void)
     hw_atomic_store_seq_cst(&hw_request_attached, 0);
     hw_atomic_store_relaxed(&hw_request_once, 0);
     hw_atomic_store_seq_cst(&hw_request_pending, 0);
+    hw_atomic_store_relaxed(&hw_request_lookers, 0);
     hw_atomic_store_relaxed(&hw_request_pending_bytes, 0);
     hw_atomic_store_seq_cst(&hw_request_outstanding, 0);
     hw_atomic_store_seq_cst(&hw_request_callbacks, 0);

@@ -46,6 +46,9 @@ extern HW_HIDDEN atomic_uint hw_request_attached;
 /* ACTIVE requests and operations without one: what the progress thread has to do. Neither here nor in the
  * next: attached requests that nobody follows. */
 extern HW_HIDDEN atomic_uint hw_request_pending;
+/* Threads in a door that looks at requests (request_look.h): what is pending may be what they look at, and is
+ * nothing to do for now. */
+extern HW_HIDDEN atomic_uint hw_request_lookers;
 /* Bytes of ACTIVE requests; relaxed. */
 extern HW_HIDDEN atomic_uint_fast64_t hw_request_pending_bytes;
 /* ACTIVE, DONE and TAKEN requests, and operations without one: what the program still has to complete. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+atomic_uint hw_request_lookers;
+
 /* Not in the door: an error handler of the program's may leave that by longjmp. */
 static _Thread_local struct {
     MPI_Request *handles; /* of the array, before the real call */
@@ -41,6 +43,7 @@ static bool remember(int count, const MPI_Request *requests)
     look.count = count;
     look.is_taken = false;
     look.is_looking = true;
+    hw_atomic_add_seq_cst(&hw_request_lookers, 1);
     return true;
 }
 
@@ -130,6 +133,7 @@ bool hw_request_looked(const MPI_Request *requests, int found, const int *indice
     is_any_active(look.count, requests, is_any_pending);
     hw_request_unlock();
     look.is_looking = false;
+    hw_atomic_sub_seq_cst(&hw_request_lookers, 1);
     if (look.handles != look.inline_handles)
         free(look.handles);
     return look.is_followed;

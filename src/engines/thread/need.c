@@ -62,7 +62,8 @@ bool hw_need_is_any_beside(void) { return hw_need_is_asked_for() || has_exposure
 
 bool hw_need_has_overlap(void)
 {
-    return hw_atomic_load_seq_cst(&hw_request_pending) != 0 && hw_overlap_is_on();
+    return hw_atomic_load_seq_cst(&hw_request_pending) != 0 &&
+           hw_atomic_load_seq_cst(&hw_request_lookers) == 0 && hw_overlap_is_on();
 }
 
 bool hw_need_has_work(void)
