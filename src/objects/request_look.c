@@ -130,11 +130,11 @@ bool hw_request_looked(const MPI_Request *requests, int found, const int *indice
         if (requests[i] != look.handles[i])
             end(i, requests[i], &by);
     hw_request_count(&by);
-    is_any_active(look.count, requests, is_any_pending);
     hw_request_unlock();
     look.is_looking = false;
     hw_atomic_sub_seq_cst(&hw_request_lookers, 1);
+    *is_any_pending = hw_atomic_load_seq_cst(&hw_request_pending) != 0; /* after it: all of it was hidden */
     if (look.handles != look.inline_handles)
         free(look.handles);
-    return look.is_followed;
+    return look.is_followed || *is_any_pending;
 }

@@ -7,6 +7,7 @@
 #include "objects/request.h"
 #include "progress/deferred.h"
 #include "progress/helped.h"
+#include "progress/inside.h"
 #include "progress/postponed.h"
 
 static atomic_bool is_retired, is_paused, is_listened, is_waited_for;
@@ -60,10 +61,12 @@ bool hw_need_is_asked_for(void)
 
 bool hw_need_is_any_beside(void) { return hw_need_is_asked_for() || has_exposure(); }
 
+/* By a thread that is still there: one may end that has left its door by a jump. */
+static bool is_looked_at(void) { return hw_atomic_load_seq_cst(&hw_request_lookers) > 0 && hw_inside_any(); }
+
 bool hw_need_has_overlap(void)
 {
-    return hw_atomic_load_seq_cst(&hw_request_pending) != 0 &&
-           hw_atomic_load_seq_cst(&hw_request_lookers) == 0 && hw_overlap_is_on();
+    return hw_atomic_load_seq_cst(&hw_request_pending) != 0 && !is_looked_at() && hw_overlap_is_on();
 }
 
 bool hw_need_has_work(void)
