@@ -158,6 +158,11 @@ static int free_comm(free_comm_function *real_free, MPI_Comm *comm)
     return rc;
 }
 
+bool hw_comm_freed_within(free_comm_function *bottom, MPI_Comm *comm)
+{
+    return comm && *comm != HW_COMM_NULL && free_known(bottom, comm) == MPI_SUCCESS;
+}
+
 int hw_comm_free(MPI_Comm *comm) { return free_comm(hw_real.Comm_free, comm); }
 
 int hw_comm_disconnect(MPI_Comm *comm) { return free_comm(hw_real.Comm_disconnect, comm); }

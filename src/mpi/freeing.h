@@ -15,4 +15,7 @@ HW_HIDDEN void hw_freeing_mark_type(MPI_Datatype type);
 /* Whether this thread is freeing the communicator: callbacks of the program's run there. */
 HW_HIDDEN bool hw_freeing_is(MPI_Comm comm);
 
+/* Frees one from within MPI, by `bottom`. False: the MPI refuses, and is to say so once more. */
+HW_HIDDEN bool hw_comm_freed_within(int (*bottom)(MPI_Comm *comm), MPI_Comm *comm);
+
 #endif

@@ -240,6 +240,38 @@ static void of_barriers(void)
     check_report("barriers", 0);
 }
 
+static int frees(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    return MPI_Comm_free(value);
+}
+
+/* All enter a barrier as a communicator is freed; rank 0 frees it from within freeing another one. */
+static void of_nested_ends(void)
+{
+    enum { MOST_BEFORE = 17 };
+    int meeting, freeing;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, meets, &meeting, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, frees, &freeing, NULL);
+    for (int before = 0; before <= MOST_BEFORE; before++) {
+        MPI_Comm comm, self;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int i = 0; i < before; i++)
+            MPI_Barrier(comm);
+        MPI_Comm_set_attr(comm, meeting, &comm);
+        if (check_rank > 0) {
+            MPI_Comm_free(&comm);
+            continue;
+        }
+        MPI_Comm_dup(MPI_COMM_SELF, &self);
+        MPI_Comm_set_attr(self, freeing, &comm);
+        MPI_Comm_free(&self);
+    }
+    MPI_Comm_free_keyval(&meeting);
+    MPI_Comm_free_keyval(&freeing);
+    check_report("nested ends", 0);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -258,6 +290,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         of_a_refusal();
     of_barriers();
+    of_nested_ends();
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;
