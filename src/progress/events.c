@@ -133,12 +133,14 @@ static bool empty(int epoll_fd)
  * taken out any more: without its number nobody can name it. */
 static void lose_strangers(struct hw_events *events)
 {
-    if (!empty(events->level_fd) || !empty(events->edge_fd))
+    if (!empty(events->edge_fd))
         return;
     hear(events, events->interrupt_fd);
     if (events->added_fd >= 0)
         hear(events, events->added_fd);
+    bool is_lost = empty(events->level_fd);
     forget_all(events);
+    events->has_strangers = !is_lost;
 }
 
 /* A closed socket has left the epoll sets by itself, unless a child of the program's has it too; a number

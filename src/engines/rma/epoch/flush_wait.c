@@ -82,8 +82,10 @@ static bool nap(uint64_t began_ns)
     if (hw_clock_now_ns() - began_ns < AWAKE_NS || !hw_triggers_check(&triggers))
         return false;
     if (hw_triggers_is_data_waiting(&triggers)) {
-        if (++unread_polls % POLLS_TO_IGNORE == 0)
+        if (++unread_polls % POLLS_TO_IGNORE == 0) {
             hw_triggers_ignore_unread(&triggers);
+            hw_triggers_refresh(&triggers); /* what is none of this process any more is lost there */
+        }
         return false;
     }
     if (hw_triggers_refresh(&triggers) == 0 || !hw_triggers_hear_all(&triggers))
