@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import matrix
@@ -14,25 +13,19 @@ from headway.mpi.mpis import Mpi
 REASON = "the program computes on a device"
 
 
-@pytest.fixture(scope="session")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def driver(mpi: Mpi) -> Path:
     """A library with the name of CUDA's."""
-    path = tmp_path_factory.mktemp("cuda") / "libcuda.so.1"
-    source = support.PROGRAMS / "fake_cuda.c"
-    soname = f"-Wl,-soname,{path.name}"
-    subprocess.run(["cc", "-shared", "-fPIC", soname, "-o", path, source], check=True)
-    return path
+    flags = ["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"]
+    return support.compile_program(mpi, "libcuda.so.1", [support.PROGRAMS / "fake_cuda.c"], flags)
 
 
 @matrix.one_of_a("family")
 @pytest.mark.parametrize("engine", ["auto", "thread"])
 @pytest.mark.parametrize("has_context", [True, False], ids=["context", "none"])
-def test_thread_beside_a_device(
-    mpi: Mpi, has_context: bool, engine: str, driver: Path, tmp_path: Path
-) -> None:
-    flags = ["-Wl,--no-as-needed", driver, f"-Wl,-rpath,{driver.parent}"]
-    name = f"doors-{driver.parent.name}"
-    program = support.compile_program(mpi, name, [support.PROGRAMS / "doors.c"], flags)
+def test_thread_beside_a_device(mpi: Mpi, has_context: bool, engine: str, tmp_path: Path) -> None:
+    library = driver(mpi)
+    flags = ["-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}"]
+    program = support.compile_program(mpi, "doors-cuda", [support.PROGRAMS / "doors.c"], flags)
     # To the library each process is on a node of its own, so that it takes a thread.
     alone = "export MPI_LOCALNRANKS=1 OMPI_COMM_WORLD_LOCAL_SIZE=1"
     context = "export FAKE_CONTEXT=yes" if has_context else ":"

@@ -26,8 +26,9 @@ enum hw_request_looking hw_request_look(int count, const MPI_Request *requests);
 void hw_request_look_found(const MPI_Request *requests, int index);
 
 /* Ends it. The door found `found` of them complete: those at `indices`, or the first where that is NULL. Any
- * whose handle has changed is complete, too. Sets *is_any_pending, of all that is tracked, since a look hides all
- * of it from the progress thread; returns whether anybody follows what was looked at, or what is pending. */
+ * whose handle has changed is complete, too. Sets *is_any_pending, of all that is tracked, since a look hides
+ * all of it from the progress thread; returns whether anybody follows what was looked at, or what is pending.
+ */
 bool hw_request_looked(const MPI_Request *requests, int found, const int *indices, bool *is_any_pending);
 
 /* Part of hw_request_forget, under the lock. */
