@@ -209,8 +209,8 @@ static int64_t find_run(const struct hw_shape_piece *pieces, int64_t count, unsi
 {
     enum { SHIFT_MAX = 6 };
     uint64_t bits = 0;
-    int64_t run = 0, lowest = 0,
-            highest = 0; /* of the places so far: a later one may make the unit smaller */
+    int64_t run = 0;
+    int64_t lowest = 0, highest = 0; /* of the places so far: a later one may make the unit smaller */
     for (; run < count && pieces[run].length <= UINT32_MAX; run++) {
         int64_t place;
         if (__builtin_sub_overflow(pieces[run].place, pieces[0].place, &place))
