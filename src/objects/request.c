@@ -120,7 +120,7 @@ void hw_request_attach(MPI_Request request, const struct hw_request_attachment *
 void hw_request_forget_taken(MPI_Request request)
 {
     hw_request_lock();
-    struct hw_request_slot *slot = request == HW_REQUEST_NULL ? NULL : hw_request_find(request);
+    struct hw_request_slot *slot = hw_request_find(request);
     if (slot && slot->state == HW_REQUEST_TAKEN && slot->calls)
         hw_request_erase_one(slot); /* its door tells the attachment */
     hw_request_unlock();
@@ -130,7 +130,7 @@ void hw_request_forget_taken(MPI_Request request)
 static struct owner owner_of_inactive(MPI_Request request)
 {
     hw_request_lock();
-    struct hw_request_slot *slot = request == HW_REQUEST_NULL ? NULL : hw_request_find(request);
+    struct hw_request_slot *slot = hw_request_find(request);
     struct owner owner = slot && slot->state == HW_REQUEST_INACTIVE ? owner_of(slot) : (struct owner){0};
     hw_request_unlock();
     return owner;
@@ -162,7 +162,7 @@ enum hw_request_abandoning hw_request_abandon(MPI_Request *request)
     struct owner owner = {0};
     MPI_Request handle = *request;
     hw_request_lock();
-    struct hw_request_slot *slot = handle == HW_REQUEST_NULL ? NULL : hw_request_find(handle);
+    struct hw_request_slot *slot = hw_request_find(handle);
     if (slot && slot->state >= HW_REQUEST_ACTIVE && slot->calls && !is_held(slot)) {
         owner = owner_of(slot);
         if (!owner.calls->is_collective)
@@ -256,7 +256,7 @@ static bool take(int count, const MPI_Request *requests, struct hw_request_taken
     hw_request_lock();
     struct hw_request_changes by = hw_request_no_changes();
     for (int i = 0; i < count; i++) {
-        struct hw_request_slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : hw_request_find(requests[i]);
+        struct hw_request_slot *slot = hw_request_find(requests[i]);
         if (!slot || slot->state < HW_REQUEST_ACTIVE)
             continue;
         if (slot->state == HW_REQUEST_TAKEN && !takes_over) {
@@ -352,7 +352,7 @@ void hw_request_drop(int count, const MPI_Request *requests)
     for (int i = 0; requests && i < count; i++) {
         struct owner owner = {0};
         hw_request_lock();
-        struct hw_request_slot *slot = requests[i] == HW_REQUEST_NULL ? NULL : hw_request_find(requests[i]);
+        struct hw_request_slot *slot = hw_request_find(requests[i]);
         if (slot && !is_held(slot)) {
             owner = owner_of(slot);
             hw_request_erase_one(slot);
@@ -368,8 +368,7 @@ static bool forget(int count, const MPI_Request *requests)
     bool is_any_attached = false;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < count; i++) {
-            struct hw_request_slot *slot =
-                requests[i] == HW_REQUEST_NULL ? NULL : hw_request_find(requests[i]);
+            struct hw_request_slot *slot = hw_request_find(requests[i]);
             if (!slot || slot->state == HW_REQUEST_TAKEN)
                 continue;
             if (pass == 0)

@@ -24,8 +24,7 @@ static bool is_any_active(int count, const MPI_Request *requests, bool *is_follo
     bool is_any = false;
     *is_followed = false;
     for (int i = 0; i < count && !*is_followed; i++) {
-        const struct hw_request_slot *slot =
-            requests[i] == HW_REQUEST_NULL ? NULL : hw_request_find(requests[i]);
+        const struct hw_request_slot *slot = hw_request_find(requests[i]);
         if (slot && slot->state >= HW_REQUEST_ACTIVE) {
             is_any = true;
             *is_followed = slot->is_followed;
@@ -68,7 +67,7 @@ enum hw_request_looking hw_request_look(int count, const MPI_Request *requests)
 /* The entry of what is looked at; NULL: the handle is of another request by now, or another door's. */
 static struct hw_request_slot *entry_of(MPI_Request handle)
 {
-    struct hw_request_slot *slot = handle == HW_REQUEST_NULL ? NULL : hw_request_find(handle);
+    struct hw_request_slot *slot = hw_request_find(handle);
     bool is_later = slot && slot->number > look.last_number;
     return slot == NULL || is_later || slot->state < HW_REQUEST_ACTIVE ? NULL : slot;
 }

@@ -43,9 +43,10 @@ static inline uint32_t hw_request_hash(MPI_Request handle)
            hw_request_slot_mask;
 }
 
+/* NULL: it is not known, or no request. */
 static inline struct hw_request_slot *hw_request_find(MPI_Request handle)
 {
-    if (!hw_request_slots)
+    if (!hw_request_slots || handle == HW_REQUEST_NULL)
         return NULL;
     for (uint32_t i = hw_request_hash(handle); hw_request_slots[i].state != HW_REQUEST_EMPTY;
          i = (i + 1) & hw_request_slot_mask)
