@@ -97,12 +97,18 @@ static void interrupt(struct hw_triggers *triggers)
     (void)written; /* full means that an interrupt is already under way */
 }
 
-static bool is_watched(const struct hw_events *events, const struct hw_socket *socket)
+static int find(const struct hw_events *events, int fd)
 {
     for (int i = 0; i < events->socket_count; i++)
-        if (events->sockets[i].fd == socket->fd && events->sockets[i].inode == socket->inode)
-            return true;
-    return false;
+        if (events->sockets[i].fd == fd)
+            return i;
+    return -1;
+}
+
+static bool is_watched(const struct hw_events *events, const struct hw_socket *socket)
+{
+    int known = find(events, socket->fd);
+    return known >= 0 && events->sockets[known].inode == socket->inode;
 }
 
 static void watch(const struct hw_events *events, int fd)
@@ -221,14 +227,6 @@ static bool is_data_waiting(struct hw_triggers *triggers)
 {
     struct epoll_event ready;
     return epoll_wait(triggers->events.level_fd, &ready, 1, 0) > 0;
-}
-
-static int find(const struct hw_events *events, int fd)
-{
-    for (int i = 0; i < events->socket_count; i++)
-        if (events->sockets[i].fd == fd)
-            return i;
-    return -1;
 }
 
 static void ignore_unread(struct hw_triggers *triggers)
