@@ -35,6 +35,7 @@ bool hw_rma_flush_wait_is_on;
 
 static struct awaited awaited[REQUESTS_MAX];
 static int awaited_count;
+static bool is_waiting; /* a callback that MPI runs meanwhile operates and flushes without these */
 static struct hw_triggers triggers;
 static int unread_polls, silent_naps;
 static const struct hw_inside *owner; /* the thread */
@@ -68,7 +69,7 @@ static bool is_far(const struct hw_rma_window *window, int ghost)
 
 MPI_Request *hw_rma_flush_wait_take(const struct hw_rma_window *window, int ghost)
 {
-    if (&hw_inside != owner || awaited_count == REQUESTS_MAX || silent_naps >= NAPS_TO_STOP ||
+    if (&hw_inside != owner || is_waiting || awaited_count == REQUESTS_MAX || silent_naps >= NAPS_TO_STOP ||
         window->spread || window->dynamic || !is_far(window, ghost))
         return NULL;
     struct awaited *next = &awaited[awaited_count++];
@@ -110,8 +111,9 @@ static void finish(MPI_Request *request, uint64_t began_ns)
 
 void hw_rma_flush_wait_asleep(const struct hw_rma_window *window, int ghost)
 {
-    if (&hw_inside != owner || awaited_count == 0)
+    if (&hw_inside != owner || is_waiting || awaited_count == 0)
         return;
+    is_waiting = true;
     uint64_t began_ns = hw_clock_now_ns();
     int kept_count = 0;
     for (int i = 0; i < awaited_count; i++) {
@@ -122,4 +124,5 @@ void hw_rma_flush_wait_asleep(const struct hw_rma_window *window, int ghost)
             awaited[kept_count++] = *one;
     }
     awaited_count = kept_count;
+    is_waiting = false;
 }
