@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators and datatypes that are freed while something uses them (MPI-4.1 sections 5.1.9, 7.4.3). MPICH
- * and Intel MPI delete their attributes only when nothing does any more, often when the last operation
- * completes, and that runs code of the program, which must not happen in the progress thread's turn
- * (hw_request_callbacks). An attribute of ours, the mark, on all that has one of the program's tells how long
- * it lives on. */
+ * and Intel MPI delete their attributes only when nothing does any more, Open MPI those of datatypes, often
+ * when the last operation completes, and that runs code of the program, which must not happen in the progress
+ * thread's turn (hw_request_callbacks). An attribute of ours, the mark, on all that has one of the program's
+ * tells how long it lives on. */
 #include "mpi/freeing.h"
 #include "base/atomic.h"
 #include "engines/engine.h"
@@ -65,7 +65,7 @@ static int delete_type(MPI_Datatype type, int keyval, void *value, void *extra)
     return release(value);
 }
 
-/* With an engine on: the world is there, and it ends once. */
+/* With an engine on. */
 static bool has_keyval_of(enum kind kind)
 {
     pthread_mutex_lock(&lock);
@@ -80,9 +80,21 @@ static bool has_keyval_of(enum kind kind)
     return is_there;
 }
 
+void hw_freeing_end(void)
+{
+    pthread_mutex_lock(&lock);
+    if (has_keyval[COMM])
+        hw_bottom.Comm_free_keyval(&keyvals[COMM]);
+    if (has_keyval[DATATYPE])
+        hw_bottom.Type_free_keyval(&keyvals[DATATYPE]);
+    has_keyval[COMM] = has_keyval[DATATYPE] = false;
+    pthread_mutex_unlock(&lock);
+}
+
 static bool has_to_know(enum kind kind)
 {
-    return HW_REAL_FREES_LATE && hw_engine_is_on() && hw_atomic_load_relaxed(&may_run_code[kind]) &&
+    bool frees_late = kind == COMM ? HW_REAL_FREES_COMMS_LATE : HW_REAL_FREES_TYPES_LATE;
+    return frees_late && hw_engine_is_on() && hw_atomic_load_relaxed(&may_run_code[kind]) &&
            has_keyval_of(kind);
 }
 

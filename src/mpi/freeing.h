@@ -12,6 +12,9 @@
 HW_HIDDEN void hw_freeing_mark_comm(MPI_Comm comm);
 HW_HIDDEN void hw_freeing_mark_type(MPI_Datatype type);
 
+/* Before MPI ends, which may begin again: sessions come and go. What has a mark keeps it. */
+HW_HIDDEN void hw_freeing_end(void);
+
 /* Whether this thread is freeing the communicator: callbacks of the program's run there. */
 HW_HIDDEN bool hw_freeing_is(MPI_Comm comm);
 

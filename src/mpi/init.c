@@ -14,6 +14,7 @@
 #include "ghost/user.h"
 #include "hooks.h"
 #include "mpi/errors.h"
+#include "mpi/freeing.h"
 #include "mpi/interface.h"
 #include "mpi/track.h"
 #include "profile/callers/paths.h"
@@ -213,8 +214,10 @@ static void remove_user(bool is_world)
         user_count--;
         if (is_world || user_count == 0)
             stop_engines();
-        if (user_count == 0)
+        if (user_count == 0) {
+            hw_freeing_end();
             hw_plan_forget_all();
+        }
         if (is_world && user_count > 0) {
             start_engines(false);
             world_size = -1;

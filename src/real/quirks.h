@@ -22,8 +22,10 @@ enum {
     /* OMPIO (4.1) crashed once in mpi4py's nonblocking collective file access under a second thread's
        progress. */
     HW_REAL_IS_IO_SAFE = 0,
-    /* Attributes of what is freed while operations use it are deleted when those complete. */
-    HW_REAL_FREES_LATE = 0,
+    /* Attributes of a communicator, and of a datatype, that is freed while operations use it are deleted when
+       those complete. Here of datatypes alone, which nonblocking collectives and other datatypes hold. */
+    HW_REAL_FREES_COMMS_LATE = 0,
+    HW_REAL_FREES_TYPES_LATE = 1, /* tests/mpi/late_attributes.c */
     /* A message too long for its receive is written whole, beyond the buffer, where the datatype has no gaps
        (4.1, 5.0): tests/mpi/packed_corners.c. */
     HW_REAL_TRUNCATION_OVERFLOWS = 1,
@@ -58,7 +60,8 @@ enum {
     HW_REAL_IS_PARTITIONED_SAFE = 1,
     HW_REAL_IS_IO_SAFE = 1,
     HW_REAL_IS_DUPLICATION_SAFE = 1,
-    HW_REAL_FREES_LATE = 1, /* tests/mpi/late_attributes.c */
+    HW_REAL_FREES_COMMS_LATE = 1, /* tests/mpi/late_attributes.c */
+    HW_REAL_FREES_TYPES_LATE = 1,
     HW_REAL_TRUNCATION_OVERFLOWS = 0,
     HW_REAL_PARTITIONED_NEEDS_WORLD = 0,
     /* A struct without gaps whose extent was resized is packed field by field: 448 KiB of {double, int, 2

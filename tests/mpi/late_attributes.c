@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Description: datatypes and communicators with attributes are freed while operations use them; their delete
- * functions take a lock that the program holds while it calls MPI functions that make no progress, as
- * Python's interpreter lock is held; they run in the thread that calls MPI. */
+/* Description: datatypes and communicators with attributes are freed while messages and nonblocking
+ * collectives use them; their delete functions take a lock that the program holds while it calls MPI
+ * functions that make no progress, as Python's interpreter lock is held; they run in the thread that calls
+ * MPI. */
 #include "check.h"
 
 #include <pthread.h>
 
-enum { ROUNDS = 6, CALLS = 100 };
+enum { ROUNDS = 9, CALLS = 100 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t program;
@@ -45,15 +46,21 @@ static void compute_and_ask(void)
     }
 }
 
+enum use { BY_MESSAGES, BY_COLLECTIVE };
+
 /* One exchange with what is freed at once, and one beside it. */
-static uint64_t exchange(int round, MPI_Datatype *type, int count, MPI_Comm *comm)
+static uint64_t exchange(int round, enum use use, MPI_Datatype *type, int count, MPI_Comm *comm)
 {
     int peer = check_rank ^ 1;
     int *sent = check_ints(LARGE_INTS), *received = check_ints(LARGE_INTS), *beside = check_ints(LARGE_INTS);
-    MPI_Request requests[4];
+    MPI_Request requests[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     check_fill(sent, LARGE_INTS, (unsigned)(round * 10 + check_rank));
-    MPI_Irecv(received, count, *type, peer, 0, *comm, &requests[0]);
-    MPI_Isend(sent, count, *type, peer, 0, *comm, &requests[1]);
+    if (use == BY_COLLECTIVE) {
+        MPI_Ibcast(check_rank == 0 ? sent : received, count, *type, 0, *comm, &requests[0]);
+    } else {
+        MPI_Irecv(received, count, *type, peer, 0, *comm, &requests[0]);
+        MPI_Isend(sent, count, *type, peer, 0, *comm, &requests[1]);
+    }
     MPI_Irecv(beside, LARGE_INTS, MPI_INT, peer, 1, MPI_COMM_WORLD, &requests[2]);
     MPI_Isend(sent, LARGE_INTS, MPI_INT, peer, 1, MPI_COMM_WORLD, &requests[3]);
     if (*type == MPI_INT)
@@ -82,15 +89,15 @@ int main(int argc, char **argv)
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Datatype type = MPI_INT;
         MPI_Comm comm = MPI_COMM_WORLD;
-        if (round % 2) {
+        if (round % 3 == 1) {
             MPI_Comm_dup(MPI_COMM_WORLD, &comm);
             MPI_Comm_set_attr(comm, comm_key, &deleted);
-            digest ^= exchange(round, &type, LARGE_INTS, &comm);
+            digest ^= exchange(round, BY_MESSAGES, &type, LARGE_INTS, &comm);
         } else {
             MPI_Type_vector(LARGE_INTS / 2, 1, 2, MPI_INT, &type);
             MPI_Type_commit(&type);
             MPI_Type_set_attr(type, type_key, &deleted);
-            digest ^= exchange(round, &type, 1, &comm);
+            digest ^= exchange(round, round % 3 ? BY_COLLECTIVE : BY_MESSAGES, &type, 1, &comm);
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -103,7 +110,7 @@ int main(int argc, char **argv)
     MPI_Type_contiguous(2, inner, &outer);
     MPI_Type_free(&inner);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    check_report("again", exchange(ROUNDS, &type, LARGE_INTS, &comm));
+    check_report("again", exchange(ROUNDS, BY_MESSAGES, &type, LARGE_INTS, &comm));
     MPI_Type_free(&outer);
     MPI_Finalize();
     return 0;
