@@ -311,6 +311,17 @@ def test_sessions_alone(mpi: Mpi, level: str) -> None:
     assert ("a program with sessions only" in result.stderr) == (level == "info"), result.explain()
 
 
+def test_null_arguments_while_profiled(mpi: Mpi, plain_run: support.PlainRuns) -> None:
+    """The profile reads what programs pass before the MPI has looked at it."""
+    argv = [build(mpi, Program("null_arguments"))]
+    plain = plain_run(mpi, argv, ranks=2)
+    profiled = support.run_mpi(
+        mpi, argv, ranks=2, options={**support.FORCED, "HEADWAY_PROFILE": "yes"}
+    )
+    assert profiled.status == 0, profiled.explain()
+    assert profiled.lines == plain.lines, profiled.explain()
+
+
 def test_operations_with_nobody_are_not_followed(mpi: Mpi, tmp_path: Path) -> None:
     """Of twelve large operations of each rank ten are with MPI_PROC_NULL."""
     done = support.run_mpi(

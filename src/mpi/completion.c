@@ -245,6 +245,8 @@ int hw_waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 
 int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
+    if (index == NULL)
+        return hw_real.Waitany(count, requests, index, status);
     struct door door;
     int entered = enter_waiting_door(&door, count, requests, 1, &status);
     if (entered == NOTHING_TAKEN)
@@ -258,13 +260,14 @@ int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status
                             &flag, status);
     else
         rc = hw_real.Waitany(count, requests, index, status);
-    if (index != NULL)
-        mark_one(&door, rc, *index, status);
+    mark_one(&door, rc, *index, status);
     return leave_completing(&door, requests, BLOCKING, rc);
 }
 
 int hw_waitsome(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
+    if (outcount == NULL || indices == NULL)
+        return hw_real.Waitsome(count, requests, outcount, indices, statuses);
     struct door door;
     int entered = enter_waiting_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)
@@ -280,6 +283,8 @@ int hw_waitsome(int count, MPI_Request requests[], int *outcount, int indices[],
 
 int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
 {
+    if (flag == NULL)
+        return hw_real.Test(request, flag, status);
     enum hw_request_looking is = hw_request_look(1, request);
     if (is != HW_REQUEST_MUST_TAKE) {
         int rc = hw_real.Test(request, flag, status);
@@ -304,6 +309,8 @@ int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
 
 int hw_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
+    if (flag == NULL)
+        return hw_real.Testall(count, requests, flag, statuses);
     enum hw_request_looking is = hw_request_look(count, requests);
     if (is != HW_REQUEST_MUST_TAKE)
         return look_at_all(is, count, requests, flag, statuses);
@@ -324,6 +331,8 @@ int hw_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses
 
 int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
+    if (index == NULL || flag == NULL)
+        return hw_real.Testany(count, requests, index, flag, status);
     enum hw_request_looking is = hw_request_look(count, requests);
     if (is != HW_REQUEST_MUST_TAKE) {
         int rc = hw_real.Testany(count, requests, index, flag, status);
@@ -346,6 +355,8 @@ int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Sta
 
 int hw_testsome(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
+    if (outcount == NULL || indices == NULL)
+        return hw_real.Testsome(count, requests, outcount, indices, statuses);
     enum hw_request_looking is = hw_request_look(count, requests);
     if (is != HW_REQUEST_MUST_TAKE)
         return look_at_some(is, count, requests, outcount, indices, statuses);
@@ -375,6 +386,8 @@ static int tell_nothing(int *flag)
 
 int hw_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
+    if (flag == NULL)
+        return hw_real.Request_get_status(request, flag, status);
     struct door door;
     int entered = enter_side_door(&door, 1, &request, 1, &status);
     if (entered == NOTHING_TAKEN && is_elsewhere(&door))
@@ -398,6 +411,8 @@ int hw_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 
 int hw_request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
+    if (flag == NULL)
+        return hw_real.Request_get_status_all(count, requests, flag, statuses);
     struct door door;
     int entered = enter_side_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)
@@ -421,6 +436,8 @@ int hw_request_get_status_all(int count, const MPI_Request requests[], int *flag
 int hw_request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag,
                               MPI_Status *status)
 {
+    if (index == NULL || flag == NULL)
+        return hw_real.Request_get_status_any(count, requests, index, flag, status);
     struct door door;
     int entered = enter_side_door(&door, count, requests, 1, &status);
     if (entered == NOTHING_TAKEN)
@@ -450,6 +467,8 @@ int hw_request_get_status_any(int count, const MPI_Request requests[], int *inde
 int hw_request_get_status_some(int count, const MPI_Request requests[], int *outcount, int indices[],
                                MPI_Status statuses[])
 {
+    if (outcount == NULL || indices == NULL)
+        return hw_real.Request_get_status_some(count, requests, outcount, indices, statuses);
     struct door door;
     int entered = enter_side_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)

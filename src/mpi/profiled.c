@@ -163,7 +163,7 @@ void hw_profiled_comm_named(int rc, MPI_Comm comm, const char *name)
 
 void hw_profiled_comm_forget(const MPI_Comm *comm)
 {
-    if (*comm != HW_COMM_NULL)
+    if (comm && *comm != HW_COMM_NULL)
         hw_comms_forget(comm_number(*comm));
 }
 
@@ -185,7 +185,7 @@ void hw_profiled_started(struct hw_profile_call *call, int rc, int count, const 
 
 void hw_profiled_hold(struct hw_profile_call *call, int count, const MPI_Request *requests, bool is_blocking)
 {
-    if (!hw_profile_is_any_pending())
+    if (!hw_profile_is_any_pending() || requests == NULL)
         return;
     for (int i = 0; i < count; i++)
         if (requests[i] != HW_REQUEST_NULL)
@@ -240,12 +240,12 @@ void hw_profiled_release(struct hw_profile_call *call, const MPI_Request *reques
 
 void hw_profiled_forget(const MPI_Request *request)
 {
-    if (*request != HW_REQUEST_NULL)
+    if (request && *request != HW_REQUEST_NULL)
         hw_profile_forget(number(*request));
 }
 
 void hw_profiled_drop(int count, const MPI_Request *requests)
 {
-    for (int i = 0; i < count && hw_profile_is_any_pending(); i++)
+    for (int i = 0; requests && i < count && hw_profile_is_any_pending(); i++)
         hw_profiled_forget(&requests[i]);
 }
