@@ -571,3 +571,15 @@ def test_fortran(mpi: Mpi, source: Path, tmp_path: Path) -> None:
     assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
     assert (headway.total("receives_postponed") > 0) == (mpi.flavour == "ompi")
     assert headway.total("tracked_p2p") > 0 and headway.total("tracked_collective") > 0
+
+
+def test_fortran_late_types(mpi: Mpi, tmp_path: Path) -> None:
+    """Fortran sets attributes of datatypes past the entries of C on Open MPI."""
+    source = support.PROGRAMS / "fortran_late" / "late_types_f08.f90"
+    program = fortran.compile_or_skip(mpi, source, source.with_name("threads.c"))
+    done = support.run_mpi(
+        mpi, [program], ranks=2, shared_memory=False, options=support.FORCED, records=tmp_path
+    )
+    assert done.status == 0, done.explain()
+    assert done.lines == ["deleted 6, elsewhere 0"] * 2
+    assert done.total("tracked_collective") > 0

@@ -124,7 +124,13 @@ static void mark(enum kind kind, uintptr_t object)
 }
 
 void hw_freeing_mark_comm(MPI_Comm comm) { mark(COMM, (uintptr_t)comm); }
-void hw_freeing_mark_type(MPI_Datatype type) { mark(DATATYPE, (uintptr_t)type); }
+
+/* From Fortran, whose keyvals Open MPI makes past the entries. */
+void hw_freeing_mark_type(MPI_Datatype type)
+{
+    hw_atomic_store_seq_cst(&may_run_code[DATATYPE], true);
+    mark(DATATYPE, (uintptr_t)type);
+}
 
 /* Nobody but the program makes progress from here until the object is gone, at once in most cases. Returns
  * whether it has a mark. */
@@ -208,7 +214,7 @@ int hw_type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val
 {
     int rc = hw_real.Type_set_attr(datatype, type_keyval, attribute_val);
     if (rc == MPI_SUCCESS)
-        hw_freeing_mark_type(datatype);
+        mark(DATATYPE, (uintptr_t)datatype);
     return rc;
 }
 

@@ -18,7 +18,7 @@ struct binding {
     struct hw_real_fortran next, bottom;
 };
 
-typedef void set_function(const MPI_Fint *comm, const MPI_Fint *keyval, const void *value, MPI_Fint *ierr);
+typedef void set_function(const MPI_Fint *handle, const MPI_Fint *keyval, const void *value, MPI_Fint *ierr);
 typedef void get_function(const MPI_Fint *handle, const MPI_Fint *keyval, void *value, MPI_Fint *flag,
                           MPI_Fint *ierr);
 
@@ -121,6 +121,24 @@ HW_EXPORT void ompi_attr_get_f(const MPI_Fint *comm, const MPI_Fint *keyval, voi
     get_of_comm(&binding, comm, keyval, value, flag, ierr, false);
 }
 SPELLINGS(ompi_attr_get_f, attr_get, ATTR_GET);
+
+HW_EXPORT void ompi_type_set_attr_f(const MPI_Fint *type, const MPI_Fint *keyval, const void *value,
+                                    MPI_Fint *ierr)
+{
+    static struct binding binding = BINDING("type_set_attr");
+    bool is_outermost;
+    int outside = hooks->enter(&is_outermost);
+    set_function *function = find(&binding, is_outermost);
+    MPI_Fint own_rc = MPI_SUCCESS, *rc = ierr ? ierr : &own_rc;
+    if (function)
+        function(type, keyval, value, rc);
+    else
+        *rc = hw_real_missing(binding.next.name);
+    if (*rc == MPI_SUCCESS && is_outermost)
+        hooks->type_is_set(hw_bottom.Type_f2c(*type));
+    hooks->leave(outside);
+}
+SPELLINGS(ompi_type_set_attr_f, type_set_attr, TYPE_SET_ATTR);
 
 HW_EXPORT void ompi_win_get_attr_f(const MPI_Fint *win, const MPI_Fint *keyval, MPI_Aint *value,
                                    MPI_Fint *flag, MPI_Fint *ierr)
