@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: moved_freed tickets|sealed [world]: receives too small for their messages, on communicators
  * that are freed before they are complete. The handler that the communicator had then hears of it, or that of
- * MPI_COMM_WORLD on an MPI that takes that: with `world` it never ends the job. */
+ * MPI_COMM_WORLD on an MPI that takes that: with `world` it never ends the job. And more communicators, each
+ * with a handler of its own, than an MPI has at once. */
 #include "check.h"
 
-enum { TAG = 5 };
+enum { TAG = 5, COMMS = 2500, FEW = 12 };
 
 static int *sent, *received;
 static int calls[2]; /* of the communicator's handler, of MPI_COMM_WORLD's */
@@ -55,6 +56,25 @@ static void too_small(bool is_sealed, const char *name, MPI_Errhandler at_comm, 
     check_report(name, (uint64_t) class * 10000u + (uint64_t)at[0] * 100u + (uint64_t)at[1]);
 }
 
+static void one_after_another(void)
+{
+    int ended = 0;
+    for (int i = 0; i < COMMS; i++) {
+        MPI_Comm comm;
+        MPI_Errhandler own;
+        MPI_Request requests[2];
+        MPI_Comm_dup(MPI_COMM_SELF, &comm);
+        MPI_Comm_create_errhandler(count_at_comm, &own);
+        MPI_Comm_set_errhandler(comm, own);
+        MPI_Errhandler_free(&own);
+        MPI_Irecv(received, FEW, MPI_INT, 0, TAG, comm, &requests[0]);
+        MPI_Isend(sent, FEW, MPI_INT, 0, TAG, comm, &requests[1]);
+        MPI_Comm_free(&comm);
+        ended += MPI_Waitall(2, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+    }
+    check_report("one-after-another", (uint64_t)ended);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Errhandler at_comm, at_world;
@@ -70,6 +90,7 @@ int main(int argc, char **argv)
     too_small(is_sealed, "both-hear", at_comm, at_world);
     if (argc <= 2)
         too_small(is_sealed, "returns", MPI_ERRORS_RETURN, MPI_ERRHANDLER_NULL);
+    one_after_another();
     MPI_Errhandler_free(&at_comm);
     MPI_Errhandler_free(&at_world);
     free(sent);

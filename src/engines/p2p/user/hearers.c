@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/p2p/user/hearers.h"
 
+#include "base/atomic.h"
+#include "engines/p2p/user/own.h"
 #include "engines/p2p/user/receiving.h"
 #include "engines/p2p/user/sealed_requests.h"
 #include "engines/p2p/user/turns.h"
@@ -9,45 +11,85 @@
 
 #include <stdlib.h>
 
-/* Of communicators that were freed: one for each error handler. */
-struct like {
-    struct like *next;
+/* Of communicators that were freed: one for each error handler. A communicator is scarce (MPICH has 2048 of
+ * them), and a program may make a handler for each of its own: so it is there as long as it is used. */
+struct hw_p2p_like {
+    struct hw_p2p_like *next;
     MPI_Comm comm;
     MPI_Errhandler handler;
+    atomic_uint users; /* operations that tell it, and who is about to give it some */
 };
-static struct like *likes; /* in turns */
+static struct hw_p2p_like *likes; /* in turns, as is the step from and to no users */
 
-static MPI_Comm find_like(MPI_Errhandler *handler)
+static void end(struct hw_p2p_like *like)
 {
-    for (struct like *one = likes; one; one = one->next)
-        if (one->handler == *handler) {
-            hw_bottom.Errhandler_free(handler);
-            return one->comm;
-        }
-    struct like *made = malloc(sizeof *made);
-    /* No duplicate: it would have the program's attributes, whose callbacks would run. */
-    if (made == NULL || hw_bottom.Comm_split(HW_COMM_SELF, 0, 0, &made->comm) != MPI_SUCCESS) {
-        free(made);
-        hw_bottom.Errhandler_free(handler);
-        return HW_COMM_WORLD;
-    }
-    hw_bottom.Comm_set_errhandler(made->comm, *handler);
-    made->handler = *handler;
-    made->next = likes;
-    likes = made;
-    return made->comm;
+    hw_bottom.Comm_free(&like->comm);
+    hw_bottom.Errhandler_free(&like->handler);
+    free(like);
 }
 
-/* A communicator with the error handler of one that is about to be freed. */
-static MPI_Comm hearer_like(MPI_Comm other)
+/* In a turn. NULL: no memory, or the MPI has no communicator left. */
+static struct hw_p2p_like *make_like(MPI_Errhandler handler)
+{
+    struct hw_p2p_like *made = calloc(1, sizeof *made);
+    /* No duplicate: it would have the program's attributes, whose callbacks would run. */
+    if (made == NULL || hw_bottom.Comm_split(hw_p2p_own_comm(), 0, 0, &made->comm) != MPI_SUCCESS) {
+        free(made);
+        return NULL;
+    }
+    hw_bottom.Comm_set_errhandler(made->comm, handler);
+    made->handler = handler;
+    made->next = likes;
+    likes = made;
+    return made;
+}
+
+/* In a turn; takes the handler. */
+static struct hw_p2p_like *find_like(MPI_Errhandler handler)
+{
+    struct hw_p2p_like *one = likes;
+    while (one && one->handler != handler)
+        one = one->next;
+    struct hw_p2p_like *found = one ? one : make_like(handler);
+    if (one || found == NULL)
+        hw_bottom.Errhandler_free(&handler);
+    return found;
+}
+
+/* One with the error handler of a communicator that is about to be freed; the caller uses it. NULL:
+ * MPI_COMM_WORLD is told. */
+static struct hw_p2p_like *use_like(MPI_Comm other)
 {
     MPI_Errhandler handler;
     if (hw_real_raises_requests_at_world() || hw_bottom.Comm_get_errhandler(other, &handler) != MPI_SUCCESS)
-        return HW_COMM_WORLD;
+        return NULL;
     bool has_turn = hw_p2p_turn_begin();
-    MPI_Comm like = find_like(&handler);
+    struct hw_p2p_like *like = find_like(handler);
+    if (like)
+        hw_atomic_add_relaxed(&like->users, 1);
     hw_p2p_turn_end(has_turn);
     return like;
+}
+
+/* In a turn. */
+static void release(struct hw_p2p_like **link)
+{
+    struct hw_p2p_like *like = *link;
+    if (hw_atomic_sub_acq_rel(&like->users, 1) > 1)
+        return;
+    *link = like->next;
+    end(like);
+}
+
+void hw_p2p_hearers_drop(MPI_Comm hearer)
+{
+    bool has_turn = hw_p2p_turn_begin();
+    struct hw_p2p_like **link = &likes;
+    while (*link && (*link)->comm != hearer)
+        link = &(*link)->next;
+    if (*link) /* not MPI_COMM_WORLD */
+        release(link);
+    hw_p2p_turn_end(has_turn);
 }
 
 void hw_p2p_hearers_leave(struct hw_p2p_freed *freed, MPI_Comm *hearer)
@@ -55,8 +97,11 @@ void hw_p2p_hearers_leave(struct hw_p2p_freed *freed, MPI_Comm *hearer)
     if (*hearer != freed->comm)
         return;
     freed->is_used = true;
-    if (freed->hearer != HW_COMM_NULL)
-        *hearer = freed->hearer;
+    if (freed->hearer == HW_COMM_NULL)
+        return;
+    *hearer = freed->hearer;
+    if (freed->like)
+        hw_atomic_add_relaxed(&freed->like->users, 1);
 }
 
 static void leave_all(struct hw_p2p_freed *freed)
@@ -72,16 +117,17 @@ void hw_p2p_hearers_comm_frees(MPI_Comm comm)
     leave_all(&freed);
     if (!freed.is_used)
         return;
-    freed.hearer = hearer_like(comm);
+    freed.like = use_like(comm);
+    freed.hearer = freed.like ? freed.like->comm : HW_COMM_WORLD;
     leave_all(&freed);
+    if (freed.like)
+        hw_p2p_hearers_drop(freed.hearer);
 }
 
 void hw_p2p_hearers_close(void)
 {
-    for (struct like *one; (one = likes) != NULL;) {
+    for (struct hw_p2p_like *one; (one = likes) != NULL;) {
         likes = one->next;
-        hw_bottom.Comm_free(&one->comm);
-        hw_bottom.Errhandler_free(&one->handler);
-        free(one);
+        end(one);
     }
 }

@@ -74,6 +74,8 @@ static void freed(void *attachment)
 {
     struct hw_p2p_receiving *receiving = attachment;
     delist(receiving);
+    if (receiving->receive.hearer != receiving->receive.comm)
+        hw_p2p_hearers_drop(receiving->receive.hearer);
     hw_p2p_receive_end(&receiving->receive);
     free(receiving->memory);
     free(receiving);

@@ -157,6 +157,8 @@ static void freed(void *attachment)
 {
     struct sealed_request *request = attachment;
     drop_halves(request);
+    if (request->hearer != request->comm)
+        hw_p2p_hearers_drop(request->hearer);
     free(request->halves.memory);
     if (request->is_type_ours)
         hw_bottom.Type_free(&request->part.type);
