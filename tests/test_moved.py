@@ -91,6 +91,16 @@ def test_errors_of_freed_communicators(mpi: Mpi, how: str, tmp_path: Path) -> No
     assert total(records, counter) == 2 * cases
 
 
+@matrix.only(lambda mpi: mpi.name != "ompi4", "it makes no windows")
+@matrix.quick(lambda mpi: mpi.name in ("mpich5", "ompi5"))
+def test_errors_are_heard_once(mpi: Mpi, tmp_path: Path) -> None:
+    """Of calls on nothing; the engines that are asked look at nothing themselves."""
+    program = support.compile_program(mpi, "null_comm", [support.PROGRAMS / "null_comm.c"])
+    environment = {**MOVED, "HEADWAY_COLL": "ghost", "HEADWAY_TRIGGER": "helper"}
+    records = two_nodes.same_output(mpi, [str(program)], tmp_path, environment=environment)
+    assert {record["p2p"] for record in records} == {"ghost"}
+
+
 @matrix.quick(lambda mpi, cores: mpi.name == "mpich5" and cores == 1)
 @pytest.mark.parametrize("cores", [0, 1], ids=["own", "shared"])
 def test_auto(mpi: Mpi, cores: int, tmp_path: Path) -> None:

@@ -61,10 +61,11 @@ static int *find_processes(MPI_Win win, int *size)
     return processes;
 }
 
-/* NULL: no memory, or the helper is not listened to. */
+/* NULL: no memory, no window, or the helper is not listened to. Of no window the MPI is not asked: it would
+ * tell the program's error handler, which hears of the program's own call. */
 static struct known *find(MPI_Win win)
 {
-    if (!hw_helped_is_wanted())
+    if (win == HW_WIN_NULL || !hw_helped_is_wanted())
         return NULL;
     for (int i = 0; i < WINDOWS; i++)
         if (windows[i].processes && windows[i].win == win)

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "engines/coll/shared/opened.h"
+#include "engines/engine.h"
 #include "objects/comm_state.h"
 #include "real/constants.h"
 #include "real/end_job.h"
@@ -51,10 +52,13 @@ struct hw_coll_comm *hw_coll_comm_of(MPI_Comm comm)
     return known && known->is_known ? known : NULL;
 }
 
-/* The others have it: a process that has not would leave them waiting. */
-static int number_it(int rc, const MPI_Comm *newcomm)
+/* The others have it: a process that has not would leave them waiting. MPICH 5 returns MPI_SUCCESS after an
+ * error handler of the program, too: then there is none. */
+static int number_it(int rc, MPI_Comm made, MPI_Comm *newcomm)
 {
-    if (rc != MPI_SUCCESS || !hw_world_is_duplicate(*newcomm) || give_number(*newcomm))
+    if (rc == MPI_SUCCESS)
+        *newcomm = made;
+    if (rc != MPI_SUCCESS || !hw_world_is_duplicate(made) || give_number(made))
         return rc;
     hw_log_error("no memory for a communicator whose collectives ghosts make; run without HEADWAY_COLL. The "
                  "job ends");
@@ -63,10 +67,18 @@ static int number_it(int rc, const MPI_Comm *newcomm)
 
 int hw_coll_comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    return number_it(hw_real.Comm_dup(comm, newcomm), newcomm);
+    MPI_Comm made = HW_COMM_NULL;
+    if (newcomm == NULL)
+        return HW_DECLINES;
+    int rc = hw_real.Comm_dup(comm, &made);
+    return number_it(rc, made, newcomm);
 }
 
 int hw_coll_comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    return number_it(hw_real.Comm_dup_with_info(comm, info, newcomm), newcomm);
+    MPI_Comm made = HW_COMM_NULL;
+    if (newcomm == NULL)
+        return HW_DECLINES;
+    int rc = hw_real.Comm_dup_with_info(comm, info, &made);
+    return number_it(rc, made, newcomm);
 }

@@ -2,6 +2,7 @@
 #include "engines/p2p/user/seal.h"
 
 #include "base/log.h"
+#include "engines/engine.h"
 #include "engines/p2p/user/sealed.h"
 #include "engines/p2p/user/turns.h"
 #include "objects/comm_state.h"
@@ -306,7 +307,9 @@ static MPI_Info without_retractions(MPI_Info info)
 
 int hw_p2p_seal_set_info(MPI_Comm comm, MPI_Info info)
 {
-    struct hw_p2p_seal *seal = is_able && comm != HW_COMM_NULL ? seal_of(comm) : NULL;
+    if (comm == HW_COMM_NULL)
+        return HW_DECLINES;
+    struct hw_p2p_seal *seal = is_able ? seal_of(comm) : NULL;
     MPI_Info kept = seal && seal->id ? without_retractions(info) : HW_INFO_NULL;
     int rc = hw_real.Comm_set_info(comm, kept == HW_INFO_NULL ? info : kept);
     if (kept != HW_INFO_NULL)
@@ -316,20 +319,33 @@ int hw_p2p_seal_set_info(MPI_Comm comm, MPI_Info info)
     return rc;
 }
 
+/* MPICH 5 returns MPI_SUCCESS after an error handler of the program, too: then there is none. */
+static int made(int rc, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    if (rc != MPI_SUCCESS)
+        return rc;
+    *newcomm = comm;
+    if (comm != HW_COMM_NULL)
+        agree(comm, info);
+    return rc;
+}
+
 int hw_p2p_seal_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    int rc = hw_real.Comm_dup_with_info(comm, info, newcomm);
-    if (rc == MPI_SUCCESS)
-        agree(*newcomm, info);
-    return rc;
+    MPI_Comm one = HW_COMM_NULL;
+    if (newcomm == NULL)
+        return HW_DECLINES;
+    int rc = hw_real.Comm_dup_with_info(comm, info, &one);
+    return made(rc, one, info, newcomm);
 }
 
 int hw_p2p_seal_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
-    int rc = hw_real.Comm_split_type(comm, split_type, key, info, newcomm);
-    if (rc == MPI_SUCCESS && *newcomm != HW_COMM_NULL)
-        agree(*newcomm, info);
-    return rc;
+    MPI_Comm one = HW_COMM_NULL;
+    if (newcomm == NULL)
+        return HW_DECLINES;
+    int rc = hw_real.Comm_split_type(comm, split_type, key, info, &one);
+    return made(rc, one, info, newcomm);
 }
 
 /* ---- lies ------------------------------------------------------------------------------------------------
