@@ -318,6 +318,7 @@ class Generator:
             "/* The real call behind each hook, and behind each blocking call that engines are",
             " * asked about; the int version whenever every count fits. */",
             "",
+            NO_REQUEST,
         ]
         asked = [
             (name, p)
@@ -343,7 +344,7 @@ class Generator:
                     wide = f"return hw_real.{name}_c({hook.arguments()});"
                 body = f"    if ({fits})\n    {body}\n    {wide}"
             head = wrap(hook.declaration("hw_real" + hook_name(name)[2:], "static inline "))
-            lines.append(f"{head}\n{{\n{body}\n}}\n")
+            lines.append(f"{head}\n{{\n{no_request(original)}{body}\n}}\n")
         return "\n".join([*lines, "#endif", ""])
 
     def write_entries_c(self) -> str:
@@ -501,6 +502,29 @@ class Generator:
         return hook
 
 
+#: Of the libraries for MPICH's ABI.
+NO_REQUEST = """\
+/* Before a call that makes a request. MPICH 5 returns MPI_SUCCESS after an error handler of the program, too:
+ * what is in the program's variable then is no request to follow. */
+static inline void hw_real_no_request(MPI_Request *request)
+{
+#if HW_ABI_OPEN_MPI
+    (void)request;
+#else
+    if (request)
+        *request = MPI_REQUEST_NULL;
+#endif
+}
+"""
+
+
+def no_request(p: Prototype) -> str:
+    is_made = re.match(r"I[a-z]|R(put|get|accumulate)|\w+_init$", p.name)
+    if not is_made or p.parameters[-1].declaration() != "MPI_Request *request":
+        return ""
+    return "    hw_real_no_request(request);\n"
+
+
 def posted(function: Function) -> str:
     """What follows the real call of one of class posted."""
     call = f"hw_{function.group}_posted({function.posted});"
@@ -516,7 +540,7 @@ def plainly(p: Prototype, function: Function) -> str:
     """The real call, and what follows it, of one that engines are asked about."""
     head = p.declaration(f"plain_{p.name}", "static inline ")
     call = f"    int rc = hw_real.{p.name}({p.arguments()});\n"
-    return f"{head}\n{{\n{call}{posted(function)}    return rc;\n}}\n\n"
+    return f"{head}\n{{\n{no_request(p)}{call}{posted(function)}    return rc;\n}}\n\n"
 
 
 def write_if_changed(path: Path, text: str) -> None:
