@@ -46,6 +46,7 @@ enum { HW_DECLINES = INT_MIN };
 struct hw_engine_place {
     char *memory; /* NULL: what the MPI says */
     MPI_Aint size, disp_unit;
+    bool is_nowhere; /* shown as NULL, whatever the MPI says */
 };
 
 /* A point-to-point message, as the program posted it. */

@@ -23,6 +23,8 @@ HW_HIDDEN struct hw_engine_place hw_win_memory(MPI_Win *win, int *rank);
             *(unit_out) = (__typeof__(*(unit_out)))(place).disp_unit;                                        \
             memcpy(base_out, &(place).memory, sizeof(place).memory);                                         \
         }                                                                                                    \
+        if ((place).is_nowhere)                                                                              \
+            memset(base_out, 0, sizeof(void *));                                                             \
     } while (0)
 
 #endif

@@ -2,7 +2,8 @@
 /* Description: windows of MPI_Win_allocate_shared over the processes of a node: parts of odd lengths lie one
  * behind the other, each process finds everybody's, what one stores another gets and loads, stores of one
  * process and accumulates of others under exclusive locks lose nothing, a lock of all keeps out an exclusive
- * one, some or all parts are empty, and windows of parts of the world.
+ * one, some or all parts are empty and have no place where parts need not touch, and windows of parts of the
+ * world.
  */
 #include "check.h"
 
@@ -179,6 +180,20 @@ static void try_empty(void)
     MPI_Win_free(&win);
 }
 
+/* Without memory, in a window whose parts need not touch: there is no place to show. */
+static void try_nowhere(MPI_Info info)
+{
+    char *own;
+    int unit;
+    MPI_Aint bytes;
+    MPI_Win win;
+    MPI_Win_allocate_shared(bytes_of(node_rank), 1, info, node, &own, &win);
+    CHECK((own == NULL) == (bytes_of(node_rank) == 0));
+    for (int i = 0; i < node_size; i++)
+        CHECK((find(win, i, &bytes, &unit) == NULL) == (bytes_of(i) == 0));
+    MPI_Win_free(&win);
+}
+
 /* Backwards, and of every second rank; parts that need not touch. */
 static void try_parts(void)
 {
@@ -209,6 +224,7 @@ static void try_parts(void)
         MPI_Win_unlock(rank, win);
         MPI_Win_free(&win);
     }
+    try_nowhere(info);
     MPI_Comm_free(&half);
     MPI_Comm_free(&reversed);
     MPI_Info_free(&info);

@@ -104,6 +104,7 @@ bool hw_rma_window_place(MPI_Win *win, int *rank, struct hw_engine_place *place)
         return false;
     window->is_shown = true;
     place->memory = hw_rma_window_memory(window, win, rank, &place->size, &place->disp_unit);
+    place->is_nowhere = window->is_apart && place->size == 0;
     return true;
 }
 

@@ -12,6 +12,16 @@ static bool has_key(MPI_Info info, const char *key)
     return hw_bottom.Info_get_valuelen(info, key, &length, &flag) == MPI_SUCCESS && flag;
 }
 
+bool hw_rma_window_may_be_apart(MPI_Info info)
+{
+    char value[sizeof "true"];
+    int flag = 0;
+    return info != HW_INFO_NULL &&
+           hw_bottom.Info_get(info, "alloc_shared_noncontig", sizeof value - 1, value, &flag) ==
+               MPI_SUCCESS &&
+           flag && strcmp(value, "true") == 0;
+}
+
 static int copy_hints(MPI_Info from, MPI_Info to)
 {
     int key_count = 0, flag;

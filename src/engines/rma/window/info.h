@@ -5,6 +5,9 @@
 
 #include "engines/rma/window/window.h"
 
+/* Whether the parts of a window of MPI_Win_allocate_shared need not touch. */
+bool hw_rma_window_may_be_apart(MPI_Info info);
+
 /* Local: the program reads back the hints that the real window or it itself gave. */
 int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info);
 int hw_rma_window_get_info(struct hw_rma_window *window, MPI_Info *info);

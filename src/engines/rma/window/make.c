@@ -398,6 +398,9 @@ static enum hw_status make(struct hw_rma_plan *plan, enum hw_status status, MPI_
         return HW_OK;
     }
     HW_COUNT(windows_redirected);
+    window->is_apart = plan->flavor == MPI_WIN_FLAVOR_SHARED && hw_rma_window_may_be_apart(info);
+    if (window->is_apart && plan->own.size == 0)
+        plan->base = NULL;
     window->base = plan->base;
     hw_rma_window_set_info(window, info);
     if (plan->is_in_pieces) {

@@ -75,6 +75,7 @@ struct hw_rma_window {
     int first_member; /* rank of the first in the handle, where that has all of them */
     int flavor;       /* MPI_WIN_FLAVOR_*, as the program made it */
     void *base;       /* of this process's memory, as the program knows it */
+    bool is_apart;    /* its parts need not touch: MPIs then show an empty one as NULL */
     MPI_Win shared;   /* the memory; null: it is in pieces */
     int piece_count;  /* 0: not in pieces */
     struct hw_ghost_piece *pieces; /* of the members on this node, in their order */
