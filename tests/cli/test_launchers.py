@@ -115,6 +115,7 @@ def test_lines_for_a_batch_script(headway: Headway, place: Path, name: str) -> N
         ((), "HOME"),
         ((), "ALL"),
         (("--export=HOME",), "NONE"),
+        (("-J", "env", "--export=NONE"), ""),  # a job may have the name of a program
     ],
 )
 def test_srun_that_is_told_what_to_export(
@@ -206,6 +207,11 @@ BATCH = {"SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n0"}
         ("mpiexec -f hosts -n 2 ./app", None, {}, True),
         ("mpiexec --hostfile=hosts -n 2 ./app", None, {}, True),
         ("mpiexec -launcher-exec /bin/sh -hosts a,b ./app", None, {}, True),
+        ("mpiexec -launcher env -f hosts -n 2 ./app", None, {}, True),
+        ("mpiexec --mca plm_rsh_agent env --hostfile hosts -n 2 ./app", None, {}, True),
+        ("mpiexec -launcher env -f hosts -n 2 python3 app.py", None, {}, True),
+        ("mpiexec -n 1 ./app : -host b -n 1 ./app -f input", None, {}, True),
+        ("mpiexec -n 1 ./app -f input : -n 1 ./app -H 3", None, {}, False),
         ("srun ./app", None, {}, True),
         ("srun ./app", None, BATCH | {"SLURM_JOB_NUM_NODES": "1"}, False),
         ("srun ./app", None, BATCH | {"SLURM_JOB_NUM_NODES": "2"}, True),

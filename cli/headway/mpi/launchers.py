@@ -204,17 +204,17 @@ def first_of(words: Sequence[str], is_right: Callable[[str], bool]) -> int | Non
 def srun(words: Sequence[str], env: Mapping[str, str]) -> Command:
     """Slurm's hands everything on, unless --export, or the variable that sbatch --export sets,
     says what: the ranks' variables are added there."""
-    argv, outer = list(words), dict(env)
-    for index in range(1, len(launcher_words(words))):
+    argv, outer, is_told = list(words), dict(env), False
+    for index in launcher_indices(words):
         option, equals, value = argv[index].partition("=")
         if option != "--export":
             continue
+        is_told = True
         if equals:
             argv[index] = f"--export={exported(value, env)}"
         elif index + 1 < len(argv):
             argv[index + 1] = exported(argv[index + 1], env)
-        return Command(argv, outer, argv, outer)
-    if names := os.environ.get("SLURM_EXPORT_ENV"):
+    if not is_told and (names := os.environ.get("SLURM_EXPORT_ENV")):
         outer["SLURM_EXPORT_ENV"] = exported(names, env)
     return Command(argv, outer, argv, outer)
 
@@ -228,9 +228,30 @@ def exported(value: str, env: Mapping[str, str]) -> str:
 
 
 def launcher_words(words: Sequence[str]) -> list[str]:
-    """The launcher and its arguments, as far as they stand before a program."""
-    at = first_of(words[1:], lambda word: True)
-    return list(words if at is None else words[: at + 1])
+    """The launcher and its arguments."""
+    return [words[index] for index in launcher_indices(words)]
+
+
+def launcher_indices(words: Sequence[str]) -> list[int]:
+    """Where they are: before the program, or before each of several, a word `:` between them."""
+    found, first = [0], 1
+    for part in parts_of(words[1:]):
+        at = program_at(part)
+        found += range(first, first + (len(part) if at is None else at))
+        first += len(part)
+    return found
+
+
+def program_at(words: Sequence[str]) -> int | None:
+    """Where the program stands, as far as its name tells. An option's value may be one, too
+    (-launcher ssh, a job named test): so one that loads an MPI, else one with its path, else the
+    first."""
+    found = candidates(words)
+    if len(found) > 1:
+        for is_right in (program.is_likely, lambda word: "/" in word):
+            if right := [index for index in found if is_right(words[index])]:
+                return right[0]
+    return found[0] if found else None
 
 
 def allocated_nodes(environ: Mapping[str, str] | None = None) -> int:

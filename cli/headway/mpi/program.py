@@ -24,6 +24,8 @@ SONAMES = (
 #: an MPI's by its name, of whatever version
 ANY_MPI = r"libmpi(ch)?\.so\.\d+"
 STANDARD_ABI = r"libmpi_abi\.so\.\d+"
+#: an interpreter's own name
+PYTHON = r"python[\d.]*"
 #: the runtime of -fsanitize=address, GCC's and LLVM's: it ends a program that has another before it
 ADDRESS_SANITIZER = r"libasan\.so\.\d+|libclang_rt\.asan.*\.so"
 
@@ -110,9 +112,18 @@ def inspect(name: str, arguments: list[str] | None = None) -> Target:
                 "name it: headway run --abi mpich|ompi ...",
             )
         return inspect_python(str(path), interpreter)
-    if re.fullmatch(r"python[\d.]*", path.name):
+    if re.fullmatch(PYTHON, path.name):
         return inspect_python(str(path), str(path))
     return inspect_elf(name, path)
+
+
+def is_likely(name: str) -> bool:
+    """Does this command load an MPI, or run Python? Of a script nobody knows."""
+    found = shutil.which(name)
+    if found is None:
+        return False
+    path = Path(found)
+    return bool(re.fullmatch(PYTHON, path.name)) or any(map(flavour_of, elf.libraries(path)))
 
 
 def interpreter_of(line: str) -> str:
