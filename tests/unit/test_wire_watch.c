@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: directions one after the other are told from both at once by looks within a wait, and what
- * could have been saved follows: what is left of the larger direction. No time is asserted but of the
- * arithmetic. */
+ * could have been saved follows: what is left of the larger direction. A look that loses its core costs no
+ * later ones. No time is asserted but of the arithmetic. */
 #include "base/clock.h"
 #include "base/options.h"
 #include "profile/callers/sites.h"
@@ -28,12 +28,14 @@ enum { STRETCH = 1 << 20, LOOKS = 6, US = 1000 };
 static struct hw_profile_wire script[LOOKS];
 static atomic_uint looked_count;
 static struct hw_profile_wire now; /* what the program's own looks find */
+static unsigned lost_us;           /* in each of these, to other processes */
 static pthread_t program;
 
 static bool read_wire(struct hw_profile_wire *wire, bool is_first)
 {
     (void)is_first;
     if (pthread_equal(pthread_self(), program)) {
+        usleep(lost_us);
         *wire = now;
         return true;
     }
@@ -79,13 +81,18 @@ static void at_once(void)
             (struct hw_profile_wire){STRETCH * (uint64_t)(i + 1) / 2, STRETCH * (uint64_t)(i + 1) / 2};
 }
 
+static void prepare_long_run(void)
+{
+    uint64_t now_ns = hw_clock_fast_ns();
+    hw_wire_prepare(read_wire, now_ns > RUN_NS ? now_ns - RUN_NS : 0);
+}
+
 static int start(void **state)
 {
     (void)state;
     program = pthread_self();
     hw_clock_fast_begin();
-    uint64_t now_ns = hw_clock_fast_ns();
-    hw_wire_prepare(read_wire, now_ns > RUN_NS ? now_ns - RUN_NS : 0);
+    prepare_long_run();
     return hw_sites_open() ? 0 : -1;
 }
 
@@ -211,6 +218,25 @@ static void what_is_saved_is_all_but_the_larger_direction(void **state)
     assert_in_range(duplex->usable_ns, 299 * US, 300 * US);
 }
 
+/* Fifty milliseconds, four hundred times, would be twenty seconds without a look. */
+static void look_that_loses_its_core_costs_little(void **state)
+{
+    (void)state;
+    struct hw_wire_moment moment = {.thread = &now, .now_ns = hw_clock_fast_ns()};
+    hw_wire_prepare(read_wire, moment.now_ns);
+    moment.now_ns += HW_NS_PER_S; /* for the looks of other tests */
+    lost_us = 50 * 1000;
+    unsigned window = hw_wire_posted(&moment, "Isend", STRETCH, false);
+    lost_us = 0;
+    assert_true(window != 0);
+    hw_wire_completed(window);
+    moment.now_ns += 5 * HW_NS_PER_S;
+    window = hw_wire_posted(&moment, "Isend", STRETCH, false);
+    assert_true(window != 0);
+    hw_wire_completed(window);
+    prepare_long_run();
+}
+
 /* What the kernel hands over at once: two directions at once look like turns of 64 KiB. */
 static void lumps_are_no_turns(void **state)
 {
@@ -252,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(directions_are_told_apart),
+        cmocka_unit_test(look_that_loses_its_core_costs_little),
         cmocka_unit_test(lumps_are_no_turns),
         cmocka_unit_test(turn_between_two_looks_is_found),
         cmocka_unit_test(nothing_is_made_up_without_a_look),

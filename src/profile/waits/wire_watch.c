@@ -137,14 +137,14 @@ static uint64_t look(void)
 {
     uint64_t nap_ns = 0;
     hw_profile_lock();
-    uint64_t before_ns = hw_clock_fast_ns();
+    uint64_t cpu_ns = hw_clock_thread_cpu_ns(), before_ns = hw_clock_fast_ns();
     struct hw_profile_wire now;
     if (watch.is_on && watch.count < MAX_LOOK_COUNT && read_wire(&now, false)) {
         keep(&now, before_ns);
         nap_ns = (before_ns - watch.looks[0].at_ns) / NAP_PARTS;
         nap_ns = nap_ns > LEAST_NAP_NS ? nap_ns : LEAST_NAP_NS;
     }
-    cost_ns += hw_clock_fast_ns() - before_ns + SWITCH_NS;
+    cost_ns += hw_clock_thread_cpu_ns() - cpu_ns + SWITCH_NS;
     hw_profile_unlock();
     return nap_ns;
 }
