@@ -13,7 +13,7 @@ import test_one_sided
 from headway import origin, outcome
 from headway.record.table import Record
 from headway.report import page, runs, text
-from headway.report.headline import Findings, told
+from headway.report.headline import Findings, Waited, told
 from headway.report.pop import efficiencies
 from headway.report.runs import Run
 from rich.console import Console
@@ -106,6 +106,19 @@ def test_wire_leaves_nothing_to_gain(tmp_path: Path) -> None:
     sentence, figures = told(loaded(tmp_path / "a", busy))
     assert sentence == "Nothing to gain: 100 % of the waiting was for the wire (app+0x1003)."
     assert figures[-1].name == "transfer hidden" and figures[-1].value == "50 %"
+
+
+def test_what_is_summed_up_is_named(tmp_path: Path) -> None:
+    """A share of several causes was said to be the first one's."""
+    found = Findings(loaded(tmp_path / "a", record(0)))
+    spot = found.waits[0].spot
+    each = (("the messages themselves", 0.4), ("late sender", 0.3))
+    each += (("the operations themselves", 0.2), ("the wire", 0.01))
+    found.waits = [Waited(cause, seconds, spot, "app+0x1") for cause, seconds in each]
+    assert found.timely() == (
+        "Nothing to gain: 67 % of the waiting was for the messages themselves (app+0x1) and the "
+        "operations themselves."
+    )
 
 
 def test_directions_in_turns_have_their_own_share(tmp_path: Path) -> None:

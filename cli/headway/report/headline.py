@@ -231,10 +231,10 @@ class Findings:
     def timely(self) -> str:
         each = [one for one in self.waits if one.cause in TIMELY]
         seconds = sum(one.seconds for one in each)
-        return (
-            f"Nothing to gain: {self.share(seconds)} of the waiting was for {each[0].cause} "
-            f"({each[0].where})."
-        )
+        lead, *others = each
+        also = [one.cause for one in others if one.seconds > WORTH_NAMING * self.waited_s]
+        what = " and ".join([f"{lead.cause} ({lead.where})", *also])
+        return f"Nothing to gain: {self.share(seconds)} of the waiting was for {what}."
 
     def imbalanced(self, lead: Waited) -> str:
         found = self.run.imbalance
