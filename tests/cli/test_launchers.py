@@ -272,3 +272,10 @@ def test_helpers_are_ghosts_that_serve_no_window(headway: Headway, place: Path) 
         ((1, "--ghosts", 1), "both given"),
     ):
         assert part in one_line(headway(*words, *bad, "-n", 4, "./app"))
+
+
+def test_words_that_are_no_program(headway: Headway) -> None:
+    for command in ("run", "profile", "tune"):
+        assert f"no program to {command}" in one_line(headway(command, "-n", 2, ""))
+        said = one_line(headway(command, "--", "-n", 2, "./app"))
+        assert f"-n is no program; options of headway {command} stand before" in said

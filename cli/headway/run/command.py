@@ -158,9 +158,13 @@ def find_launcher(target: program.Target) -> Mpi:
 
 def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
     words = program.strip_dashes(arguments.words)
-    if not words:
-        own = getattr(arguments, "command", "run")
+    own = getattr(arguments, "command", "run")
+    if not words or not words[0]:  # a variable of a script may be empty
         raise HeadwayError(f"no program to {own}", f"headway {own} -n 2 PROGRAM")
+    if words[0].startswith("-"):
+        raise HeadwayError(
+            f"{words[0]} is no program", f"options of headway {own} stand before the dashes --"
+        )
     kind = launchers.kind_of(words[0])
     if kind and arguments.ranks is not None:
         raise HeadwayError(
