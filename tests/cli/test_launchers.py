@@ -153,6 +153,25 @@ def test_signals_of_the_batch_system(place: Path, number: int, status: int) -> N
         process.stdout.close()
 
 
+def test_what_a_shell_opened_reaches_the_program(place: Path) -> None:
+    """As in headway run ./app <(zcat input.gz)."""
+    (place / "app").write_text("#!/bin/sh\nunset LD_PRELOAD\ncat /dev/fd/$1\n")
+    reader, writer = os.pipe()
+    os.write(writer, b"input\n")
+    os.close(writer)
+    done = subprocess.run(
+        [sys.executable, "-m", "headway", *RUN, "./app", str(reader)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
+        capture_output=True,
+        text=True,
+        cwd=place,
+        pass_fds=(reader,),
+        timeout=60,
+    )
+    os.close(reader)
+    assert (done.returncode, done.stdout) == (0, "input\n"), done.stderr
+
+
 def test_several_programs_of_a_launcher_that_says_nothing(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -375,7 +375,8 @@ def execute(plan: Plan) -> Ended:
     of them for a word of the batch system's that its time is nearly up."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY_")}
     try:
-        process = subprocess.Popen(plan.argv, env=env | plan.env)
+        # With what a shell opened for it: <(...) of an argument.
+        process = subprocess.Popen(plan.argv, env=env | plan.env, close_fds=False)
     except OSError as error:
         raise HeadwayError(
             f"cannot start {plan.argv[0]}: {error.strerror}", "check the path"
