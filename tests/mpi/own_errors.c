@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: calls with a type that is none, on a communicator whose handler returns errors, while that of
- * MPI_COMM_WORLD ends the job: each returns its error. */
+ * MPI_COMM_WORLD ends the job: each returns its error. And posts that fail under a handler of the program's
+ * which returns: what their variables held before is no request. */
 #include "check.h"
 
 static MPI_Comm own;
@@ -43,6 +44,32 @@ static void exchange(void)
     free(received);
 }
 
+static int heard;
+
+static void hear(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    heard++;
+}
+
+/* MPICH 5 returns MPI_SUCCESS then. */
+static void post_in_vain(void)
+{
+    MPI_Errhandler handler;
+    MPI_Request posts[2];
+    int *memory = check_ints(LARGE_INTS);
+    MPI_Comm_create_errhandler(hear, &handler);
+    MPI_Comm_set_errhandler(own, handler);
+    MPI_Errhandler_free(&handler);
+    memset(posts, 'U', sizeof posts);
+    MPI_Isend(memory, LARGE_INTS, MPI_INT, check_size, 3, own, &posts[0]);
+    MPI_Irecv(memory, LARGE_INTS, MPI_INT, check_size, 3, own, &posts[1]);
+    check_compute(COMPUTE_US);
+    check_report("heard", (uint64_t)heard);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    free(memory);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -50,6 +77,8 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     fail();
+    exchange();
+    post_in_vain();
     exchange();
     MPI_Comm_free(&own);
     MPI_Finalize();
