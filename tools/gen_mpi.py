@@ -504,8 +504,8 @@ class Generator:
 
 #: Of the libraries for MPICH's ABI.
 NO_REQUEST = """\
-/* Before a call that makes a request. MPICH 5 returns MPI_SUCCESS after an error handler of the program, too:
- * what is in the program's variable then is no request to follow. */
+/* Before a call that makes a request. MPICH 5 returns MPI_SUCCESS after an error handler of the
+ * program, too: what is in the program's variable then is no request to follow. */
 static inline void hw_real_no_request(MPI_Request *request)
 {
 #if HW_ABI_OPEN_MPI

@@ -9,7 +9,7 @@
 enum { MOST_VAIN_NAPS = 40, VAIN_NAPS_PER_GAP = 4 };
 #define LEAST_VAIN_NAP_NS (50 * HW_NS_PER_US)
 
-static struct hw_wire wire;        /* this and what follows: the thread's own */
+static struct hw_wire wire;       /* this and what follows: the thread's own */
 static uint64_t seen_moved_bytes; /* by the last look: what a connection has moved is lost when it closes */
 
 static struct hw_probe_wire read_wire(bool is_first)
