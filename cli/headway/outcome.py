@@ -400,12 +400,15 @@ def gain(records: Sequence[Record]) -> Gain | None:
 
 
 def gain_text(found: Gain, wall_s: float) -> str:
-    """One sentence; a bound alone where it is not sure that anything was gained; nothing where
-    it is little."""
+    """One sentence, which says so where it is not sure that anything was gained; nothing where it
+    is little."""
     if found.low_s <= 0 <= found.high_s:
-        if found.saved_s <= 0 or found.high_s < SMALL_SHARE * wall_s:
+        if found.saved_s < SMALL_SHARE * wall_s:
             return ""
-        return f"The progress thread saved at most about {found.high_s:.2f} s of {wall_s:.2f} s."
+        return (
+            f"The progress thread may have saved some {found.saved_s:.2f} s of {wall_s:.2f} s: a "
+            "run with `--engine off` tells."
+        )
     if min(abs(found.low_s), abs(found.high_s)) < SMALL_SHARE * wall_s:
         return ""
     verb, sign = ("saved", 1) if found.saved_s > 0 else ("cost", -1)
