@@ -344,7 +344,7 @@ class Generator:
                     wide = f"return hw_real.{name}_c({hook.arguments()});"
                 body = f"    if ({fits})\n    {body}\n    {wide}"
             head = wrap(hook.declaration("hw_real" + hook_name(name)[2:], "static inline "))
-            lines.append(f"{head}\n{{\n{no_request(original)}{body}\n}}\n")
+            lines.append(f"{head}\n{{\n{no_request(original, self.spec.find(name))}{body}\n}}\n")
         return "\n".join([*lines, "#endif", ""])
 
     def write_entries_c(self) -> str:
@@ -404,6 +404,8 @@ class Generator:
             return f"{head}    return hw_real.{name}({arguments});\n{tail}"
         call, after = self.outermost_call(name, p, function), ""
         translate = translations(self.spec, function, p)
+        if function.kind == "posted":
+            translate = no_request(p, function) + translate
         if function.kind == "posted" and not function.asked:
             after = posted(function)
         elif function.after:
@@ -518,11 +520,13 @@ static inline void hw_real_no_request(MPI_Request *request)
 """
 
 
-def no_request(p: Prototype) -> str:
-    is_made = re.match(r"I[a-z]|R(put|get|accumulate)|\w+_init$", p.name)
-    if not is_made or p.parameters[-1].declaration() != "MPI_Request *request":
+def no_request(p: Prototype, function: Function) -> str:
+    """Before a call that makes a request which is followed."""
+    last = p.parameters[-1] if p.parameters else None
+    is_made = last is not None and last.type == "MPI_Request *" and not function.only_known
+    if not is_made or function.kind not in ("hook", "posted"):
         return ""
-    return "    hw_real_no_request(request);\n"
+    return f"    hw_real_no_request({last.name});\n"
 
 
 def posted(function: Function) -> str:
@@ -540,7 +544,7 @@ def plainly(p: Prototype, function: Function) -> str:
     """The real call, and what follows it, of one that engines are asked about."""
     head = p.declaration(f"plain_{p.name}", "static inline ")
     call = f"    int rc = hw_real.{p.name}({p.arguments()});\n"
-    return f"{head}\n{{\n{no_request(p)}{call}{posted(function)}    return rc;\n}}\n\n"
+    return f"{head}\n{{\n{call}{posted(function)}    return rc;\n}}\n\n"
 
 
 def write_if_changed(path: Path, text: str) -> None:

@@ -56,7 +56,7 @@ static void hear(MPI_Comm *comm, int *code, ...)
 static void post_in_vain(void)
 {
     MPI_Errhandler handler;
-    MPI_Request posts[2];
+    MPI_Request posts[3];
     int *memory = check_ints(LARGE_INTS);
     MPI_Comm_create_errhandler(hear, &handler);
     MPI_Comm_set_errhandler(own, handler);
@@ -64,6 +64,7 @@ static void post_in_vain(void)
     memset(posts, 'U', sizeof posts);
     MPI_Isend(memory, LARGE_INTS, MPI_INT, check_size, 3, own, &posts[0]);
     MPI_Irecv(memory, LARGE_INTS, MPI_INT, check_size, 3, own, &posts[1]);
+    MPI_Ireduce(memory, memory + 1, 1, MPI_INT, MPI_SUM, check_size, own, &posts[2]);
     check_compute(COMPUTE_US);
     check_report("heard", (uint64_t)heard);
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
