@@ -10,6 +10,7 @@
 #include "profile/record/counters.h"
 #include "real/constants.h"
 #include "real/end_job.h"
+#include "real/info.h"
 #include "world/members.h"
 #include "world/world.h"
 
@@ -168,13 +169,6 @@ struct hw_p2p_smalls *hw_p2p_seal_smalls(struct hw_p2p_seal *seal, int peer, int
 /* ---- assertions -----------------------------------------------------------------------------------------
  */
 
-static bool has_value(MPI_Info info, const char *key, char value[VALUE_MAX + 1])
-{
-    int flag = 0;
-    return info != HW_INFO_NULL && hw_bottom.Info_get(info, key, VALUE_MAX, value, &flag) == MPI_SUCCESS &&
-           flag;
-}
-
 /* What of `asserted` an info that says nothing of it leaves, and what it adds. */
 static unsigned heed(MPI_Info info, unsigned asserted)
 {
@@ -187,7 +181,7 @@ static unsigned heed(MPI_Info info, unsigned asserted)
                  {"wildcard_used", "none", NO_SOURCE | NO_TAG}};
     char value[VALUE_MAX + 1];
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (has_value(info, known[i].key, value))
+        if (hw_real_info_read(info, known[i].key, value, VALUE_MAX))
             asserted =
                 strcmp(value, known[i].yes) == 0 ? asserted | known[i].bits : asserted & ~known[i].bits;
     return asserted;
@@ -197,7 +191,7 @@ static unsigned heed(MPI_Info info, unsigned asserted)
 static uint64_t wanted_min_bytes(MPI_Info info)
 {
     char value[VALUE_MAX + 1], *end;
-    if (!has_value(info, "offload_min_msgsz", value))
+    if (!hw_real_info_read(info, "offload_min_msgsz", value, VALUE_MAX))
         return default_min_bytes;
     unsigned long long bytes = strtoull(value, &end, 10);
     if (end == value || *end != '\0' || *value == '-') {
@@ -300,7 +294,7 @@ static MPI_Info without_retractions(MPI_Info info)
     if (heed(info, ASSERTED) == ASSERTED || hw_bottom.Info_dup(info, &kept) != MPI_SUCCESS)
         return HW_INFO_NULL;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (has_value(kept, keys[i], value))
+        if (hw_real_info_read(kept, keys[i], value, VALUE_MAX))
             hw_bottom.Info_delete(kept, keys[i]);
     return kept;
 }

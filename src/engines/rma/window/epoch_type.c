@@ -2,6 +2,7 @@
 #include "engines/rma/window/epoch_type.h"
 
 #include "base/log.h"
+#include "real/info.h"
 
 #include <string.h>
 
@@ -26,10 +27,9 @@ static int type_of(const char *word)
 int hw_rma_epoch_types_read(MPI_Info info)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    char value[VALUE_MAX + 1] = "", copy[VALUE_MAX + 1], *rest = NULL;
-    int flag = 0, types = 0;
-    if (info == HW_INFO_NULL ||
-        hw_bottom.Info_get(info, "epoch_type", VALUE_MAX, value, &flag) != MPI_SUCCESS || !flag)
+    char value[VALUE_MAX + 1], copy[VALUE_MAX + 1], *rest = NULL;
+    int types = 0;
+    if (!hw_real_info_read(info, "epoch_type", value, VALUE_MAX))
         return HW_RMA_EPOCH_ANY;
     memcpy(copy, value, sizeof copy);
     for (char *word = strtok_r(copy, ",|; ", &rest); word; word = strtok_r(NULL, ",|; ", &rest)) {

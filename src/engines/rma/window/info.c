@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engines/rma/window/info.h"
+#include "real/info.h"
 
 #include <string.h>
 
@@ -15,11 +16,8 @@ static bool has_key(MPI_Info info, const char *key)
 bool hw_rma_window_may_be_apart(MPI_Info info)
 {
     char value[sizeof "true"];
-    int flag = 0;
-    return info != HW_INFO_NULL &&
-           hw_bottom.Info_get(info, "alloc_shared_noncontig", sizeof value - 1, value, &flag) ==
-               MPI_SUCCESS &&
-           flag && strcmp(value, "true") == 0;
+    return hw_real_info_read(info, "alloc_shared_noncontig", value, sizeof value - 1) &&
+           strcmp(value, "true") == 0;
 }
 
 static int copy_hints(MPI_Info from, MPI_Info to)

@@ -2,7 +2,7 @@
 #include "engines/rma/window/wish.h"
 
 #include "base/log.h"
-#include "real/constants.h"
+#include "real/info.h"
 
 #include <stdbool.h>
 #include <strings.h>
@@ -14,19 +14,11 @@ static const char *const words[] = {[HW_RMA_WISH_NONE] = "none",
                                     [HW_RMA_WISH_OFF] = "off",
                                     [HW_RMA_WISH_AUTO] = "auto"};
 
-static bool read_value(MPI_Info info, const char *key, char *value)
-{
-    int flag = 0;
-    value[0] = '\0';
-    return info != HW_INFO_NULL && hw_bottom.Info_get(info, key, VALUE_MAX, value, &flag) == MPI_SUCCESS &&
-           flag;
-}
-
 enum hw_rma_wish hw_rma_wish_read(MPI_Info info)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     char value[VALUE_MAX + 1];
-    if (!read_value(info, "async_config", value))
+    if (!hw_real_info_read(info, "async_config", value, VALUE_MAX))
         return HW_RMA_WISH_NONE;
     for (int wish = HW_RMA_WISH_ON; wish <= HW_RMA_WISH_AUTO; wish++)
         if (strcasecmp(value, words[wish]) == 0)
@@ -50,7 +42,7 @@ bool hw_rma_wish_is_symmetric(MPI_Info info)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     char value[VALUE_MAX + 1];
-    if (!read_value(info, "symmetric", value) || strcasecmp(value, "false") == 0)
+    if (!hw_real_info_read(info, "symmetric", value, VALUE_MAX) || strcasecmp(value, "false") == 0)
         return false;
     if (strcasecmp(value, "true") == 0)
         return true;
