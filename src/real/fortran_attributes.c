@@ -34,17 +34,26 @@ static MPI_Fint place(MPI_Fint comm, int keyval)
     return found == asked ? comm : hw_bottom.Comm_c2f(found);
 }
 
-static void set(struct binding *binding, const MPI_Fint *comm, const MPI_Fint *keyval, const void *value,
-                MPI_Fint *ierr)
+/* True if it is set, and the call an outermost one. */
+static bool set(struct binding *binding, const MPI_Fint *handle, const MPI_Fint *keyval, const void *value,
+                MPI_Fint *ierr, bool is_outermost)
+{
+    set_function *function = find(binding, is_outermost);
+    MPI_Fint own_rc = MPI_SUCCESS, *rc = ierr ? ierr : &own_rc;
+    if (function)
+        function(handle, keyval, value, rc);
+    else
+        *rc = hw_real_missing(binding->next.name);
+    return *rc == MPI_SUCCESS && is_outermost;
+}
+
+static void set_of_comm(struct binding *binding, const MPI_Fint *comm, const MPI_Fint *keyval,
+                        const void *value, MPI_Fint *ierr)
 {
     bool is_outermost;
     int outside = hooks->enter(&is_outermost);
-    set_function *function = find(binding, is_outermost);
-    MPI_Fint own = place(*comm, *keyval), rc;
-    if (function)
-        function(own == *comm ? comm : &own, keyval, value, ierr ? ierr : &rc);
-    else if (ierr)
-        *ierr = hw_real_missing(binding->next.name);
+    MPI_Fint own = place(*comm, *keyval);
+    set(binding, own == *comm ? comm : &own, keyval, value, ierr, is_outermost);
     hooks->leave(outside);
 }
 
@@ -94,7 +103,7 @@ HW_EXPORT void ompi_comm_set_attr_f(const MPI_Fint *comm, const MPI_Fint *keyval
                                     MPI_Fint *ierr)
 {
     static struct binding binding = BINDING("comm_set_attr");
-    set(&binding, comm, keyval, value, ierr);
+    set_of_comm(&binding, comm, keyval, value, ierr);
 }
 SPELLINGS(ompi_comm_set_attr_f, comm_set_attr, COMM_SET_ATTR);
 
@@ -110,7 +119,7 @@ HW_EXPORT void ompi_attr_put_f(const MPI_Fint *comm, const MPI_Fint *keyval, con
                                MPI_Fint *ierr)
 {
     static struct binding binding = BINDING("attr_put");
-    set(&binding, comm, keyval, value, ierr);
+    set_of_comm(&binding, comm, keyval, value, ierr);
 }
 SPELLINGS(ompi_attr_put_f, attr_put, ATTR_PUT);
 
@@ -128,13 +137,7 @@ HW_EXPORT void ompi_type_set_attr_f(const MPI_Fint *type, const MPI_Fint *keyval
     static struct binding binding = BINDING("type_set_attr");
     bool is_outermost;
     int outside = hooks->enter(&is_outermost);
-    set_function *function = find(&binding, is_outermost);
-    MPI_Fint own_rc = MPI_SUCCESS, *rc = ierr ? ierr : &own_rc;
-    if (function)
-        function(type, keyval, value, rc);
-    else
-        *rc = hw_real_missing(binding.next.name);
-    if (*rc == MPI_SUCCESS && is_outermost)
+    if (set(&binding, type, keyval, value, ierr, is_outermost))
         hooks->type_is_set(hw_bottom.Type_f2c(*type));
     hooks->leave(outside);
 }
