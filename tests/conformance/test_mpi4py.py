@@ -207,6 +207,14 @@ def of_modules(found: dict[str, str], modules: tuple[str, ...]) -> dict[str, str
     return {test: outcome for test, outcome in found.items() if module_of(test) in modules}
 
 
+def differences(plain: dict[str, str], found: dict[str, str]) -> dict[str, str]:
+    return {
+        test: f"{plain.get(test)} -> {found.get(test)}"
+        for test in sorted(plain.keys() | found.keys())
+        if plain.get(test) != found.get(test)
+    }
+
+
 def plain_outcomes(
     mpi: Mpi, ranks: int, scratch: Path, excluded: list[str], sites: dict[str, Path]
 ) -> dict[str, str]:
@@ -244,11 +252,7 @@ def test_same_results(
         excluded = sorted({*EXCLUDED, *other_modules(failing)})
     plain = plain_outcomes(mpi, ranks, tmp_path / "plain", excluded, sites) if compared else {}
     plain = plain if is_full else of_modules(plain, failing)
-    changed = {
-        test: f"{plain.get(test)} -> {compared.get(test)}"
-        for test in sorted(plain.keys() | compared.keys())
-        if plain.get(test) != compared.get(test)
-    }
+    changed = differences(plain, compared)
     sys.stdout.write(f"{len(found)} tests, {len(plain)} controls, {len(changed)} changed\n")
     assert not changed, (
         f"{len(changed)} tests changed: {dict(list(changed.items())[:20])}\n{result.explain()}"
@@ -285,11 +289,7 @@ def test_same_results_with_ghosts(
     assert control.status == 0 and "unfinished" not in plain.values(), control.explain()
     options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
     found, result = run_suite(mpi, 2, tmp_path / "ghosts", options, excluded, sites, ghosts=1)
-    changed = {
-        test: f"{plain.get(test)} -> {found.get(test)}"
-        for test in sorted(plain.keys() | found.keys())
-        if plain.get(test) != found.get(test)
-    }
+    changed = differences(plain, found)
     assert not changed, f"{dict(list(changed.items())[:20])}\n{result.explain()}"
     assert result.status == 0 and len(found) > 2 * 200, result.explain()
     assert result.total("windows_redirected") > 0 and result.total("operations_redirected") > 0
@@ -338,11 +338,7 @@ def test_same_results_with_moved_messages(mpi: Mpi, sites: dict[str, Path], tmp_
             found.append(outcomes(results, 2))
             assert done.is_ok, f"{name}: {unfinished(found[-1])}; {done.stderr[-2000:]}"
     plain, moved = found
-    changed = {
-        test: f"{plain.get(test)} -> {moved.get(test)}"
-        for test in sorted(plain.keys() | moved.keys())
-        if plain.get(test) != moved.get(test)
-    }
+    changed = differences(plain, moved)
     assert not changed, dict(list(changed.items())[:20])
     assert len(plain) > 150 * 2
     totals = [record.get("p2p_offloaded", 0) for record in support.read_records(records)]
