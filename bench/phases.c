@@ -4,7 +4,11 @@
  *
  * Phases follow one another in one run. A phase is so many windows of one transfer: post, work, wait, after a
  * barrier. Without work a window waits at once, as a program does that exchanges and then computes. Every
- * window is reported, the first one too: what learning costs is part of what a user gets. */
+ * window is reported, the first one too: what learning costs is part of what a user gets.
+ *
+ * Work is given in microseconds. Each process turns them into units of work by its speed before MPI_Init: on
+ * a machine that others share, one launch is twice as fast as the next, and work that was as long as the wire
+ * in one would be half as long in the other. */
 #include "common/epoch.h"
 #include "common/pattern.h"
 #include "common/window.h"
@@ -26,8 +30,8 @@ static struct {
     bool is_beside;
 } options = {.phases = "exchange:1m:0:8,exchange:1m:1000:64"};
 
-/* KIND:BYTES:UNITS:WINDOWS */
-static bool phase_parse(char *text, struct phase *phase)
+/* KIND:BYTES:WORK_US:WINDOWS */
+static bool phase_parse(char *text, double units_per_s, struct phase *phase)
 {
     char *parts[4], *rest = text;
     for (int i = 0; i < 4; i++)
@@ -44,19 +48,21 @@ static bool phase_parse(char *text, struct phase *phase)
     if (phase->kind == NULL)
         phase->kind = bench_epoch_find(parts[0]);
     phase->bytes = numbers[0].values[0];
-    phase->work_units = numbers[1].values[0];
+    int64_t work_us = numbers[1].values[0];
+    phase->work_units = work_us > 0 ? 1 + (int64_t)(1e-6 * (double)work_us * units_per_s) : 0;
     phase->windows = (int)numbers[2].values[0];
     return phase->kind != NULL && phase->windows > 0 && phase->bytes <= 1 << 28;
 }
 
-static int phases_parse(const struct bench *bench, struct phase *phases)
+static int phases_parse(const struct bench *bench, double units_per_s, struct phase *phases)
 {
     char *text = strdup(options.phases), *rest = text;
     int count = 0;
     for (char *one; (one = strsep(&rest, ",")) != NULL; count++)
-        if (count == PHASES_MAX || !phase_parse(one, &phases[count]))
+        if (count == PHASES_MAX || !phase_parse(one, units_per_s, &phases[count]))
             bench_refuse(
-                bench, "--phases is KIND:BYTES:UNITS:WINDOWS, up to %d of them with commas; KIND is %s %s %s",
+                bench,
+                "--phases is KIND:BYTES:WORK_US:WINDOWS, up to %d of them with commas; KIND is %s %s %s",
                 PHASES_MAX, bench_transfer_names, bench_pattern_names, bench_epoch_names);
     free(text);
     return count;
@@ -175,16 +181,17 @@ int main(int argc, char **argv)
 {
     const struct bench_option table[] = {
         {"phases", BENCH_TEXT, &options.phases,
-         "KIND:BYTES:UNITS:WINDOWS, with commas between; UNITS of work, 0: waits at once"},
+         "KIND:BYTES:WORK_US:WINDOWS, with commas between; work in us, 0: waits at once"},
         BENCH_BESIDE_OPTION(&options.is_beside),
         {0},
     };
     struct phase phases[PHASES_MAX];
     struct bench bench;
+    double units_per_s = bench_units_per_s();
     bench_start(&bench, "phases", argc, argv, table);
     if (bench.ranks % 2 != 0)
         bench_refuse(&bench, "needs an even number of ranks");
-    int count = phases_parse(&bench, phases);
+    int count = phases_parse(&bench, units_per_s, phases);
 
     struct bench_json json;
     double wall_s = 0;

@@ -127,6 +127,10 @@ int64_t bench_pss_bytes(void);    /* proportional set size of this process, -1 w
  * the cache. The amount is what is fixed, never the time: a mode that slows the computation shows. */
 void bench_work(int64_t units);
 
+/* Units in a second, the best of some trials of a millisecond or so. Called before MPI_Init it knows nothing
+ * of threads that an MPI, or Headway, starts there: what they take shows in what is measured later. */
+double bench_units_per_s(void);
+
 /* A number that depends on all work done so far; printed so that no compiler can drop the work. */
 double bench_work_checksum(void);
 

@@ -257,19 +257,19 @@ class Setting:
         return {one.key: one.wire_bytes * FRAMING * 8 / bits_per_s for one in case.phases}
 
     def phases_make(self, case: Case) -> str:
-        """KIND:BYTES:UNITS:WINDOWS for each phase. On a link without a rate plain windows that wait
-        at once say how long the wire is."""
+        """KIND:BYTES:WORK_US:WINDOWS for each phase. On a link without a rate plain windows that
+        wait at once say how long the wire is."""
         wires_s = dict(self.wires_s(case))
         for phase in case.phases:
             if phase.work and phase.key not in wires_s:
                 probe = self.plain_probe(case, ["--phases", f"{phase.key}:0:20"])
                 wires_s[phase.key] = statistics.median(probe["phases"][0]["total_s"])
 
-        def units(phase: Phase) -> int:
+        def work_us(phase: Phase) -> int:
             work_s = phase.work_s or (phase.work and phase.work * wires_s[phase.key])
-            return max(1, round(work_s * self.units_per_s)) if work_s else 0
+            return max(1, round(1e6 * work_s)) if work_s else 0
 
-        return ",".join(f"{one.key}:{units(one)}:{one.windows}" for one in case.phases)
+        return ",".join(f"{one.key}:{work_us(one)}:{one.windows}" for one in case.phases)
 
     def plain_probe(self, case: Case, arguments: list[str]) -> dict[str, Any]:
         """One plain launch whose times fix the work of all modes."""
@@ -338,9 +338,8 @@ class Setting:
 
     def has_nominal_work(self, case: Case) -> bool:
         """Is the work so long in seconds, and the answer the same whatever is worked? Then it is
-        fixed for each repetition: machines that others share change their speed meanwhile."""
-        if case.phases:
-            return bool(self.wires_s(case))
+        fixed for each repetition: machines that others share change their speed meanwhile.
+        Processes of `phases` do so themselves."""
         is_known = isinstance(case.work, float) or (case.work == "wire" and self.wire_s(case))
         return bool(is_known) and case.program in WINDOWS
 
@@ -419,7 +418,8 @@ def case_run(
         "first": case.first,
     }
     try:
-        if case.work != "none" or case.program in ("cpuburn", "progression"):
+        has_work = case.work != "none" and not case.phases
+        if has_work or case.program in ("cpuburn", "progression"):
             setting.work_calibrate(case)
         arguments = setting.arguments_make(case)
     except RuntimeError as reason:
