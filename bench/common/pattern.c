@@ -99,6 +99,17 @@ static int pieces_send(void *context, MPI_Request *requests, int count)
     return count + 1;
 }
 
+/* The receive first, and the send after the first slice: the boundary of a domain, computed before the rest.
+ */
+static int boundary_send(void *context, MPI_Request *requests, int count)
+{
+    struct bench_transfer *t = context;
+    if (count > 1)
+        return count;
+    MPI_Isend(t->send, t->bytes, MPI_BYTE, t->partner, TAG, MPI_COMM_WORLD, &requests[count]);
+    return count + 1;
+}
+
 static void waitany_complete(void *context, MPI_Request *requests, int count)
 {
     (void)context;
@@ -244,6 +255,11 @@ static const struct bench_transfer_kind kinds[] = {
     {.name = "synchronous", .post = synchronous_post},
     {.name = "loop", .post = bench_exchange_post, .is_pipelined = true},
     {.name = "pieces", .post = pieces_post, .piece = pieces_send, .slices = SLICES, .is_pipelined = true},
+    {.name = "boundary",
+     .post = late_send_post,
+     .piece = boundary_send,
+     .slices = SLICES,
+     .is_pipelined = true},
     {.name = "double_buffered",
      .open = double_buffered_open,
      .post = double_buffered_post,
@@ -261,7 +277,7 @@ static const struct bench_transfer_kind kinds[] = {
 
 const char *const bench_pattern_names =
     "late_receive mprobe late_send late_isend parts waitany polled persistent columns any_source synchronous "
-    "loop pieces double_buffered prefetched neighbors";
+    "loop pieces boundary double_buffered prefetched neighbors";
 
 const struct bench_transfer_kind *bench_pattern_find(const char *name)
 {

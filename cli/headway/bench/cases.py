@@ -98,6 +98,7 @@ PATTERNS = (
     "synchronous",
     "loop",
     "pieces",
+    "boundary",
     "double_buffered",
     "prefetched",
     "neighbors",
