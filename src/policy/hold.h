@@ -5,7 +5,11 @@
  * A program that posts receives, computes and sends by turns, and then waits (a transposition, a halo whose
  * boundary is computed first) announces its messages one after the other. Who answers the partner's
  * announcements meanwhile has the own ones behind the partner's data: the two directions go one after the
- * other, and keep to it. Answered when all is announced, they share the time. Pure; the caller serialises. */
+ * other, and keep to it. Answered when all is announced, they share the time.
+ *
+ * Sends that are spread over a good part of the transfer's time are another matter: the first ones could be
+ * done before the last ones are posted. There the thread comes with the first, unless the MPI's transport has
+ * the directions take turns by itself. Pure; the caller serialises. */
 #ifndef HW_POLICY_HOLD_H
 #define HW_POLICY_HOLD_H
 
@@ -20,6 +24,8 @@
 struct hw_policy_hold {
     uint64_t sends_bytes; /* that its windows send, as far as they receive as much; 0: others */
     uint64_t usual_ns;    /* from a window's opening until so much is sent */
+    uint64_t spread_ns;   /* of that, what comes after the first send, about */
+    bool is_spread;       /* so long that the first send is enough */
     uint32_t windows;     /* that have ended */
     uint32_t rest;        /* windows that are not held, since one was held in vain */
     uint32_t
@@ -29,10 +35,12 @@ struct hw_policy_hold {
 /* One window as it went. */
 struct hw_policy_held {
     uint64_t received_bytes, sends_bytes;
-    uint64_t sent_ns; /* from its opening until enough was sent, hw_policy_hold_is_sent; 0: it never was */
-    bool was_held;    /* for a while */
-    bool was_in_vain; /* until it ended, or for too long */
-    bool came_early;  /* it was not held, and the receives were complete before the first send */
+    uint64_t sent_ns;     /* from its opening until as much was sent as usual; 0: it never was */
+    uint64_t first_ns;    /* from its opening until the first send, where sent_ns is known */
+    uint64_t transfer_ns; /* that its class takes with nothing to overlap it; 0: not known, or no matter */
+    bool was_held;        /* for a while */
+    bool was_in_vain;     /* until it ended, or for too long */
+    bool came_early;      /* it was not held, and the receives were complete before the first send */
 };
 
 /* Whether what was sent is what a window of the class waits for; of a new class, whether it is anything. */
@@ -43,6 +51,10 @@ bool hw_policy_is_held(const struct hw_policy_hold *hold, uint64_t received_byte
 
 /* For how long after the window's opening, at most. */
 uint64_t hw_policy_hold_most_ns(const struct hw_policy_hold *hold);
+
+/* A send was posted so long after the window's opening; so much was sent with it. */
+void hw_policy_hold_note_send(const struct hw_policy_hold *hold, struct hw_policy_held *window,
+                              uint64_t sends_bytes, uint64_t since_ns);
 
 /* The window has ended. */
 void hw_policy_hold_learn(struct hw_policy_hold *hold, const struct hw_policy_held *window);

@@ -102,6 +102,37 @@ static void holding_has_an_end(void **state)
     assert_true(hw_policy_hold_most_ns(&hold) == 2 * SENT_NS);
 }
 
+/* A window whose sends follow one another for so long, in a class that takes TRANSFER_NS. Returns how often
+ * the thread was held: before the first send, and after half of them. */
+static int spread_window(uint64_t spread_ns, uint64_t transfer_ns)
+{
+    struct hw_policy_held ended = {
+        .received_bytes = SIZE, .sends_bytes = SIZE, .transfer_ns = transfer_ns, .was_held = true};
+    int held = hw_policy_is_held(&hold, SIZE, 0) + hw_policy_is_held(&hold, SIZE, SIZE / 2);
+    hw_policy_hold_note_send(&hold, &ended, SIZE / 2, SENT_NS);
+    hw_policy_hold_note_send(&hold, &ended, SIZE, SENT_NS + spread_ns);
+    hw_policy_hold_learn(&hold, &ended);
+    return held;
+}
+
+/* Few windows are enough to know it, either way. */
+static void spread_sends_are_waited_for_until_the_first(void **state)
+{
+    (void)state;
+    enum { TRANSFER_NS = 9000000 };
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(spread_window(TRANSFER_NS / 8, TRANSFER_NS), i == 0 ? 1 : 2);
+    hold = (struct hw_policy_hold){0};
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(spread_window(TRANSFER_NS / 2, TRANSFER_NS), i == 1 ? 2 : 1);
+    for (int i = 0; i < 2; i++)
+        spread_window(0, TRANSFER_NS);
+    assert_int_equal(spread_window(0, TRANSFER_NS), 2);
+    hold = (struct hw_policy_hold){0};
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(spread_window(TRANSFER_NS / 2, 0), i == 0 ? 1 : 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +143,7 @@ int main(void)
         cmocka_unit_test_setup(what_comes_early_ends_it, forget),
         cmocka_unit_test_setup(holding_has_an_end, forget),
         cmocka_unit_test_setup(sizes_that_change_cost_few_windows, forget),
+        cmocka_unit_test_setup(spread_sends_are_waited_for_until_the_first, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

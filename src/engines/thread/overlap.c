@@ -13,6 +13,7 @@
 #include "policy/rounds.h"
 #include "profile/record/counters.h"
 #include "progress/inside.h"
+#include "real/eager.h"
 #include "real/launcher.h"
 #include "real/quirks.h"
 
@@ -27,9 +28,9 @@ enum { WIRE_WINDOWS = 16 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static clockid_t thread_clock;
-static struct hw_policy_ledger ledger; /* under lock */
-static bool has_own_core;              /* the thread has a core that the program's thread does not use */
-static bool may_hold_back;             /* policy/hold.h */
+static struct hw_policy_ledger ledger;  /* under lock */
+static bool has_own_core;               /* the thread has a core that the program's thread does not use */
+static bool may_hold_back, takes_turns; /* policy/hold.h */
 static atomic_bool is_open, is_on, is_continued;
 static atomic_uint_fast64_t gap_ns;
 static atomic_bool has_rounds, waits_at_once, expects_wait, is_holding;
@@ -84,6 +85,7 @@ void hw_overlap_start(pthread_t thread, const cpu_set_t *allowed)
         thread_clock = CLOCK_THREAD_CPUTIME_ID;
     has_own_core = hw_real_launcher_has_own_core(allowed);
     may_hold_back = hw_real_answers_hold_up();
+    takes_turns = hw_real_directions_alternate();
 }
 
 static struct hw_policy_class *class_of(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
@@ -255,6 +257,7 @@ static void learn_of_hold(void)
 {
     window.held.received_bytes = window.received_bytes;
     window.held.sends_bytes = window.sends_bytes;
+    window.held.transfer_ns = takes_turns ? 0 : hw_policy_transfer_ns(window.class);
     window.held.was_in_vain |= window.is_held;
     hw_policy_hold_learn(&window.class->hold, &window.held);
 }
@@ -342,11 +345,9 @@ void hw_overlap_posts(void)
  * still under way. */
 static void note_send(uint64_t bytes, uint64_t began_ns)
 {
-    const struct hw_policy_hold *hold = &window.class->hold;
     window.sends_bytes += bytes;
     uint64_t since_ns = began_ns > window.opened_ns ? began_ns - window.opened_ns : 0; /* another thread's */
-    if (hold->windows == 0 || (window.held.sent_ns == 0 && hw_policy_hold_is_sent(hold, window.sends_bytes)))
-        window.held.sent_ns = since_ns + 1;
+    hw_policy_hold_note_send(&window.class->hold, &window.held, window.sends_bytes, since_ns);
     if (window.has_sent)
         return;
     uint64_t inside_ns = window.blocked_ns + window.elsewhere_ns + window.posting_ns;
