@@ -282,6 +282,11 @@ def launcher_extra(mpi: Mpi) -> list[str]:
     return ["--mca", "mpi_yield_when_idle", "1", "--mca", "osc_rdma_buffer_size", str(1 << 20)]
 
 
+def postpones(mpi: Mpi) -> bool:
+    """Whether large receives may begin after the sends that follow them (doc/adr/0053)."""
+    return mpi.flavour == "ompi" or (mpi.major < 5 and not mpi.is_intel)
+
+
 def netmod(mpi: Mpi) -> str | None:
     """MPICH 5 has two; its UCX cannot use the loopback interface, which may be all there is."""
     return "ofi" if mpi.vendor == "MPICH" and mpi.major >= 5 else None

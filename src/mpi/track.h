@@ -19,7 +19,7 @@
 static inline bool hw_track_is_small(MPI_Count count, MPI_Datatype type)
 {
     uint64_t size;
-    if (HW_REAL_ANSWERS_BEHIND_DATA && __builtin_expect(hw_inside_has_postponed(), 0))
+    if (__builtin_expect(hw_inside_has_postponed(), 0))
         return false; /* it must not overtake what is postponed */
     if (__builtin_expect(hw_real_type_is_basic(type, &size), 1))
         return (uint64_t)count * size < hw_engines_hook_bytes;

@@ -74,7 +74,7 @@ static void stop_and_start(void)
  * Calls that are not of the standard start nothing, and may wait. */
 void hw_postponed_joined(int level, bool is_session)
 {
-    bool is_useful = HW_REAL_ANSWERS_BEHIND_DATA && hw_options.postpone != HW_OPTION_POSTPONE_OFF;
+    bool is_useful = hw_real_answers_hold_up() && hw_options.postpone != HW_OPTION_POSTPONE_OFF;
     bool is_first = !is_session && hw_atomic_load_relaxed(&allowance) == NOT_JOINED;
     bool may = is_useful && is_first && level != HW_THREAD_SERIALIZED && !hw_profile_is_on() &&
                !has_tools() && hw_real_extension_used() == NULL;
@@ -109,7 +109,7 @@ void hw_postponed_want(uint64_t least_bytes)
 
 uint64_t hw_postponed_left_ns(void)
 {
-    if (!HW_REAL_ANSWERS_BEHIND_DATA || !hw_inside_has_postponed())
+    if (!hw_inside_has_postponed())
         return 0;
     uint64_t until_ns = hw_atomic_load_relaxed(&oldest_ns) + HW_POSTPONED_MOST_NS, now_ns = hw_clock_now_ns();
     return until_ns > now_ns ? until_ns - now_ns : 1;

@@ -61,7 +61,7 @@ bool hw_real_takes_dense(void)
 #endif
 }
 
-bool hw_real_answers_hold_up(void) { return HW_REAL_ANSWERS_BEHIND_DATA || !(is_mpich_5() || is_intel()); }
+bool hw_real_answers_hold_up(void) { return HW_ABI_OPEN_MPI || !(is_mpich_5() || is_intel()); }
 
 bool hw_real_takes_parts(void) { return !is_mpich_5(); }
 
