@@ -6,6 +6,7 @@
 enum {
     FIRST_CONTROL = 2,
     SECOND_CONTROL = 4,
+    CONTINUED_CONTROL = 4, /* the first one of rounds; each later one at so many times the number */
     FIRST_TRIAL_INTERVAL = 8,
     MAX_INTERVAL = 1024,
     CONTROL_RUN = 1,
@@ -292,9 +293,12 @@ static bool is_in_doubt(const struct hw_policy_class *class)
 
 /* ---- probes, controls and trials ---- */
 
+/* Rounds are long, and directions that came to take turns in a control keep to it for a while. */
 static void schedule_control(struct hw_policy_class *class, uint64_t number)
 {
     uint64_t next = number < SECOND_CONTROL ? SECOND_CONTROL : 2 * number;
+    if (class->is_continued && number >= CONTINUED_CONTROL)
+        next = CONTINUED_CONTROL * number;
     class->next_control = next > number + MAX_INTERVAL ? number + MAX_INTERVAL : next;
 }
 
@@ -379,7 +383,7 @@ enum hw_policy_way hw_policy_begin(struct hw_policy_class *class, const struct h
                                                                                      : HW_POLICY_WAY_OFF;
     uint64_t number = class->window_count++;
     if (class->next_control == 0)
-        class->next_control = FIRST_CONTROL;
+        class->next_control = class->is_continued ? CONTINUED_CONTROL : FIRST_CONTROL;
     return choose(class, ledger, number);
 }
 
@@ -549,13 +553,6 @@ static bool decide_by_structure(struct hw_policy_class *class, enum hw_policy_la
     else
         schedule_control(class, class->window_count);
     return true;
-}
-
-void hw_policy_stand_down(struct hw_policy_class *class)
-{
-    class->stands_down = true;
-    class->lost_run = MOST_LOST;
-    schedule_trial(class, class->window_count);
 }
 
 bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledger,

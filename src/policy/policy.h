@@ -222,7 +222,4 @@ struct hw_policy_estimate hw_policy_without(const struct hw_policy_class *class)
 bool hw_policy_end(struct hw_policy_class *class, struct hw_policy_ledger *ledger,
                    const struct hw_policy_window *window);
 
-/* The class stands down for its structure; trials are as seldom as after lost ones. */
-void hw_policy_stand_down(struct hw_policy_class *class);
-
 #endif

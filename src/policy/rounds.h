@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows of a program that always has something outstanding. Where it posts as much as it completes (double
- * buffering) a window is some such rounds, since a long wait and a short one often take turns.
- *
- * Where the program waits at once after it has posted, and computes then, it answers its partner in that
- * wait, for the message that it has just posted as well. Without the thread such a message moves beside the
- * computation already. With it the two directions may come to go one after the other, and that lasts. So such
- * a class stands down with its first round, and trials are seldom. Pure; the caller serialises. */
+ * buffering) a window is some such rounds, since a long wait and a short one often take turns. Pure; the
+ * caller serialises. */
 #ifndef HW_POLICY_ROUNDS_H
 #define HW_POLICY_ROUNDS_H
 
@@ -19,7 +15,6 @@
 
 /* A round of a window of the class has ended, `round_count` of them since it began, `since_ns` ago. True if
  * the window ends with it. */
-bool hw_policy_rounds_end(struct hw_policy_class *class, uint32_t round_count, uint64_t since_ns,
-                          bool waits_after_posts);
+bool hw_policy_rounds_end(struct hw_policy_class *class, uint32_t round_count, uint64_t since_ns);
 
 #endif

@@ -71,7 +71,6 @@ static struct {
     uint32_t base;          /* what was outstanding before it */
     uint32_t round_count;   /* so often as much was completed as was posted */
     bool has_posts;         /* something was posted in it */
-    bool waits_after_posts; /* the last door came at once */
     bool has_completed;     /* something outstanding was completed, and other things were not */
     uint64_t earlier_bytes; /* of bytes, those that were pending before it */
 } window;
@@ -467,14 +466,8 @@ static void end_round(uint64_t now_ns)
     window.round_count++;
     window.has_posts = window.has_completed = false;
     uint64_t since_ns = now_ns - window.opened_ns;
-    if (hw_policy_rounds_end(window.class, window.round_count, since_ns, window.waits_after_posts))
+    if (hw_policy_rounds_end(window.class, window.round_count, since_ns))
         continue_window(now_ns);
-}
-
-/* The door that returns now was called as soon as the last post had returned. */
-static bool is_soon_after_posts(uint64_t blocked_ns)
-{
-    return hw_clock_now_ns() - blocked_ns < hw_overlap_last_post_ns() + HW_POLICY_SERIES_GAP_NS;
 }
 
 void hw_overlap_returned(uint64_t blocked_ns)
@@ -483,7 +476,6 @@ void hw_overlap_returned(uint64_t blocked_ns)
     uint32_t outstanding = hw_atomic_load_seq_cst(&hw_request_outstanding);
     window.blocked_ns += blocked_ns;
     window.has_completed |= outstanding < last_outstanding;
-    window.waits_after_posts = window.class && window.base > 0 && is_soon_after_posts(blocked_ns);
     last_outstanding = outstanding;
     if (window.class && outstanding == 0)
         close_window(hw_clock_now_ns(), window.base > 0);
