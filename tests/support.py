@@ -284,7 +284,7 @@ def launcher_extra(mpi: Mpi) -> list[str]:
 
 def postpones(mpi: Mpi) -> bool:
     """Whether large receives may begin after the sends that follow them (doc/adr/0053)."""
-    return mpi.flavour == "ompi" or (mpi.major < 5 and not mpi.is_intel)
+    return mpi.flavour == "ompi" or (mpi.vendor == "MPICH" and mpi.version[:3] in ("4.0", "4.1"))
 
 
 def netmod(mpi: Mpi) -> str | None:

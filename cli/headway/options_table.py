@@ -305,7 +305,7 @@ OPTIONS: tuple[Option, ...] = (
         accepted="off | auto | on",
         brief="large receives may begin after the sends that follow them",
         help=(
-            "On Open MPI and MPICH 4 over TCP the answer to a message that is announced early "
+            "On Open MPI and MPICH 4.0 over TCP the answer to a message that is announced early "
             "keeps the own message waiting: the two directions of an exchange go one after the "
             "other. auto: in programs that post large nonblocking receives and then large "
             "nonblocking sends, such a receive begins after those sends. It begins at the latest "

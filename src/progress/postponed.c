@@ -74,7 +74,8 @@ static void stop_and_start(void)
  * Calls that are not of the standard start nothing, and may wait. */
 void hw_postponed_joined(int level, bool is_session)
 {
-    bool is_useful = hw_real_answers_hold_up() && hw_options.postpone != HW_OPTION_POSTPONE_OFF;
+    bool is_possible = hw_real_answers_hold_up() && hw_real_asking_keeps_status();
+    bool is_useful = is_possible && hw_options.postpone != HW_OPTION_POSTPONE_OFF;
     bool is_first = !is_session && hw_atomic_load_relaxed(&allowance) == NOT_JOINED;
     bool may = is_useful && is_first && level != HW_THREAD_SERIALIZED && !hw_profile_is_on() &&
                !has_tools() && hw_real_extension_used() == NULL;

@@ -18,11 +18,14 @@ static const char *mpich_version(void)
     return version + strspn(version, " \t");
 }
 
-static bool is_mpich_4_0(void)
+static bool is_mpich(const char *beginning)
 {
     const char *version = mpich_version();
-    return version && strncmp(version, "4.0", 3) == 0;
+    return version && strncmp(version, beginning, strlen(beginning)) == 0;
 }
+
+static bool is_mpich_4_0(void) { return is_mpich("4.0"); }
+static bool is_mpich_5(void) { return is_mpich("5."); }
 
 static bool is_intel(void)
 {
@@ -46,12 +49,6 @@ void hw_real_make_room_for_accumulates(void)
 #endif
 }
 
-static bool is_mpich_5(void)
-{
-    const char *version = mpich_version();
-    return version && strncmp(version, "5.", 2) == 0;
-}
-
 bool hw_real_takes_dense(void)
 {
 #if HW_ABI_OPEN_MPI
@@ -62,6 +59,8 @@ bool hw_real_takes_dense(void)
 }
 
 bool hw_real_answers_hold_up(void) { return HW_ABI_OPEN_MPI || !(is_mpich_5() || is_intel()); }
+
+bool hw_real_asking_keeps_status(void) { return !HW_REAL_ASKING_ENDS || is_mpich_4_0() || is_mpich("4.1"); }
 
 bool hw_real_takes_parts(void) { return !is_mpich_5(); }
 

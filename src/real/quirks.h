@@ -78,6 +78,10 @@ enum {
  * plain, and 0.96 where it comes after the last. */
 bool hw_real_answers_hold_up(void);
 
+/* True where a persistent request that MPI_Request_get_status has shown to be complete keeps its status until
+ * it is completed: Open MPI, and MPICH 4.0 and 4.1. Of others it is not, or not known. */
+bool hw_real_asking_keeps_status(void);
+
 /* True where asking raises at MPI_COMM_WORLD alone: MPICH 4.0 and Intel MPI. MPICH 5 raises at MPI_COMM_SELF;
  * of others it is not known. */
 bool hw_real_raises_at_world(void);
