@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: paths ROUNDS: one function that calls MPI, called from three phases, one of which also through
- * another function and one with a frame whose size is never the same. The marks name lines for the test. */
+ * another function and one with a frame whose size is never the same, first by more than there is of the
+ * stack above it. The marks name lines for the test. */
 #include <alloca.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ int main(int argc, char **argv)
         second_phase(values);
         if (i % 2 == 0)
             first_phase(values);
-        varying_phase(values, 16 + (size_t)(i % 7) * 160);
+        varying_phase(values, i == 0 ? (size_t)4 << 20 : 16 + (size_t)(i % 7) * 160);
     }
     MPI_Finalize();
     return 0;

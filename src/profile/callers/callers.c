@@ -150,7 +150,7 @@ static __attribute__((noinline)) const void *caller_through(struct known *known,
     const char *base = __builtin_frame_address(0);
     ptrdiff_t distance = hw_atomic_load_relaxed(&known->distance);
     unsigned use = hw_atomic_add_relaxed(&known->use_count, 1);
-    if (distance && use % CHECK_EVERY)
+    if (distance && use % CHECK_EVERY && hw_stack_has(base + distance))
         return *(const void *const *)(base + distance);
     struct walk walk = {.unwinder = hw_unwinder_open(), .site = site};
     walk.unwinder->backtrace(step, &walk);

@@ -152,7 +152,7 @@ const void *hw_paths_find(const void *site, const void *frame)
     while (is_known(next) && !hw_atomic_load_relaxed(&next->is_end)) {
         ptrdiff_t distance = hw_atomic_load_relaxed(&next->distance);
         node = next;
-        if (distance == 0)
+        if (distance == 0 || !hw_stack_has(slot + distance))
             break;
         slot += distance;
         next = probe(node, *(const void *const *)slot);

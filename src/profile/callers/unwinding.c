@@ -33,6 +33,33 @@ const struct hw_unwinder *hw_unwinder_open(void)
     return is_there ? &unwinder : NULL;
 }
 
+/* Of the calling thread; of no bytes where that is not to be had. */
+static _Thread_local struct {
+    uintptr_t begin;
+    size_t bytes;
+    bool is_asked;
+} stack __attribute__((tls_model("initial-exec")));
+
+static void find_stack(void)
+{
+    pthread_attr_t attributes;
+    void *begin = NULL;
+    stack.is_asked = true;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &begin, &stack.bytes) != 0)
+        stack.bytes = 0;
+    stack.begin = (uintptr_t)begin;
+    pthread_attr_destroy(&attributes);
+}
+
+bool hw_stack_has(const void *word)
+{
+    if (!stack.is_asked)
+        find_stack();
+    return stack.bytes >= sizeof(void *) && (uintptr_t)word - stack.begin <= stack.bytes - sizeof(void *);
+}
+
 struct walk {
     const void *site;
     int below_count, wanted, seen_count; /* seen: no layers */

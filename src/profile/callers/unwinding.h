@@ -25,6 +25,10 @@ struct hw_unwound {
     bool is_layer; /* of the MPI's own (hw_callers_is_layer) */
 };
 
+/* Whether a word there lies on the calling thread's stack. Where a frame has another size than it had, what
+ * is remembered of it may lead beyond the stack's end. Errno may change. */
+bool hw_stack_has(const void *word);
+
 /* The frames from the one to which MPI returns at `site` upwards: WANTED without layers, or all up to where
  * the C library started the program or thread. Returns how many; 0: they cannot be unwound. */
 int hw_unwind(const void *site, int wanted, struct hw_unwound frames[HW_UNWOUND_MOST]);
