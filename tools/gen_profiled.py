@@ -288,12 +288,13 @@ def noted(prototype: Prototype, function: Function, call: str, after: str) -> st
     is_status = prototype.type == "int"
     size = bytes_of(prototype, function)
     size = f"rc == MPI_SUCCESS ? {size} : 0" if is_status and size != "0" else size
-    note = f'    hw_profile_note(began_ns, "{name}", site, {size});\n'
+    found = "site = " if packs(prototype) else ""
+    note = f'    {found}hw_profile_note(began_ns, "{name}", site, {size});\n'
     if comm and is_status:
         who = partners(prototype)
         ending, more = ("_with", f", {who}") if who else ("", "")
         words = f'began_ns, "{name}", site, {size}, rc, {comm}{more}'
-        note = f"    hw_profiled_note{ending}({words});\n"
+        note = f"    {found}hw_profiled_note{ending}({words});\n"
     if with_target := one_sided(prototype):
         target, kind = with_target
         words = f'(uint64_t)(uintptr_t)win, {target}, {kind}, "{name}", site, {size}, began_ns, 0'
@@ -307,7 +308,7 @@ def noted(prototype: Prototype, function: Function, call: str, after: str) -> st
         begin = "    hw_packings_begin();\n"
         note += (
             "    if (rc == MPI_SUCCESS && hw_packings_are_any())\n"
-            f'        hw_packings_count(hw_callers_find(site), "{name}", '
+            f'        hw_packings_count(site, "{name}", '
             f"{bytes_of(prototype, function)});\n"
         )
     status = ""

@@ -91,30 +91,35 @@ void hw_profiled_comm(struct hw_profile_call *call, int rc, MPI_Comm comm)
     hw_profile_set_comm(call, comm_of(rc, comm));
 }
 
-void hw_profiled_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
-                      MPI_Comm comm)
+const void *hw_profiled_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes,
+                             int rc, MPI_Comm comm)
 {
     uint64_t ended_ns = hw_clock_fast_ns();
-    hw_thread_note(hw_profile_mine, began_ns, ended_ns, function, site, bytes, comm_of(rc, comm),
+    const void *caller = hw_callers_find(site);
+    hw_thread_note(hw_profile_mine, began_ns, ended_ns, function, caller, bytes, comm_of(rc, comm),
                    HW_DELAY_NO_WHO);
+    return caller;
 }
 
-void hw_profiled_note_with(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
-                           MPI_Comm comm, int gives, int takes, int tag)
+const void *hw_profiled_note_with(uint64_t began_ns, const char *function, const void *site, uint64_t bytes,
+                                  int rc, MPI_Comm comm, int gives, int takes, int tag)
 {
     uint64_t ended_ns = hw_clock_fast_ns();
     struct hw_profile_comm *found = comm_of(rc, comm);
     if (takes == HW_DELAY_ALL && hw_delays_is_for_all(function) && hw_comms_is_it_world(found))
         hw_moments_meet(began_ns, ended_ns);
-    hw_thread_note(hw_profile_mine, began_ns, ended_ns, function, site, bytes, found,
+    const void *caller = hw_callers_find(site);
+    hw_thread_note(hw_profile_mine, began_ns, ended_ns, function, caller, bytes, found,
                    found ? (struct hw_delay_who){comm_number(comm), gives, takes, tag} : HW_DELAY_NO_WHO);
+    return caller;
 }
 
 void hw_profiled_note_window(const struct hw_one_sided_call *call, int rc)
 {
     struct hw_one_sided_call ended = *call;
     ended.ended_ns = hw_clock_fast_ns();
-    hw_thread_note(hw_profile_mine, call->began_ns, ended.ended_ns, call->function, call->site, call->bytes,
+    ended.site = hw_callers_find(call->site);
+    hw_thread_note(hw_profile_mine, ended.began_ns, ended.ended_ns, ended.function, ended.site, ended.bytes,
                    NULL, HW_DELAY_NO_WHO);
     if (rc == MPI_SUCCESS)
         hw_one_sided_note(hw_profile_mine, &ended);

@@ -28,15 +28,17 @@ uint64_t hw_profiled_bytes(MPI_Count count, MPI_Datatype datatype, unsigned free
 /* After a call that names this communicator, if it succeeded: it is looked up, and named if it is new. */
 void hw_profiled_comm(struct hw_profile_call *call, int rc, MPI_Comm comm);
 
-/* The whole of a call on a communicator that leaves nothing pending, after it (hw_profile_note). */
-void hw_profiled_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
-                      MPI_Comm comm);
+/* The whole of a call on a communicator that leaves nothing pending, after it; returns what hw_profile_note
+ * does. */
+const void *hw_profiled_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes,
+                             int rc, MPI_Comm comm);
 
 /* The same for a call with partners in it: ranks of the communicator, or as in profile/waits/delays.h. */
-void hw_profiled_note_with(uint64_t began_ns, const char *function, const void *site, uint64_t bytes, int rc,
-                           MPI_Comm comm, int gives, int takes, int tag);
+const void *hw_profiled_note_with(uint64_t began_ns, const char *function, const void *site, uint64_t bytes,
+                                  int rc, MPI_Comm comm, int gives, int takes, int tag);
 
-/* The same for a one-sided call, but for the time it ended, which is now. */
+/* The same for a one-sided call, but for the time it ended, which is now, and its site, where the program
+ * goes on. */
 void hw_profiled_note_window(const struct hw_one_sided_call *call, int rc);
 
 /* The memory that a call gave by a pointer to a pointer of any type. */

@@ -14,7 +14,7 @@ from headway import records
 from headway.mpi.mpis import Mpi
 from headway.report import text
 from headway.report.communicators import communicators_of
-from headway.report.recorded import Site
+from headway.report.recorded import Site, profile_of
 from headway.report.runs import Run, load
 
 Headway = Callable[..., subprocess.CompletedProcess[str]]
@@ -147,6 +147,33 @@ def test_fortran_callers(headway: Headway, mpi: Mpi, tmp_path: Path, source: str
         assert site.place.function in ("exchange_", "work::exchange")
         assert Path(site.place.file).name == source
         assert site.place.line == line_of(mark, source) and site.calls == 300
+
+
+def test_fortran_waits_and_types_are_at_their_calls(
+    headway: Headway, mpi: Mpi, tmp_path: Path
+) -> None:
+    """What else is told of a call is told of the same line as the call."""
+    if mpi.mpifort is None:
+        pytest.skip(f"{mpi.title} has no Fortran that the compiler here can use")
+    program, source = tmp_path / "epochs", "epochs.f90"
+    words = [mpi.mpifort, "-g", "-O1", "-J", tmp_path, "-o", program, HERE / source]
+    subprocess.run(words, env=mpi.environment(), check=True, cwd=tmp_path)
+    done = headway("profile", "--record", "kept", "-n", 2, program)
+    assert done.returncode == 0, done.stderr
+    run = load(tmp_path / "kept")
+    marks = {"Win_fence": "fence", "Put": "put", "Send": "send", "Recv": "recv"}
+    lines: dict[str, set[int]] = {function: set() for function in marks}
+    for record in run.records:
+        profile = profile_of(record)
+        told = [one.site for one in profile.one_sided.waits] if profile.one_sided else []
+        told += [one.site for one in profile.derived]
+        sites = {one.id: one for one in profile.sites}
+        for one in told:
+            assert one in sites, "of a call that nobody made"
+            lines[sites[one].function].add(run.places.of(sites[one]).line)
+    assert lines["Win_fence"] and (lines["Send"] or lines["Recv"])
+    for function, found in lines.items():
+        assert found <= {line_of(marks[function], source)}, (function, found)
 
 
 def test_callers_that_are_unloaded(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:

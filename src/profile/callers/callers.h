@@ -22,7 +22,8 @@
 void hw_callers_prepare(bool (*is_layer)(const char *path));
 
 /* The address in the program that a call returning to `site` came from, or its line as hw_python_find gives
- * it; `site` itself where there is no layer, or the stack cannot be unwound. */
+ * it; `site` itself where there is no layer, or the stack cannot be unwound. What is remembered of the stack
+ * holds for one way from MPI's function to here: each function of MPI asks at one place, once a call. */
 const void *hw_callers_look_up(const void *site);
 
 /* Whether a call that returns to `site` is made from an extension module of Python. */

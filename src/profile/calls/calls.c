@@ -155,10 +155,12 @@ void hw_profile_thread_end(void)
     hw_profile_unlock();
 }
 
-void hw_profile_note(uint64_t from_ns, const char *function, const void *site, uint64_t bytes)
+const void *hw_profile_note(uint64_t from_ns, const char *function, const void *site, uint64_t bytes)
 {
-    hw_thread_note(hw_profile_mine, from_ns, hw_clock_fast_ns(), function, site, bytes, NULL,
-                   HW_DELAY_NO_WHO);
+    uint64_t ended_ns = hw_clock_fast_ns();
+    const void *caller = hw_callers_find(site);
+    hw_thread_note(hw_profile_mine, from_ns, ended_ns, function, caller, bytes, NULL, HW_DELAY_NO_WHO);
+    return caller;
 }
 
 void hw_thread_delayed(struct hw_profile_thread *mine, struct hw_profile_note note, struct hw_delay_who who)

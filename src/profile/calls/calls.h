@@ -50,8 +50,8 @@ static inline uint64_t hw_profile_now_ns(void) { return hw_clock_fast_ns(); }
 
 /* A call that leaves nothing pending, made from `began_ns` until now. `function` is a literal: its address is
  * part of the key. `site`: where the program goes on after the call. hw_thread_note is the same for a call on
- * a communicator. */
-void hw_profile_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes);
+ * a communicator. Returns what hw_callers_find gives for the site, which is to be asked once a call. */
+const void *hw_profile_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes);
 
 /* Requests a door holds, out of everybody else's reach while it does. */
 struct hw_profile_request;

@@ -278,11 +278,10 @@ static void wait_for_all(const struct hw_one_sided_mine *own, const struct windo
 static __attribute__((noinline)) void note_wait(const struct hw_one_sided_mine *own,
                                                 const struct hw_one_sided_call *call)
 {
-    const void *caller = hw_callers_find(call->site);
     hw_profile_lock();
     const struct window *window = table ? *find_link(call->window) : NULL;
     if (window) {
-        const struct hw_profile_site *site = hw_sites_find(caller, call->function, call->bytes);
+        const struct hw_profile_site *site = hw_sites_find(call->site, call->function, call->bytes);
         if (call->target == HW_ONE_SIDED_ALL) {
             wait_for_all(own, window, site, call);
         } else {

@@ -59,7 +59,7 @@ struct hw_one_sided_call {
     int target;
     enum hw_one_sided_kind kind;
     const char *function;
-    const void *site;
+    const void *site; /* as hw_callers_find gives it */
     uint64_t bytes, began_ns, ended_ns;
 };
 

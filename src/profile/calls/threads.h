@@ -95,14 +95,14 @@ static inline void hw_thread_keep(struct hw_profile_thread *mine, struct hw_prof
         hw_thread_sum_up(mine, who);
 }
 
+/* `site` is as hw_callers_find gives it. */
 static inline void hw_thread_note(struct hw_profile_thread *mine, uint64_t began_ns, uint64_t ended_ns,
                                   const char *function, const void *site, uint64_t bytes,
                                   struct hw_profile_comm *comm, struct hw_delay_who who)
 {
     uint64_t took_ns = hw_thread_between_ns(began_ns, ended_ns);
     hw_thread_add_time(mine, ended_ns, took_ns);
-    hw_thread_keep(
-        mine, (struct hw_profile_note){hw_callers_find(site), function, comm, bytes, began_ns, took_ns}, who);
+    hw_thread_keep(mine, (struct hw_profile_note){site, function, comm, bytes, began_ns, took_ns}, who);
 }
 
 #endif
