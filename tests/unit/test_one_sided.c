@@ -169,10 +169,14 @@ static void blocking_operation_is_a_wait(void **state)
     assert_last_wait(300, 0);
     call(HW_ONE_SIDED_ASKS, "Win_lock", WINDOW, 1, 10, 400);
     assert_last_wait(400, 0);
-    call(HW_ONE_SIDED_ISSUES, "Get", WINDOW, -2, 10, 300); /* MPI_PROC_NULL */
+    for (int nobody = -3; nobody < 0; nobody++) { /* MPI_PROC_NULL of some MPI */
+        call(HW_ONE_SIDED_ISSUES, "Get", WINDOW, nobody, 10, 300);
+        call(HW_ONE_SIDED_COMPLETES, "Win_unlock_nobody", WINDOW, nobody, 10, 300);
+    }
     assert_waits("Get", "");
+    assert_waits("Win_unlock_nobody", "");
     wait_in("Win_flush_local", WINDOW, 1, 10); /* for the first, which is pending since */
-    assert_last_wait(500, 410 + 310 + 10);
+    assert_last_wait(500, 410 + 6 * 310 + 10);
 }
 
 static void memory_tells_who_can_reach_it(void **state)

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "profile/calls/threads.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -47,8 +48,9 @@ void hw_one_sided_freed(uint64_t handle);
 void hw_one_sided_allocated(const void *base, uint64_t size_bytes);
 void hw_one_sided_released(const void *base);
 
-/* What a call is about: a rank of the window, or all in which something is pending. */
-enum { HW_ONE_SIDED_ALL = -1 };
+/* What a call is about: a rank of the window, or all in which something is pending, which no
+ * MPI_PROC_NULL is. */
+enum { HW_ONE_SIDED_ALL = INT_MIN };
 enum hw_one_sided_kind {
     HW_ONE_SIDED_ISSUES,    /* an operation, pending from now on */
     HW_ONE_SIDED_ASKS,      /* for a lock; nothing of what is pending ends */
