@@ -364,6 +364,19 @@ static void many_partners_are_bounded(void **state)
     free(text);
 }
 
+/* Who exchanges nothing with a rank need not have come for it. */
+static void collectives_that_are_for_all(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"Barrier",  "Allreduce",  "Allgatherv",
+                                      "Alltoall", "Alltoall_c", "Reduce_scatter"};
+    static const char *const others[] = {"Alltoallv", "Alltoallv_c", "Alltoallw", "Bcast", "Reduce", "Scan"};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        assert_true(hw_delays_is_for_all(all[i]));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_false(hw_delays_is_for_all(others[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +392,7 @@ int main(void)
         cmocka_unit_test(partners_any_distance_apart_are_told_apart),
         cmocka_unit_test(partners_beyond_the_kept_are_counted_as_lost),
         cmocka_unit_test(many_partners_are_bounded),
+        cmocka_unit_test(collectives_that_are_for_all),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -27,7 +27,7 @@ from headway.report.spots import ONE_SIDED_OPERATION, ONE_SIDED_WAIT, Spot
 from headway.report.targets import Entry, Kind, Row, Seen, Won, added, zeros
 
 #: blocking calls that no rank leaves before all have come
-UNTIL_ALL = re.compile(r"(Barrier|All|Reduce_scatter)")
+UNTIL_ALL = re.compile(r"(Barrier|All(gather|reduce|toall)|Reduce_scatter)")
 #: a wait that ends so far (ns, and as a part of it) into a time in which the target computes was
 #: not for the target; before, an answer was perhaps still on its way
 LEAST_AWAY, AWAY = 100_000, 0.1

@@ -88,14 +88,18 @@ static inline bool hw_delays_has_partner(int gives, int takes)
     return gives != HW_DELAY_NOBODY || takes > HW_DELAY_NOBODY;
 }
 
-/* Collectives after which a rank knows that all others had come (MPI-4.1 chapter 6). */
+/* Collectives after which a rank knows that all others had come (MPI-4.1 chapter 6). Of MPI_Alltoallv and
+ * MPI_Alltoallw it does not: most counts may be zero, and whom it exchanges nothing with it does not wait
+ * for. */
 static inline bool hw_delays_is_for_all(const char *function)
 {
     switch (function[0]) {
     case 'B':
         return function[1] == 'a'; /* Barrier */
     case 'A':
-        return function[1] == 'l' && function[2] == 'l'; /* Allreduce, Alltoall, ... */
+        if (function[1] != 'l' || function[2] != 'l')
+            return false;
+        return function[3] != 't' || (function[8] != 'v' && function[8] != 'w'); /* Alltoall, and others */
     case 'R':
         return function[1] == 'e' && function[6] == '_'; /* Reduce_scatter */
     default:
