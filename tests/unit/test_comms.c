@@ -69,6 +69,19 @@ static void name_counts_from_when_it_is_given(void **state)
     assert_null(find(21));
 }
 
+/* Of a communicator with spawned processes: those are not in the world (MPI_UNDEFINED). */
+static void ranks_beyond_the_world_are_no_numbers(void **state)
+{
+    (void)state;
+    int some[] = {-32766, 1, 0, -32766}, none[] = {-32766, -32766};
+    struct hw_profile_comm *merged = hw_comms_add(60, "", 4, some);
+    assert_string_equal(merged->ranks, "0-1,...");
+    assert_ptr_not_equal(merged, add(61, "", 4, 0));
+    assert_int_equal(hw_comms_world_rank(60, 1), 1);
+    assert_int_equal(hw_comms_world_rank(60, 3), -1);
+    assert_string_equal(hw_comms_add(62, "", 2, none)->ranks, "");
+}
+
 static void many_ranks_are_cut_but_told_apart(void **state)
 {
     (void)state;
@@ -148,6 +161,7 @@ int main(void)
         cmocka_unit_test(group_is_known_again),
         cmocka_unit_test(handle_used_again_is_another),
         cmocka_unit_test(name_counts_from_when_it_is_given),
+        cmocka_unit_test(ranks_beyond_the_world_are_no_numbers),
         cmocka_unit_test(many_ranks_are_cut_but_told_apart),
         cmocka_unit_test(ranks_are_found_in_the_world),
         cmocka_unit_test(written_as_json),

@@ -75,30 +75,33 @@ static int compare_ranks(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Sorted ranks as text, runs joined; cut with "..." where there is no room. Returns a hash of all. */
+/* Sorted ranks as text, runs joined; it ends in "..." where there is no room for all, or some are not in the
+ * world (MPI_UNDEFINED). Returns a hash of all. */
 static uint64_t write_ranks(char text[HW_COMM_RANKS_BYTES], const int *ranks, int count)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     size_t length = 0;
-    bool is_cut = false;
+    bool is_cut = false, is_beyond = count > 0 && ranks[0] < 0;
     for (int first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && ranks[end] == ranks[end - 1] + 1;)
             end++;
         hash = (hash ^ (uint64_t)(unsigned)ranks[first]) * UINT64_C(0x100000001b3);
         hash = (hash ^ (uint64_t)(unsigned)ranks[end - 1]) * UINT64_C(0x100000001b3);
-        char part[32];
-        int size = end - first == 1 ? snprintf(part, sizeof part, "%s%d", first ? "," : "", ranks[first])
-                                    : snprintf(part, sizeof part, "%s%d-%d", first ? "," : "", ranks[first],
-                                               ranks[end - 1]);
-        if (is_cut || length + (size_t)size + sizeof ",..." > HW_COMM_RANKS_BYTES) {
-            if (!is_cut)
-                memcpy(text + length, ",...", sizeof ",...");
-            is_cut = true;
+        if (ranks[first] < 0)
             continue;
-        }
+        char part[32];
+        const char *comma = length > 0 ? "," : "";
+        int size = end - first == 1
+                       ? snprintf(part, sizeof part, "%s%d", comma, ranks[first])
+                       : snprintf(part, sizeof part, "%s%d-%d", comma, ranks[first], ranks[end - 1]);
+        is_cut = is_cut || length + (size_t)size + sizeof ",..." > HW_COMM_RANKS_BYTES;
+        if (is_cut)
+            continue;
         memcpy(text + length, part, (size_t)size + 1);
         length += (size_t)size;
     }
+    if (length > 0 && (is_cut || is_beyond))
+        memcpy(text + length, ",...", sizeof ",...");
     return hash;
 }
 
