@@ -30,6 +30,7 @@ static atomic_int_fast64_t asked = NOTHING_ASKED;
 
 static sem_t wake; /* posted for each end and for the stop */
 static atomic_bool is_running, is_stopping, is_done;
+static atomic_bool is_flush_asked; /* and has not begun: one stands for all until then */
 static atomic_int owner_pid, own_tid;
 static pthread_t thread;
 static void (*describe_facts)(struct hw_record_facts *facts);
@@ -100,6 +101,7 @@ static void *run(void *unused)
         if (is_woken && hw_atomic_load_seq_cst(&asked) != NOTHING_ASKED) {
             write_last();
         } else if (is_woken) {
+            hw_atomic_store_seq_cst(&is_flush_asked, false);
             write_now(HW_RECORD_CHECKPOINT, 0);
         } else if (!hw_atomic_load_seq_cst(&is_done)) {
             uint64_t began_ns = hw_clock_now_ns();
@@ -128,6 +130,7 @@ void hw_recorder_start(void (*describe)(struct hw_record_facts *facts), bool (*i
     describe_facts = describe;
     hw_atomic_store_seq_cst(&is_stopping, false);
     hw_atomic_store_seq_cst(&is_done, false);
+    hw_atomic_store_seq_cst(&is_flush_asked, false);
     hw_atomic_store_seq_cst(&asked, NOTHING_ASKED);
     if (hw_agent_create(&thread, run, STACK_BYTES, NULL) != 0)
         return;
@@ -152,7 +155,8 @@ void hw_recorder_stop(void)
 
 void hw_recorder_flush(void)
 {
-    if (is_here())
+    if (is_here() && !hw_atomic_load_seq_cst(&is_flush_asked) &&
+        !hw_atomic_exchange_seq_cst(&is_flush_asked, true))
         sem_post(&wake);
 }
 

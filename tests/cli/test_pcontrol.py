@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Callable
@@ -44,3 +45,14 @@ def test_levels(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
 def test_without_a_profile(headway: Headway, mpi: Mpi) -> None:
     done = headway("run", "-n", 2, build(mpi, "pcontrol.c"), ROUNDS)
     assert done.returncode == 0, done.stderr
+
+
+def test_one_record_stands_for_all_that_are_asked_for(
+    headway: Headway, mpi: Mpi, tmp_path: Path
+) -> None:
+    """What is asked for while one is to be written is in that one: nobody writes for seconds."""
+    program = build(mpi, "flushes.c", "-rdynamic")
+    done = headway("profile", "--record", "kept", "-n", 1, program, 20000)
+    assert done.returncode == 0, done.stderr
+    (times,) = re.findall(r"written (\d+) times", done.stdout)
+    assert 0 < int(times) < 100
