@@ -211,13 +211,20 @@ def test_schema_2_is_judged_by_what_it_has(tmp_path: Path) -> None:
 
 def test_not_known_is_said(tmp_path: Path) -> None:
     """No look, or bytes that did not go over TCP: no cause is made up."""
-    for name, change in (("a", {"sampled": 0}), ("b", {"sampled": 0, "unseen_ns": 400 * MS})):
+    changes = {"a": {"sampled": 0}, "b": {"sampled": 0, "unseen_ns": 400 * MS}}
+    for name, change in changes.items():
         one = record(0)
         one["profile"]["sites"][1].update(change)
         run = runs.load(save(tmp_path / name, one))
         assert run.all_reasons.unknown == pytest.approx(0.8)
         assert run.all_reasons.no_progress == 0
-        assert "is not known" in " ".join(text.conclusion(run))
+        said = " ".join(text.conclusion(run))
+        assert "is not known" in said
+        assert ("looks at the connections would have cost too much" in said) == (name == "a")
+        assert "one-sided operations with requests" not in said
+    one["profile"]["sites"].append(site("Rget", 9, calls=100, completed=100))
+    said = " ".join(text.conclusion(runs.load(save(tmp_path / "c", one))))
+    assert "one-sided operations with requests" in said
 
 
 def test_one_sided_waits_are_named(tmp_path: Path) -> None:

@@ -326,7 +326,7 @@ class Causes:
         late = f"{found.late_of(cause.seconds):.2f} s late in all"
         who = f"rank {cause.steps[0].rank}" if cause.steps else "others"
         rest = "the rest is for progress, or the messages themselves"
-        return replace(cause, told=f"for {who}, that came {late}: {rest}")
+        return replace(cause, told=f"for {who}, which came {late}: {rest}")
 
     def follow(self, rank: int, exchange: Exchange) -> tuple[list[Step], str]:
         """The chain from this wait, and why it ends where no rank that computed ends it."""

@@ -21,6 +21,7 @@ from headway.report.found import Found
 from headway.report.imbalance import Imbalance
 from headway.report.partners import Partners
 from headway.report.recorded import (
+    LEAST_SIZE_CLASS,
     Reasons,
     Recorded,
     Site,
@@ -193,6 +194,18 @@ class Run(Recorded):
             if site.is_wait:
                 found = found.plus(self.reasons(site))
         return found
+
+    @property
+    def unlooked_s(self) -> float:
+        """Seconds, over all ranks, in waits for large messages that went over TCP, at call sites at
+        which none was looked at: looks take no more than a small part of the run."""
+        return sum(
+            waited_ns(one) * NS
+            for site in self.sites
+            if site.is_wait and site.size_class >= LEAST_SIZE_CLASS
+            for rank, one in site.ranks.items()
+            if rank in self.partners.on_tcp and not one.sampled and not one.unseen_ns
+        )
 
     @property
     def one_sided_s(self) -> float:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import compress
 
@@ -42,6 +43,8 @@ NAMED_RANKS = 8
 NARROW = 100
 #: ... and of communicators not what other columns say as well, which would fold their names
 LEFT_OUT_OF_NARROW = ("of run", "requests")
+#: one-sided operations that have a request
+OPERATION = re.compile(r"R(put|get|accumulate|get_accumulate)$")
 REASON_NAMES = {
     "no_progress": "no progress",
     "bandwidth": "bandwidth",
@@ -387,13 +390,23 @@ def conclusion(run: Run) -> list[str]:
             "were MPI_Wait. The thread stays on where waits become shorter, and tests are none."
         )
     if reasons.unknown > max(WORTH_NAMING * waited, LEAST_SAID_S) * run.size:
-        lines.append(
-            f"Why it waited {reasons.unknown / run.size:.2f} s of that is not known. The messages "
-            "were too small; or they went neither over TCP, the only transport whose bytes can be "
-            "watched, nor within a node to partners that the records name. `headway run --engine "
-            "thread` shows what can be saved there."
-        )
+        lines.append(why_unknown(run))
     return lines
+
+
+def why_unknown(run: Run) -> str:
+    """What may be why some of the waiting has no cause."""
+    unknown, more = run.all_reasons.unknown, ""
+    if run.unlooked_s > WORTH_NAMING * unknown:
+        more += " looks at the connections would have cost too much for waits so short;"
+    if any(OPERATION.match(site.function) and site.total("completed") for site in run.sites):
+        more += " they were one-sided operations with requests, whose targets are not followed;"
+    return (
+        f"Why it waited {unknown / run.size:.2f} s of that is not known. The messages were too "
+        f"small;{more} or they went neither over TCP, the only transport whose bytes can be "
+        "watched, nor within a node to partners that the records name. `headway run --engine "
+        "thread` shows what can be saved there."
+    )
 
 
 def transport_lines(run: Run) -> list[str]:
