@@ -229,6 +229,15 @@ def test_targets_that_compute_want_ghosts() -> None:
     assert "`headway run --ghosts 1` should save about 0.4" in sentence
 
 
+def test_who_comes_late_to_a_fence_is_no_message() -> None:
+    origin = test_one_sided.Made(0, host="one").waits_for(1, 2, 18, "Win_fence", posted_ms=1)
+    target = test_one_sided.Made(1, host="one").computes(1, 17, "Win_fence")
+    found = Findings(test_one_sided.run_of(origin, target))
+    epoch, messages = found.of("wait for an epoch"), found.of("the messages themselves")
+    assert epoch and epoch.seconds == pytest.approx(0.75)
+    assert messages is None or messages.seconds < 0.1
+
+
 JUDGED = {
     "rank": 0,
     "size": 1,

@@ -219,16 +219,20 @@ def test_fence_ends_when_all_have_come() -> None:
     target = Made(1, host="one").computes(1, 10, "Win_fence")
     row = row_of(run_of(origin, target), "Win_fence")
     assert row.ghosts == pytest.approx(0.8) and row.waited == pytest.approx(1.6)
+    assert row.late == pytest.approx(0.8)
     third = Made(2, host="one").computes(1, 17, "Win_fence")
     row = row_of(run_of(origin, target, third), "Win_fence")
     assert row.ghosts == pytest.approx(0.1) and "ends only when all" in one_sided.how_known(row)
+    assert row.late == pytest.approx(1.5)
+    said = " ".join(one_sided.lines(OneSided(run_of(origin, target, third))))
+    assert "others had not come to the epoch" in said
 
 
 def test_nobody_acts_for_a_target_that_has_not_posted() -> None:
     origin = Made(0, host="one").waits_for(1, 2, 18, "Win_complete")
     late = Made(1, host="one").computes(2, 8, "Win_post").computes(8.1, 17, "Win_wait")
     row = row_of(run_of(origin, late), "Win_complete")
-    assert row.ghosts == pytest.approx(0.89)
+    assert row.ghosts == pytest.approx(0.89) and row.late == pytest.approx(0.6)
     late = Made(1, host="one").computes(2, 17, "Win_post")
     assert row_of(run_of(origin, late), "Win_complete").ghosts == 0
 

@@ -118,7 +118,10 @@ class Findings:
             won = min(max(row.ghosts, row.thread, row.unserved), row.waited - row.unknown)
             yield TARGETS, row.spot, at(row.spot.place), won
             yield UNKNOWN, row.spot, at(row.spot.place), row.unknown
-            yield MESSAGES, row.spot, at(row.spot.place), row.waited - row.unknown - won
+            rest = row.waited - row.unknown - won
+            late = min(row.late, rest)
+            yield EPOCH, row.spot, at(row.spot.place), late
+            yield MESSAGES, row.spot, at(row.spot.place), rest - late
 
     @cached_property
     def waited_s(self) -> float:

@@ -204,7 +204,9 @@ class OneSided:
         on = theirs.outside_at(wait.span.end - compared.shift + slack)
         away = max(LEAST_AWAY, AWAY * wait.span.length) + slack
         is_alone = on is not None and on.span.begin + compared.shift < wait.span.end - away
-        return Seen(seen, won / wait.span.length, share, is_alone, target, came)
+        late = min(max(begin - wait.span.begin, 0.0), wait.span.length)
+        shares = (won / wait.span.length, share, is_alone)
+        return Seen(seen, *shares, target, came, late / wait.span.length)
 
     def answer_ns(self, target: int) -> float:
         is_shared = target not in self.run.ranks_with_spare_cores
@@ -302,6 +304,7 @@ class OneSided:
         for one in looks:
             part = waited * one.weight / weight
             row.computed += part * one.computed
+            row.late += part * one.late
             row.ghosts += part * one.share
             row.targets[one.target] += part * one.share
             row.ranks[rank] += part * one.share
@@ -403,6 +406,11 @@ class OneSided:
             for row in self.rows
         )
         return sum(max(one, 0.0) for one in each) / max(self.run.size, 1)
+
+    @cached_property
+    def late_s(self) -> float:
+        """For others to come to an epoch, a rank's mean."""
+        return sum(row.late for row in self.rows) / max(self.run.size, 1)
 
     @cached_property
     def for_others_s(self) -> float:
@@ -508,9 +516,10 @@ def lines(found: OneSided) -> list[str]:
             "wait still went on until it called MPI."
         )
         if found.uncaused_s > WORTH * run.wall:
+            late = "others had not come to the epoch, " if found.late_s > WORTH * run.wall else ""
             said.append(
                 f"{found.uncaused_s:.2f} s a rank of them have no cause that an engine removes: "
-                "the targets were in MPI, or what was waited for went on without them."
+                f"{late}the targets were in MPI, or what was waited for went on without them."
             )
         won = max(sum(row.ghosts for row in found.rows), sum(row.thread for row in found.rows))
         if won / run.size > found.most + WORTH * run.wall:

@@ -47,6 +47,7 @@ class Seen:
     is_alone: bool  #: it ended while the target computed
     target: int
     target_came: float  #: when the target last entered MPI, on the clock of who waited
+    late: float = 0.0  #: of the wait, until those came without whom the epoch cannot end
 
 
 @dataclass
@@ -60,6 +61,7 @@ class Row:
     looks: int = 0  #: waits laid over what their targets did
     served_alone: int = 0  #: of these
     computed: float = 0.0  #: in which the targets computed, s
+    late: float = 0.0  #: for others to come to the epoch, s
     ghosts: float = 0.0  #: what they would recover, s
     unserved: float = 0.0  #: what could be won, had any engine a way to act for the targets, s
     thread: float = 0.0
