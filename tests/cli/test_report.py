@@ -530,6 +530,16 @@ def test_damaged_records_are_no_surprise(seed: int, tmp_path: Path) -> None:
     paraver.write(run, tmp_path / "x.prv")
 
 
+@pytest.mark.parametrize("damaged", [{"calls": 0}, {"tried_bytes": 0}])
+def test_damaged_trials_of_packing_are_no_row(damaged: dict, tmp_path: Path) -> None:
+    trial = {"site": 1, "type_bytes": 8, "type_blocks": 2, "type_extent": 16, "calls": 100}
+    trial |= {"bytes": 800, "packed": 0, "tried_bytes": 8, "mpi_ns": 1000, "headway_ns": 10}
+    for number, (change, count) in enumerate((({}, 1), (damaged, 0))):
+        one = record(0)
+        one["profile"]["derived"] = [trial | change]
+        assert len(packing.rows(runs.load(save(tmp_path / str(number), one)))) == count
+
+
 def test_places_without_a_program() -> None:
     found = places.look_up([Site(module="/nowhere/app", offset=16, symbol="main"), Site()])
     assert str(found["/nowhere/app", 16]) == "main (app+0x10)"

@@ -91,6 +91,8 @@ def rows(run: Run) -> list[Row]:
             site = sites.get(one.site)
             if site is None or one.mpi_ns <= one.headway_ns * ASKED_FOR:
                 continue
+            if not one.calls or not one.tried_bytes:  # no library writes that
+                continue
             shape = Shape(one.type_bytes, one.type_blocks, one.type_extent)
             place, function = str(run.places.of(site)), site.function.removesuffix("_c")
             key = Key(place, function, one.is_receive, shape)
