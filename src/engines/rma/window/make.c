@@ -11,6 +11,7 @@
 #include "engines/rma/window/hints.h"
 #include "engines/rma/window/info.h"
 #include "engines/rma/window/nearby.h"
+#include "engines/rma/window/numbers.h"
 #include "engines/rma/window/plan.h"
 #include "engines/rma/window/protocol.h"
 #include "engines/rma/window/spread.h"
@@ -28,8 +29,6 @@
 #include <unistd.h>
 
 enum { HINT_BYTES_MAX = 2048 };
-
-static uint64_t taken_numbers[HW_RMA_NUMBER_COUNT / 64];
 
 static bool needs_gate(const struct hw_rma_window *window)
 {
@@ -225,28 +224,11 @@ static int make_with_hints(struct hw_rma_window *window, struct hw_rma_plan *pla
     return rc;
 }
 
-/* Windows of all user processes that no threads use share their communicator and are told apart by a number,
- * for the tags of their messages. All processes make and free them in the same order, so each finds the same
- * one. Returns -1 if there is none left. */
-static int take_number(void)
-{
-    for (int i = 0; i < HW_RMA_NUMBER_COUNT / 64; i++) {
-        if (~taken_numbers[i] == 0)
-            continue;
-        int bit = __builtin_ctzll(~taken_numbers[i]);
-        taken_numbers[i] |= UINT64_C(1) << bit;
-        return i * 64 + bit;
-    }
-    return -1;
-}
-
-static void give_number(int number) { taken_numbers[number / 64] &= ~(UINT64_C(1) << number % 64); }
-
 /* Fences and PSCW need a communicator of the user processes. Where no thread may free another window at once,
  * the end of the window can do without (meet_by_messages). */
 static void choose_users(struct hw_rma_window *window, const struct hw_rma_plan *plan)
 {
-    int number = plan->is_whole && !window->is_multithreaded ? take_number() : -1;
+    int number = plan->is_whole && !window->is_multithreaded ? hw_rma_number_take() : -1;
     if (number >= 0) {
         window->users = hw_world.users;
         window->number = number;
@@ -482,7 +464,7 @@ static void end_window(struct hw_rma_window *window)
     if (window->owns_users)
         hw_bottom.Comm_free(&window->users);
     else if (window->users != HW_COMM_NULL)
-        give_number(window->number);
+        hw_rma_number_give(window->number);
     if (window->hints != HW_INFO_NULL)
         hw_bottom.Info_free(&window->hints);
     hw_bottom.Group_free(&window->group);
