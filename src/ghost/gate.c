@@ -21,6 +21,14 @@ int hw_ghost_gate_lock(int ghost, uint64_t id, int target, enum hw_ghost_lock lo
     return hw_ghost_ask(ghost, &command);
 }
 
+int hw_ghost_gate_lock_several(int ghost, uint64_t id, int target, uint64_t more, enum hw_ghost_lock lock)
+{
+    struct hw_ghost_command command = request_of(id, target, lock);
+    command.words[HW_GHOST_LOCK_WORD_MORE] = (int32_t)(uint32_t)more;
+    command.words[HW_GHOST_LOCK_WORD_MORE + 1] = (int32_t)(uint32_t)(more >> 32);
+    return hw_ghost_ask(ghost, &command);
+}
+
 enum hw_status hw_ghost_gate_lock_later(int ghost, uint64_t id, int target, enum hw_ghost_lock lock,
                                         struct hw_ghost_later *later, int *rc)
 {

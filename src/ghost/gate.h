@@ -11,8 +11,10 @@
 
 /* The lock of `target` in what has this `id`, at `ghost`, a rank in hw_world.all. */
 int hw_ghost_gate_lock(int ghost, uint64_t id, int target, enum hw_ghost_lock lock);
-/* The same without waiting for the grant. HW_DECLINED: too many are under way, and nothing was done. *rc: the
- * MPI error code. */
+/* The same of others at that ghost, too: of target + 1 + n for each bit n of `more` (locks.h). */
+int hw_ghost_gate_lock_several(int ghost, uint64_t id, int target, uint64_t more, enum hw_ghost_lock lock);
+/* The same of one without waiting for the grant. HW_DECLINED: too many are under way, and nothing was done.
+ * *rc: the MPI error code. */
 enum hw_status hw_ghost_gate_lock_later(int ghost, uint64_t id, int target, enum hw_ghost_lock lock,
                                         struct hw_ghost_later *later, int *rc);
 int hw_ghost_gate_unlock(int ghost, uint64_t id, int target);

@@ -15,7 +15,10 @@ enum { BUCKETS = 256, DOUBLINGS_MAX = 16 };
 
 struct waiting {
     struct waiting *next;
-    int origin; /* rank in hw_world.all */
+    uint64_t id;
+    int target;
+    uint64_t more; /* targets behind it, one a bit, whose locks are asked for once this one is held */
+    int origin;    /* rank in hw_world.all */
     int grant_tag;
     enum hw_ghost_lock lock;
     uint64_t since_ns;
@@ -32,15 +35,15 @@ struct lock {
 };
 
 static struct lock *buckets[BUCKETS];
-static int waiting_count; /* requests not yet granted, of all locks */
+static int waiting_count;   /* requests not yet granted, of all locks */
+static struct waiting *due; /* that are to ask for the next of their locks */
 
-/* Where its lock is linked, or would be. */
-static struct lock **find(const struct hw_ghost_command *request)
+/* Where a lock is linked, or would be. */
+static struct lock **find(uint64_t id, int target)
 {
-    int target = request->words[HW_GHOST_LOCK_WORD_TARGET];
-    uint64_t key = request->id * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)target;
+    uint64_t key = id * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)target;
     struct lock **link = &buckets[(key * UINT64_C(0x9E3779B97F4A7C15)) >> 56];
-    while (*link && ((*link)->id != request->id || (*link)->target != target))
+    while (*link && ((*link)->id != id || (*link)->target != target))
         link = &(*link)->next;
     return link;
 }
@@ -50,7 +53,7 @@ static bool may_grant(const struct lock *lock, enum hw_ghost_lock wanted)
     return lock->holder_count == 0 || (wanted == HW_GHOST_LOCK_SHARED && !lock->is_exclusive);
 }
 
-/* Takes the request out of the queue and tells its origin. */
+/* Takes the request out of the queue and tells its origin, unless that asks for more. */
 static void grant(struct lock *lock, struct waiting **link)
 {
     struct waiting *request = *link;
@@ -59,9 +62,14 @@ static void grant(struct lock *lock, struct waiting **link)
     lock->is_exclusive = request->lock == HW_GHOST_LOCK_EXCLUSIVE;
     if (lock->is_exclusive)
         lock->passed_count = 0;
+    waiting_count--;
+    if (request->more) {
+        request->next = due;
+        due = request;
+        return;
+    }
     hw_bottom.Send(NULL, 0, HW_BYTE, request->origin, request->grant_tag, hw_world.all);
     free(request);
-    waiting_count--;
 }
 
 /* In the order of the requests, so that nobody starves. */
@@ -80,31 +88,51 @@ static void *take_memory(size_t bytes)
 }
 
 /* Enters the request; grants whatever may be granted. */
-static void ask(int origin, const struct hw_ghost_command *request)
+static void enter(struct waiting *request)
 {
-    struct lock **place = find(request);
+    struct lock **place = find(request->id, request->target);
     if (*place == NULL) {
         *place = take_memory(sizeof **place);
         (*place)->id = request->id;
-        (*place)->target = request->words[HW_GHOST_LOCK_WORD_TARGET];
+        (*place)->target = request->target;
     }
-    struct waiting *waiting = take_memory(sizeof *waiting);
-    *waiting = (struct waiting){.origin = origin,
-                                .grant_tag = request->grant_tag,
-                                .lock = (enum hw_ghost_lock)request->words[HW_GHOST_LOCK_WORD_KIND],
-                                .since_ns = hw_clock_now_ns()};
+    request->next = NULL;
+    request->since_ns = hw_clock_now_ns();
     struct waiting **link = &(*place)->first;
     while (*link)
         link = &(*link)->next;
-    *link = waiting;
+    *link = request;
     waiting_count++;
     grant_first(*place);
 }
 
-/* One holder less. */
-static void release(const struct hw_ghost_command *request)
+static void enter_due(void)
 {
-    struct lock **place = find(request), *lock = *place;
+    for (struct waiting *request; (request = due) != NULL;) {
+        int step = __builtin_ctzll(request->more) + 1;
+        due = request->next;
+        request->target += step;
+        request->more = step < HW_GHOST_LOCK_MORE ? request->more >> step : 0;
+        enter(request);
+    }
+}
+
+static void ask(int origin, const struct hw_ghost_command *command)
+{
+    struct waiting *request = take_memory(sizeof *request);
+    *request = (struct waiting){.id = command->id,
+                                .target = command->words[HW_GHOST_LOCK_WORD_TARGET],
+                                .more = hw_ghost_lock_more(command),
+                                .origin = origin,
+                                .grant_tag = command->grant_tag,
+                                .lock = (enum hw_ghost_lock)command->words[HW_GHOST_LOCK_WORD_KIND]};
+    enter(request);
+}
+
+/* One holder less. */
+static void release(const struct hw_ghost_command *command)
+{
+    struct lock **place = find(command->id, command->words[HW_GHOST_LOCK_WORD_TARGET]), *lock = *place;
     if (lock == NULL) {
         hw_log_error("a ghost was told of a lock that nobody holds");
         return;
@@ -152,6 +180,7 @@ static bool relax_all(void)
     for (int i = 0; i < BUCKETS; i++)
         for (struct lock *lock = buckets[i]; lock; lock = lock->next)
             relax(lock, now_ns);
+    enter_due();
     return false; /* nothing that others would follow */
 }
 
@@ -161,6 +190,7 @@ static void obey(const struct hw_ghost_command *command, int origin)
         ask(origin, command);
     else
         release(command);
+    enter_due();
 }
 
 const struct hw_ghost_service hw_ghost_locks_service = {

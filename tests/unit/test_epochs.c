@@ -220,6 +220,46 @@ static void lock_of_all_that_is_not_granted_is_none(void **state)
     assert_nothing_is_open();
 }
 
+/* Of a window whose memory is shown: one question for all of the node. */
+static void lock_of_all_that_are_shown_asks_once(void **state)
+{
+    (void)state;
+    window.is_shown = true;
+    assert_int_equal(hw_rma_lock_all(&window, 0), MPI_SUCCESS);
+    assert_int_equal(sends.count, 1);
+    assert_int_equal(recvs.count, 1);
+    for (int i = 0; i < USERS; i++)
+        assert_int_equal(hw_rma_access_of(&window, i), HW_RMA_ACCESS_LOCK_ALL);
+    assert_int_equal(hw_rma_unlock_all(&window), MPI_SUCCESS);
+    assert_int_equal(sends.count, 1 + USERS);
+    assert_nothing_is_open();
+}
+
+/* Of each ghost, and not of what is on another node. */
+static void lock_of_all_that_are_shown_asks_each_ghost(void **state)
+{
+    (void)state;
+    window.is_shown = true;
+    targets[1].node = 1;
+    targets[3].ghost_in_world = 0; /* a stand-in for a second ghost */
+    assert_int_equal(hw_rma_lock_all(&window, 0), MPI_SUCCESS);
+    assert_int_equal(recvs.count, 2);
+    assert_int_equal(hw_rma_access_of(&window, 1), HW_RMA_ACCESS_NONE);
+    assert_int_equal(hw_rma_unlock_all(&window), MPI_SUCCESS);
+    assert_int_equal(sends.count, 2 + 3);
+    assert_nothing_is_open();
+}
+
+static void lock_of_all_that_are_shown_may_fail(void **state)
+{
+    (void)state;
+    window.is_shown = true;
+    recvs.fails_at = 0;
+    assert_int_equal(hw_rma_lock_all(&window, 0), MPI_ERR_OTHER);
+    assert_int_equal(raised, 1);
+    assert_nothing_is_open();
+}
+
 static void failed_end_of_lock_all_leaves_no_target_open(void **state)
 {
     (void)state;
@@ -331,6 +371,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(lock_that_is_not_granted_is_none, begin, end),
         cmocka_unit_test_setup_teardown(lock_without_own_memory_is_given_back, begin, end),
         cmocka_unit_test_setup_teardown(lock_of_all_that_is_not_granted_is_none, begin, end),
+        cmocka_unit_test_setup_teardown(lock_of_all_that_are_shown_asks_once, begin, end),
+        cmocka_unit_test_setup_teardown(lock_of_all_that_are_shown_asks_each_ghost, begin, end),
+        cmocka_unit_test_setup_teardown(lock_of_all_that_are_shown_may_fail, begin, end),
         cmocka_unit_test_setup_teardown(failed_end_of_lock_all_leaves_no_target_open, begin, end),
         cmocka_unit_test_setup_teardown(post_that_fails_takes_its_receives_back, begin, end),
         cmocka_unit_test_setup_teardown(post_that_nobody_hears_of_is_none, begin, end),

@@ -56,6 +56,16 @@ static void ask(int origin, uint64_t id, int target, enum hw_ghost_lock lock)
     tell(origin, HW_GHOST_TAG_LOCK, id, target, lock);
 }
 
+static void ask_several(int origin, uint64_t id, int target, uint64_t more)
+{
+    struct hw_ghost_command command = {
+        .tag = HW_GHOST_TAG_LOCK, .grant_tag = FIRST_TAG + origin, .id = id, .words = {target}};
+    command.words[HW_GHOST_LOCK_WORD_KIND] = HW_GHOST_LOCK_SHARED;
+    command.words[HW_GHOST_LOCK_WORD_MORE] = (int32_t)(uint32_t)more;
+    command.words[HW_GHOST_LOCK_WORD_MORE + 1] = (int32_t)(uint32_t)(more >> 32);
+    hw_ghost_locks_service.obey(&command, origin);
+}
+
 static void release(uint64_t id, int target)
 {
     tell(0, HW_GHOST_TAG_UNLOCK, id, target, HW_GHOST_LOCK_SHARED);
@@ -132,6 +142,30 @@ static void targets_and_windows_have_locks_of_their_own(void **state)
     assert_int_equal(grant_count, 4);
 }
 
+/* One grant, when the last is held; meanwhile none is held behind the one that is waited for. */
+static void several_are_taken_in_their_order(void **state)
+{
+    (void)state;
+    const uint64_t more = UINT64_C(1) << 1 | UINT64_C(1) << 63;
+    ask(0, 1, 5, HW_GHOST_LOCK_EXCLUSIVE);
+    ask_several(1, 1, 3, more); /* 3, 5 and 67 */
+    ask(2, 1, 4, HW_GHOST_LOCK_EXCLUSIVE);
+    ask(0, 1, 67, HW_GHOST_LOCK_EXCLUSIVE);
+    assert_granted(3, 0);
+    ask(3, 1, 3, HW_GHOST_LOCK_EXCLUSIVE);
+    assert_int_equal(grant_count, 3); /* the first of them is held */
+    release(1, 5);
+    assert_int_equal(grant_count, 3);
+    release(1, 67);
+    assert_granted(4, 1);
+    release(1, 5);
+    release(1, 67);
+    release(1, 3);
+    assert_granted(5, 3);
+    release(1, 3);
+    release(1, 4);
+}
+
 /* Whoever holds a shared lock may wait until another has one, whatever a third one asks for in between. */
 static void who_waits_long_passes_an_exclusive_request(void **state)
 {
@@ -171,6 +205,7 @@ int main(void)
         cmocka_unit_test_setup(shared_locks_are_granted_at_once, begin),
         cmocka_unit_test_setup(requests_are_granted_in_their_order, begin),
         cmocka_unit_test_setup(targets_and_windows_have_locks_of_their_own, begin),
+        cmocka_unit_test_setup(several_are_taken_in_their_order, begin),
         cmocka_unit_test_setup(who_waits_long_passes_an_exclusive_request, begin),
         cmocka_unit_test_setup(nobody_passes_who_holds_an_exclusive_lock, begin),
     };

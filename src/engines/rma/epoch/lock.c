@@ -23,17 +23,20 @@ static int release(const struct hw_rma_window *window, int rank)
     return hw_ghost_gate_unlock(window->targets[rank].ghost_in_world, window->id, rank);
 }
 
+/* The shared lock of a target was granted. Another thread may have taken one for the same target: one is
+ * enough. */
+static int keep(struct hw_rma_window *window, int rank)
+{
+    bool is_first = hw_rma_access_change(window, rank, HW_RMA_ACCESS_NONE, HW_RMA_ACCESS_LOCK_ALL);
+    return is_first ? MPI_SUCCESS : hw_rma_raise_if(window, release(window, rank));
+}
+
 int hw_rma_open_target(struct hw_rma_window *window, int rank)
 {
     if (!hw_atomic_load_relaxed(&window->is_lock_all))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     int rc = acquire(window, rank, HW_GHOST_LOCK_SHARED);
-    if (rc != MPI_SUCCESS)
-        return hw_rma_raise(window, rc);
-    /* Another thread may have taken one for the same target: one is enough. */
-    if (!hw_rma_access_change(window, rank, HW_RMA_ACCESS_NONE, HW_RMA_ACCESS_LOCK_ALL))
-        rc = release(window, rank);
-    return hw_rma_raise_if(window, rc);
+    return rc == MPI_SUCCESS ? keep(window, rank) : hw_rma_raise(window, rc);
 }
 
 /* Counted before it is asked for, so that no lock of all begins meanwhile. */
@@ -159,16 +162,59 @@ static int release_all(struct hw_rma_window *window)
     return rc;
 }
 
+/* The first target from one on whose memory the program may load and store, and whose lock it has not; the
+ * window's size: there is none. */
+static int next_reached(const struct hw_rma_window *window, int rank)
+{
+    int own_node = hw_world_own_node();
+    while (rank < window->size &&
+           (window->targets[rank].node != own_node || hw_rma_access_of(window, rank) != HW_RMA_ACCESS_NONE))
+        rank++;
+    return rank;
+}
+
+/* Of the first one and those behind it at the same ghost: all with one grant. Returns the first that is left.
+ * An error is raised. */
+static int open_several(struct hw_rma_window *window, int first, int *rc)
+{
+    int ghost = window->targets[first].ghost_in_world, left = next_reached(window, first + 1);
+    uint64_t more = 0;
+    HW_COUNT(locks_redirected);
+    for (; left < window->size && left - first <= HW_GHOST_LOCK_MORE &&
+           window->targets[left].ghost_in_world == ghost;
+         left = next_reached(window, left + 1)) {
+        more |= UINT64_C(1) << (left - first - 1);
+        HW_COUNT(locks_redirected);
+    }
+    *rc = hw_ghost_gate_lock_several(ghost, window->id, first, more, HW_GHOST_LOCK_SHARED);
+    if (*rc != MPI_SUCCESS)
+        return hw_rma_raise(window, *rc), left;
+    *rc = keep(window, first);
+    for (; more; more &= more - 1) {
+        int kept = keep(window, first + 1 + __builtin_ctzll(more));
+        *rc = *rc == MPI_SUCCESS ? kept : *rc;
+    }
+    return left;
+}
+
+/* Of all targets whose memory the program may load and store from here on; the others' locks can wait. */
+static int open_reached(struct hw_rma_window *window)
+{
+    int rc = MPI_SUCCESS;
+    for (int rank = next_reached(window, 0); rank < window->size && rc == MPI_SUCCESS;)
+        rank = open_several(window, rank, &rc);
+    return rc;
+}
+
+static bool is_shown(const struct hw_rma_window *window)
+{
+    return window->is_shown || window->flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
 int hw_rma_open_shown(struct hw_rma_window *window)
 {
-    bool is_shown = window->is_shown || window->flavor == MPI_WIN_FLAVOR_SHARED;
-    int rc = MPI_SUCCESS, own_node = hw_world_own_node();
-    if (!is_shown || !hw_atomic_load_relaxed(&window->is_lock_all) || window->is_nocheck_all)
-        return rc;
-    for (int rank = 0; rank < window->size && rc == MPI_SUCCESS; rank++)
-        if (window->targets[rank].node == own_node && hw_rma_access_of(window, rank) == HW_RMA_ACCESS_NONE)
-            rc = hw_rma_open_target(window, rank);
-    return rc;
+    bool needs_locks = hw_atomic_load_relaxed(&window->is_lock_all) && !window->is_nocheck_all;
+    return is_shown(window) && needs_locks ? open_reached(window) : MPI_SUCCESS;
 }
 
 int hw_rma_lock_all(struct hw_rma_window *window, int assertion)
@@ -186,10 +232,9 @@ int hw_rma_lock_all(struct hw_rma_window *window, int assertion)
     pthread_mutex_unlock(&window->mutex);
     if (!is_right)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    /* The program may load and store from here on what it can reach; the others' locks can wait. */
-    int rc = assertion & MPI_MODE_NOCHECK ? MPI_SUCCESS : hw_rma_open_target(window, window->rank);
-    if (rc == MPI_SUCCESS)
-        rc = hw_rma_open_shown(window);
+    int rc = MPI_SUCCESS;
+    if (!(assertion & MPI_MODE_NOCHECK))
+        rc = is_shown(window) ? open_reached(window) : hw_rma_open_target(window, window->rank);
     if (rc == MPI_SUCCESS)
         rc = hw_rma_synchronise(window);
     if (rc == MPI_SUCCESS)
