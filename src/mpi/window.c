@@ -5,15 +5,92 @@
 #include "engines/engine.h"
 #include "hooks.h"
 #include "profile/record/counters.h"
+#include "progress/inside.h"
+#include "real/constants.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Those that engines were told of, in the order they were made. A callback of the program's may make a
+ * window, of which nobody is told, and free it outside; or free one from within that was made outside. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static MPI_Win *exposed;
+static size_t exposed_count, exposed_capacity;
+
+/* False: no memory. */
+static bool enter(MPI_Win win)
+{
+    enum { FIRST_CAPACITY = 16 };
+    pthread_mutex_lock(&lock);
+    if (exposed_count == exposed_capacity) {
+        size_t capacity = exposed_capacity ? exposed_capacity * 2 : FIRST_CAPACITY;
+        MPI_Win *larger = realloc(exposed, capacity * sizeof(MPI_Win));
+        if (larger) {
+            exposed = larger;
+            exposed_capacity = capacity;
+        }
+    }
+    bool is_entered = exposed_count < exposed_capacity;
+    if (is_entered)
+        exposed[exposed_count++] = win;
+    pthread_mutex_unlock(&lock);
+    return is_entered;
+}
+
+/* Behind its place; 0: it is not there. Under the lock. */
+static size_t find(MPI_Win win)
+{
+    size_t place = exposed_count;
+    while (place > 0 && exposed[place - 1] != win)
+        place--;
+    return place;
+}
+
+static bool is_exposed(MPI_Win win)
+{
+    pthread_mutex_lock(&lock);
+    bool is_there = find(win) > 0;
+    pthread_mutex_unlock(&lock);
+    return is_there;
+}
+
+/* False: it is not there. */
+static bool take(MPI_Win win)
+{
+    pthread_mutex_lock(&lock);
+    size_t place = find(win);
+    if (place > 0) {
+        memmove(&exposed[place - 1], &exposed[place], (exposed_count - place) * sizeof(MPI_Win));
+        exposed_count--;
+    }
+    pthread_mutex_unlock(&lock);
+    return place > 0;
+}
 
 /* Of a window that is the MPI's own: passes on what making it gave. */
-static int expose(int rc)
+static int expose(int rc, const MPI_Win *win)
 {
     if (rc != MPI_SUCCESS)
         return rc;
     HW_COUNT(exposures);
+    if (!enter(*win)) /* it goes without the thread */
+        return rc;
     hw_engines_left(1);
     hw_engines_exposed(1);
+    return rc;
+}
+
+/* The handle may be another's as soon as it is free. With a handler of the program's MPICH 5 returns
+ * MPI_SUCCESS for what it refused. */
+static int free_by(int (*real_free)(MPI_Win *win), MPI_Win *win)
+{
+    MPI_Win handle = win ? *win : HW_WIN_NULL;
+    bool was_exposed = take(handle);
+    int rc = real_free(win);
+    if (was_exposed && (*win == HW_WIN_NULL || !enter(handle))) {
+        hw_engines_left(-1);
+        hw_engines_exposed(-1);
+    }
     return rc;
 }
 
@@ -23,7 +100,7 @@ int hw_win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm c
     int rc = hw_ask_win_allocate(size, disp_unit, info, comm, baseptr, win);
     if (rc != HW_DECLINES)
         return rc;
-    return expose(hw_real_win_allocate(size, disp_unit, info, comm, baseptr, win));
+    return expose(hw_real_win_allocate(size, disp_unit, info, comm, baseptr, win), win);
 }
 
 int hw_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
@@ -32,7 +109,7 @@ int hw_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
     int rc = hw_ask_win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     if (rc != HW_DECLINES)
         return rc;
-    return expose(hw_real_win_allocate_shared(size, disp_unit, info, comm, baseptr, win));
+    return expose(hw_real_win_allocate_shared(size, disp_unit, info, comm, baseptr, win), win);
 }
 
 int hw_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
@@ -40,26 +117,27 @@ int hw_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     int rc = hw_ask_win_create(base, size, disp_unit, info, comm, win);
     if (rc != HW_DECLINES)
         return rc;
-    return expose(hw_real_win_create(base, size, disp_unit, info, comm, win));
+    return expose(hw_real_win_create(base, size, disp_unit, info, comm, win), win);
 }
 
 int hw_win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     int rc = hw_ask_win_create_dynamic(info, comm, win);
-    return rc != HW_DECLINES ? rc : expose(hw_real.Win_create_dynamic(info, comm, win));
+    return rc != HW_DECLINES ? rc : expose(hw_real.Win_create_dynamic(info, comm, win), win);
 }
 
 int hw_win_free(MPI_Win *win)
 {
     int rc = hw_ask_win_free(win);
-    if (rc != HW_DECLINES)
-        return rc;
-    rc = hw_real.Win_free(win);
-    if (rc == MPI_SUCCESS) {
-        hw_engines_left(-1);
-        hw_engines_exposed(-1);
-    }
-    return rc;
+    return rc != HW_DECLINES ? rc : free_by(hw_real.Win_free, win);
+}
+
+bool hw_win_freed_within(MPI_Win *win)
+{
+    if (win == NULL || !is_exposed(*win))
+        return false;
+    hw_inside_pay();
+    return free_by(hw_bottom.Win_free, win) == MPI_SUCCESS;
 }
 
 struct hw_engine_place hw_win_memory(MPI_Win *win, int *rank)

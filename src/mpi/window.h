@@ -15,6 +15,10 @@
  * process that is if we know better than the MPI. */
 HW_HIDDEN struct hw_engine_place hw_win_memory(MPI_Win *win, int *rank);
 
+/* Frees one of the MPI's own from within MPI, of which engines were told. False: it is none of these, or the
+ * MPI refuses, and is to say so once more. */
+HW_HIDDEN bool hw_win_freed_within(MPI_Win *win);
+
 /* The unit is an int, or an MPI_Aint in the _c function. */
 #define HW_WIN_SHOW(place, size_out, unit_out, base_out)                                                     \
     do {                                                                                                     \
