@@ -156,6 +156,18 @@ def test_operations_within(
         assert record["windows_redirected"] == 3 and record["operations_redirected"] > 0, record
 
 
+@matrix.only(lambda mpi: mpi.flavour == "mpich", "Open MPI has freed the window by then")
+def test_deleted(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
+    """Delete functions of a window's own attributes use it, and one that fails keeps it."""
+    program = program_of(mpi, "window_deleted")
+    plain = plain_run(mpi, [program], ranks=3)
+    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
+    headway = support.run_mpi(mpi, [program], ranks=4, options=options, records=tmp_path)
+    assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
+    for record in headway.records:
+        assert record["windows_redirected"] == 1 and record["operations_redirected"] > 0, record
+
+
 @is_served
 @matrix.only(
     lambda mpi: mpi.name != "mpich4",

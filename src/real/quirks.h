@@ -22,6 +22,9 @@ enum {
     /* OMPIO (4.1) crashed once in mpi4py's nonblocking collective file access under a second thread's
        progress. */
     HW_REAL_IS_IO_SAFE = 0,
+    /* MPI_Win_free deletes attributes before it waits for others, and frees nothing where that fails. Here it
+       does so when the window is gone. */
+    HW_REAL_DELETES_OF_WINDOW_FIRST = 0,
     /* Attributes of a communicator, and of a datatype, that is freed while operations use it are deleted when
        those complete. Here of datatypes alone, which nonblocking collectives and other datatypes hold. */
     HW_REAL_FREES_COMMS_LATE = 0,
@@ -57,7 +60,8 @@ enum {
     HW_REAL_IS_PARTITIONED_SAFE = 1,
     HW_REAL_IS_IO_SAFE = 1,
     HW_REAL_IS_DUPLICATION_SAFE = 1,
-    HW_REAL_FREES_COMMS_LATE = 1, /* tests/mpi/late_attributes.c */
+    HW_REAL_FREES_COMMS_LATE = 1,        /* tests/mpi/late_attributes.c */
+    HW_REAL_DELETES_OF_WINDOW_FIRST = 1, /* tests/mpi/window_deleted.c */
     HW_REAL_FREES_TYPES_LATE = 1,
     HW_REAL_TRUNCATION_OVERFLOWS = 0,
     HW_REAL_PARTITIONED_NEEDS_WORLD = 0,

@@ -44,7 +44,7 @@ static void leave_windows(void)
         hw_rma_late_forget(window);
         hw_rma_epochs_end(window);
         hw_rma_freeing = window;
-        if (hw_rma_window_free(window, &win) != MPI_SUCCESS)
+        if (hw_rma_window_free(window, &win, true) != MPI_SUCCESS)
             break;
     }
     hw_rma_freeing = NULL;

@@ -59,7 +59,7 @@ static int end(struct hw_rma_window *window, MPI_Win *win)
 {
     bool is_exposed = window->dynamic != NULL;
     hw_rma_freeing = window;
-    int rc = hw_rma_window_free(window, win);
+    int rc = hw_rma_window_free(window, win, false);
     if (rc == MPI_SUCCESS && is_exposed)
         hw_engines_exposed(-1);
     return rc;

@@ -22,6 +22,7 @@
 #include "objects/request.h"
 #include "profile/record/counters.h"
 #include "progress/inside.h"
+#include "real/quirks.h"
 #include "world/world.h"
 
 #include <stdlib.h>
@@ -513,7 +514,7 @@ static int free_windows(struct hw_rma_window *window, MPI_Win *handle)
     int rc = MPI_SUCCESS;
     if (window->dynamic)
         rc = hw_rma_dynamic_free(window, handle);
-    else if (window->is_common)
+    else if (window->is_common && *handle != HW_WIN_NULL)
         rc = hw_real.Win_free(handle);
     if (rc == MPI_SUCCESS && !window->is_common)
         rc = hw_real.Win_free(window->handle == window->win ? handle : &window->win);
@@ -531,21 +532,45 @@ static void forget_under_way(const struct hw_rma_window *window)
     hw_request_nameless_end(count);
 }
 
-int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win)
+/* MPICH runs the program's functions of attributes first of all, and frees nothing where one fails. They use
+ * the window as before. A handle that is this process's alone can go first, too. */
+static bool goes_first(const struct hw_rma_window *window)
+{
+    return HW_REAL_DELETES_OF_WINDOW_FIRST && window->is_common && !window->dynamic;
+}
+
+/* With a handler of the program's MPICH 5 returns MPI_SUCCESS for what it refused. */
+static int free_handle(const struct hw_rma_window *window, MPI_Win *handle)
+{
+    int rc = end_epochs(window);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = hw_real.Win_free(handle);
+    if (*handle != HW_WIN_NULL)
+        hw_real.Win_lock_all(MPI_MODE_NOCHECK, *handle);
+    return rc;
+}
+
+int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win, bool is_last)
 {
     if (hw_rma_window_has_epoch(window))
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     hw_inside_pay();
-    int rc = end_epochs(window);
-    if (rc == MPI_SUCCESS)
-        rc = window->users == HW_COMM_NULL ? meet_by_messages(window) : hw_bottom.Barrier(window->users);
+    bool is_first = goes_first(window) && !is_last;
+    int rc = is_first ? free_handle(window, win) : end_epochs(window);
+    if (rc != MPI_SUCCESS || (is_first && *win != HW_WIN_NULL))
+        return rc;
+    if (is_first) /* another window may have the handle */
+        hw_rma_window_leave(window);
+    rc = window->users == HW_COMM_NULL ? meet_by_messages(window) : hw_bottom.Barrier(window->users);
     if (rc != MPI_SUCCESS)
         return rc;
     bool has_gate = needs_gate(window);
     if (has_gate)
         hw_ghost_gate_enter();
     tell_ghosts_free(window);
-    hw_rma_window_leave(window);
+    if (!is_first)
+        hw_rma_window_leave(window);
     HW_COUNT_ADD(operations_redirected, hw_atomic_exchange_seq_cst(&window->op_count, 0));
     rc = free_windows(window, win);
     hw_rma_route_end(window);

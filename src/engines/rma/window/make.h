@@ -16,6 +16,8 @@ enum hw_status hw_rma_window_allocate(int flavor, MPI_Aint size, MPI_Aint disp_u
 enum hw_status hw_rma_window_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                     MPI_Comm comm, MPI_Win *win, int *rc);
 enum hw_status hw_rma_window_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win, int *rc);
-int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win);
+
+/* `is_last`: in MPI_Finalize, where no function of the program's can keep the window. */
+int hw_rma_window_free(struct hw_rma_window *window, MPI_Win *win, bool is_last);
 
 #endif

@@ -85,7 +85,8 @@ bool hw_rma_window_enter(struct hw_rma_window *window)
 void hw_rma_window_leave(struct hw_rma_window *window)
 {
     pthread_mutex_lock(&list_mutex);
-    fill_slot(hw_atomic_load_relaxed(&hw_rma_windows), (uintptr_t)window->handle, NULL);
+    if (hw_rma_find(window->handle) == window) /* else it was free, and is another's */
+        fill_slot(hw_atomic_load_relaxed(&hw_rma_windows), (uintptr_t)window->handle, NULL);
     for (struct hw_rma_window **link = &first_window; *link; link = &(*link)->next) {
         if (*link == window) {
             *link = window->next;
