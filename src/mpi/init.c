@@ -17,6 +17,7 @@
 #include "mpi/freeing.h"
 #include "mpi/interface.h"
 #include "mpi/track.h"
+#include "mpi/world.h"
 #include "profile/callers/paths.h"
 #include "profile/record.h"
 #include "profile/record/origin.h"
@@ -270,6 +271,7 @@ static void split_world(void)
         hw_ghost_run();
     if (hw_ghost_user_start(end_with_ghosts) != HW_OK)
         end_world_refused();
+    hw_env_correct();
 }
 
 /* After the real MPI_Init*. */

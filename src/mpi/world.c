@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "hooks.h"
 #include "real/constants.h"
+#include "real/info.h"
 #include "world/comm.h"
 #include "world/world.h"
 
@@ -71,6 +72,18 @@ int hw_comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
 int hw_attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
 {
     return get_attr(hw_real.Attr_get, comm, keyval, value, flag);
+}
+
+/* Where several programs are one job each says another number. */
+void hw_env_correct(void)
+{
+    static const char *const keys[] = HW_REAL_ENV_COUNT_KEYS;
+    char value[16], all[16], users[16];
+    snprintf(all, sizeof all, "%d", hw_world.size);
+    snprintf(users, sizeof users, "%d", hw_world.user_count);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (hw_real_info_read(HW_INFO_ENV, keys[i], value, sizeof value - 1) && strcmp(value, all) == 0)
+            hw_bottom.Info_set(HW_INFO_ENV, keys[i], users);
 }
 
 #ifdef HW_HAVE_Session_init /* Open MPI 4 knows no sessions, not even their type */

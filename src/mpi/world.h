@@ -13,4 +13,7 @@ HW_HIDDEN MPI_Comm hw_attr_place(MPI_Comm comm, int keyval);
 /* MPI_UNIVERSE_SIZE as the program is told it: there are as many fewer places as there are ghosts. */
 HW_HIDDEN int hw_attr_universe(int real);
 
+/* After the world was split, in a user process: what MPI_INFO_ENV says of how many processes there are. */
+HW_HIDDEN void hw_env_correct(void);
+
 #endif

@@ -28,6 +28,7 @@ bool hw_real_constants_load(void *handle)
         {"ompi_message_no_proc", &c->message_no_proc},
         {"ompi_mpi_win_null", &c->win_null},
         {"ompi_mpi_info_null", &c->info_null},
+        {"ompi_mpi_info_env", &c->info_env},
         {"ompi_mpi_datatype_null", &c->datatype_null},
         {"ompi_mpi_byte", &c->byte},
         {"ompi_mpi_char", &c->char_},

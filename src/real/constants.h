@@ -19,7 +19,7 @@ struct hw_real_constants {
     MPI_Request request_null;
     MPI_Message message_null, message_no_proc;
     MPI_Win win_null;
-    MPI_Info info_null;
+    MPI_Info info_null, info_env;
     MPI_Datatype datatype_null, byte, char_, int_, double_, uint64, packed;
     MPI_Op max, min, sum, no_op;
     MPI_Errhandler errors_return, errors_are_fatal;
@@ -35,6 +35,7 @@ extern HW_HIDDEN struct hw_real_constants hw_real_constants;
 #define HW_MESSAGE_NO_PROC (hw_real_constants.message_no_proc)
 #define HW_WIN_NULL (hw_real_constants.win_null)
 #define HW_INFO_NULL (hw_real_constants.info_null)
+#define HW_INFO_ENV (hw_real_constants.info_env)
 #define HW_DATATYPE_NULL (hw_real_constants.datatype_null)
 #define HW_BYTE (hw_real_constants.byte)
 #define HW_CHAR (hw_real_constants.char_)
@@ -60,6 +61,7 @@ extern HW_HIDDEN struct hw_real_constants hw_real_constants;
 #define HW_MESSAGE_NO_PROC MPI_MESSAGE_NO_PROC
 #define HW_WIN_NULL MPI_WIN_NULL
 #define HW_INFO_NULL MPI_INFO_NULL
+#define HW_INFO_ENV MPI_INFO_ENV
 #define HW_DATATYPE_NULL MPI_DATATYPE_NULL
 #define HW_BYTE MPI_BYTE
 #define HW_CHAR MPI_CHAR

@@ -157,6 +157,15 @@ static void try_names_and_errors(void)
     CHECK(parent == MPI_COMM_NULL);
 }
 
+/* Not every MPI tells. */
+static void try_environment(void)
+{
+    char value[16] = "";
+    int flag = 0;
+    MPI_Info_get(MPI_INFO_ENV, "maxprocs", sizeof value - 1, value, &flag);
+    CHECK(!flag || atoi(value) == check_size);
+}
+
 static void report_comm(const char *name, MPI_Comm comm)
 {
     int sum = 0, rank, weighed;
@@ -275,6 +284,7 @@ int main(int argc, char **argv)
     try_callbacks();
     try_predefined();
     try_names_and_errors();
+    try_environment();
     try_communicators();
     try_transfers(argv[1]);
 #if MPI_VERSION >= 4
