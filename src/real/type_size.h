@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hw_real_type_size gives the size of a datatype in bytes, as fast as the MPI underneath allows. `type` must
- * be valid. */
+ * be valid, or MPI_DATATYPE_NULL, which has none. */
 #ifndef HW_REAL_TYPE_SIZE_H
 #define HW_REAL_TYPE_SIZE_H
 
@@ -97,6 +97,8 @@ static inline uint64_t hw_real_type_size(MPI_Datatype type)
     uint64_t known;
     if (hw_real_type_is_basic(type, &known))
         return known;
+    if (__builtin_expect(type == HW_DATATYPE_NULL, 0))
+        return 0; /* the program's handler has heard of it, or will */
     MPI_Count size = 0;
     hw_bottom.Type_size_x(type, &size);
     return size > 0 ? (uint64_t)size : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: calls with a type that is none, on a communicator whose handler returns errors, while that of
  * MPI_COMM_WORLD ends the job: each returns its error. And posts that fail under a handler of the program's
- * which returns: what their variables held before is no request. */
+ * which returns: what their variables held before is no request, and the handler hears of each once. */
 #include "check.h"
 
 static MPI_Comm own;
@@ -52,6 +52,26 @@ static void hear(MPI_Comm *comm, int *code, ...)
     heard++;
 }
 
+static void set_handlers(MPI_Errhandler at_own, MPI_Errhandler elsewhere)
+{
+    MPI_Comm_set_errhandler(own, at_own);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, elsewhere);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, elsewhere);
+}
+
+static void post_of_no_type(int *memory)
+{
+    MPI_Request posts[4];
+    int peer = check_rank ^ 1;
+    heard = 0;
+    MPI_Isend(memory, LARGE_INTS, MPI_DATATYPE_NULL, peer, 3, own, &posts[0]);
+    MPI_Irecv(memory, LARGE_INTS, MPI_DATATYPE_NULL, peer, 3, own, &posts[1]);
+    MPI_Recv_init(memory, LARGE_INTS, MPI_DATATYPE_NULL, peer, 3, own, &posts[2]);
+    MPI_Ibcast(memory, LARGE_INTS, MPI_DATATYPE_NULL, 0, own, &posts[3]);
+    MPI_Send(memory, LARGE_INTS, MPI_DATATYPE_NULL, peer, 3, own);
+    check_report("heard-of-no-type", (uint64_t)heard);
+}
+
 /* MPICH 5 returns MPI_SUCCESS then. */
 static void post_in_vain(void)
 {
@@ -59,7 +79,7 @@ static void post_in_vain(void)
     MPI_Request posts[3];
     int *memory = check_ints(LARGE_INTS);
     MPI_Comm_create_errhandler(hear, &handler);
-    MPI_Comm_set_errhandler(own, handler);
+    set_handlers(handler, handler);
     MPI_Errhandler_free(&handler);
     memset(posts, 'U', sizeof posts);
     MPI_Isend(memory, LARGE_INTS, MPI_INT, check_size, 3, own, &posts[0]);
@@ -67,7 +87,8 @@ static void post_in_vain(void)
     MPI_Ireduce(memory, memory + 1, 1, MPI_INT, MPI_SUM, check_size, own, &posts[2]);
     check_compute(COMPUTE_US);
     check_report("heard", (uint64_t)heard);
-    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    post_of_no_type(memory);
+    set_handlers(MPI_ERRORS_RETURN, MPI_ERRORS_ARE_FATAL);
     free(memory);
 }
 
