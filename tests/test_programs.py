@@ -51,6 +51,7 @@ class Program:
 DIRECTED = [
     Program("doors", counters=("tracked_p2p", "doors", "polls", "completed_early")),
     Program("receives", ranks=4),
+    Program("drained", counters=("tracked_p2p", "tracked_persistent", "doors", "polls")),
     Program("conversions", counters=()),
     Program("null_arguments"),
     Program("nobody", counters=("tracked_p2p", "doors", "looks")),

@@ -177,8 +177,9 @@ struct hw_engine {
      * those that have no one such message (MPI_Isendrecv, matched receives, starts, packed ones). */
     void (*messaged)(const struct hw_engine_message *message);
 
-    /* A blocking door has taken tracked requests and is about to wait for them, inside the real call. */
-    void (*waits)(void);
+    /* A blocking door has taken tracked requests and is about to wait for them, inside the real call.
+     * `looked`: or it looks at so many at most, which count as pending meanwhile. */
+    void (*waits)(unsigned looked);
 
     /* A door that held tracked requests is about to return to the program. blocked_ns is the time it took if
      * it is a blocking call, else 0; still_pending counts the requests it held that are not complete. */
@@ -297,7 +298,10 @@ static inline void hw_engines_post_rma(MPI_Count count, MPI_Datatype type, MPI_R
 /* Tells those that are asked. */
 void hw_engines_comm_frees(MPI_Comm comm);
 
-static inline void hw_engines_waits(void) { HW_ENGINES_TELL_THOSE(hw_engines_told_of_doors, waits); }
+static inline void hw_engines_waits(unsigned looked)
+{
+    HW_ENGINES_TELL_THOSE(hw_engines_told_of_doors, waits, looked);
+}
 
 static inline void hw_engines_returned(uint64_t blocked_ns, int still_pending)
 {

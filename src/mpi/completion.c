@@ -4,13 +4,13 @@
  *
  * While the tracker knows nothing the entry makes the real call itself, after one load. Otherwise a door
  * takes its requests from what is pending, makes the real call, and hands back what still is; one that does
- * not block leaves them there, where nothing is attached (objects/request_look.h). */
+ * not block, or waits for some of many, leaves them there, where nothing is attached (looking.h). */
 #include "base/clock.h"
 #include "engines/engine.h"
 #include "hooks.h"
 #include "mpi/guarded.h"
+#include "mpi/looking.h"
 #include "objects/request.h"
-#include "objects/request_look.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static inline int enter_waiting_door(struct door *door, int count, const MPI_Req
 {
     int entered = enter_door(door, count, requests, status_count, statuses);
     if (entered == TAKEN && door->taken.followed > 0)
-        hw_engines_waits();
+        hw_engines_waits(0);
     return entered;
 }
 
@@ -159,6 +159,8 @@ static void mark_all(struct door *door, int rc, bool is_over, MPI_Status *status
         hw_request_mark_all_complete(&door->taken, statuses);
     else if (rc == MPI_ERR_IN_STATUS && statuses != HW_STATUSES_IGNORE)
         hw_request_mark_each(&door->taken, statuses);
+    else if (rc != MPI_SUCCESS)
+        hw_request_mark_untold(&door->taken);
 }
 
 static void mark_some(struct door *door, int rc, int count, const int indices[], MPI_Status *statuses)
@@ -166,16 +168,15 @@ static void mark_some(struct door *door, int rc, int count, const int indices[],
     if (door->taken.guarded > 0)
         door->all = statuses;
     bool has_statuses = statuses != HW_STATUSES_IGNORE;
-    if (rc != MPI_SUCCESS && !(rc == MPI_ERR_IN_STATUS && has_statuses))
+    if (rc != MPI_SUCCESS && !(rc == MPI_ERR_IN_STATUS && has_statuses)) {
+        hw_request_mark_untold(&door->taken);
         return;
+    }
     for (int i = 0; count != MPI_UNDEFINED && i < count; i++) {
         int error = rc == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
         hw_request_mark_complete(&door->taken, indices[i], has_statuses ? &statuses[i] : NULL, error);
     }
 }
-
-/* Whether flags are to be looked at: they tell of a request that failed, too. */
-static bool is_told(const struct door *door, int rc) { return rc == MPI_SUCCESS || door->taken.attached > 0; }
 
 /* The one at `index`, of the door's array. */
 static void mark_one(struct door *door, int rc, int index, const MPI_Status *status)
@@ -183,33 +184,13 @@ static void mark_one(struct door *door, int rc, int index, const MPI_Status *sta
     hw_request_mark_complete(&door->taken, index, door->taken.attached > 0 ? status : NULL, rc);
 }
 
-/* Ends the look of a door that does not block. */
-static int leave_look(enum hw_request_looking is, const MPI_Request *requests, int found, const int *indices,
-                      int rc)
+/* The same of a call that sets flags, which tell of an attached request that failed, too. */
+static void mark_flagged(struct door *door, int rc, const int *flag, int index, const MPI_Status *status)
 {
-    bool is_pending;
-    if (is == HW_REQUEST_LOOKS && hw_request_looked(requests, found, indices, &is_pending))
-        hw_engines_returned(0, is_pending);
-    return rc;
-}
-
-static int look_at_all(enum hw_request_looking is, int count, MPI_Request requests[], int *flag,
-                       MPI_Status statuses[])
-{
-    int rc = hw_real.Testall(count, requests, flag, statuses);
-    bool tells_each = rc == MPI_ERR_IN_STATUS && statuses != HW_STATUSES_IGNORE;
-    for (int i = 0; is == HW_REQUEST_LOOKS && tells_each && i < count; i++)
-        if (statuses[i].MPI_ERROR != MPI_ERR_PENDING)
-            hw_request_look_found(requests, i);
-    return leave_look(is, requests, rc == MPI_SUCCESS && *flag ? count : 0, NULL, rc);
-}
-
-static int look_at_some(enum hw_request_looking is, int count, MPI_Request requests[], int *outcount,
-                        int indices[], MPI_Status statuses[])
-{
-    int rc = hw_real.Testsome(count, requests, outcount, indices, statuses);
-    bool is_known = rc == MPI_SUCCESS || (rc == MPI_ERR_IN_STATUS && statuses != HW_STATUSES_IGNORE);
-    return leave_look(is, requests, is_known && *outcount != MPI_UNDEFINED ? *outcount : 0, indices, rc);
+    if ((rc == MPI_SUCCESS || door->taken.attached > 0) && *flag)
+        mark_one(door, rc, index, status);
+    else if (rc != MPI_SUCCESS)
+        hw_request_mark_untold(&door->taken);
 }
 
 int hw_wait(MPI_Request *request, MPI_Status *status)
@@ -247,6 +228,9 @@ int hw_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status
 {
     if (index == NULL)
         return hw_real.Waitany(count, requests, index, status);
+    enum hw_request_looking is = hw_looking_at_many(count, requests);
+    if (is != HW_REQUEST_MUST_TAKE)
+        return hw_looking_waitany(is, count, requests, index, status);
     struct door door;
     int entered = enter_waiting_door(&door, count, requests, 1, &status);
     if (entered == NOTHING_TAKEN)
@@ -268,6 +252,9 @@ int hw_waitsome(int count, MPI_Request requests[], int *outcount, int indices[],
 {
     if (outcount == NULL || indices == NULL)
         return hw_real.Waitsome(count, requests, outcount, indices, statuses);
+    enum hw_request_looking is = hw_looking_at_many(count, requests);
+    if (is != HW_REQUEST_MUST_TAKE)
+        return hw_looking_waitsome(is, count, requests, outcount, indices, statuses);
     struct door door;
     int entered = enter_waiting_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)
@@ -286,10 +273,8 @@ int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
     if (flag == NULL)
         return hw_real.Test(request, flag, status);
     enum hw_request_looking is = hw_request_look(1, request);
-    if (is != HW_REQUEST_MUST_TAKE) {
-        int rc = hw_real.Test(request, flag, status);
-        return leave_look(is, request, rc == MPI_SUCCESS && *flag, NULL, rc);
-    }
+    if (is != HW_REQUEST_MUST_TAKE)
+        return hw_looking_test(is, request, flag, status);
     struct door door;
     int entered = enter_door(&door, 1, request, 1, &status);
     if (entered == NOTHING_TAKEN)
@@ -302,8 +287,7 @@ int hw_test(MPI_Request *request, int *flag, MPI_Status *status)
         return leave_completing(&door, request, NONBLOCKING, MPI_SUCCESS);
     }
     int rc = hw_real.Test(request, flag, status);
-    if (is_told(&door, rc) && *flag)
-        mark_one(&door, rc, 0, status);
+    mark_flagged(&door, rc, flag, 0, status);
     return leave_completing(&door, request, NONBLOCKING, rc);
 }
 
@@ -313,7 +297,7 @@ int hw_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses
         return hw_real.Testall(count, requests, flag, statuses);
     enum hw_request_looking is = hw_request_look(count, requests);
     if (is != HW_REQUEST_MUST_TAKE)
-        return look_at_all(is, count, requests, flag, statuses);
+        return hw_looking_testall(is, count, requests, flag, statuses);
     struct door door;
     int entered = enter_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)
@@ -334,10 +318,8 @@ int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Sta
     if (index == NULL || flag == NULL)
         return hw_real.Testany(count, requests, index, flag, status);
     enum hw_request_looking is = hw_request_look(count, requests);
-    if (is != HW_REQUEST_MUST_TAKE) {
-        int rc = hw_real.Testany(count, requests, index, flag, status);
-        return leave_look(is, requests, rc == MPI_SUCCESS && *flag, index, rc);
-    }
+    if (is != HW_REQUEST_MUST_TAKE)
+        return hw_looking_testany(is, count, requests, index, flag, status);
     struct door door;
     int entered = enter_door(&door, count, requests, 1, &status);
     if (entered == NOTHING_TAKEN)
@@ -348,8 +330,7 @@ int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Sta
     int rc = door.taken.guarded > 0 ? hw_guarded_any(&door.taken, (struct hw_guarded_any){0}, count, requests,
                                                      index, flag, status)
                                     : hw_real.Testany(count, requests, index, flag, status);
-    if (is_told(&door, rc) && *flag)
-        mark_one(&door, rc, *index, status);
+    mark_flagged(&door, rc, flag, *index, status);
     return leave_completing(&door, requests, NONBLOCKING, rc);
 }
 
@@ -359,7 +340,7 @@ int hw_testsome(int count, MPI_Request requests[], int *outcount, int indices[],
         return hw_real.Testsome(count, requests, outcount, indices, statuses);
     enum hw_request_looking is = hw_request_look(count, requests);
     if (is != HW_REQUEST_MUST_TAKE)
-        return look_at_some(is, count, requests, outcount, indices, statuses);
+        return hw_looking_testsome(is, count, requests, outcount, indices, statuses);
     struct door door;
     int entered = enter_door(&door, count, requests, count, &statuses);
     if (entered == NOTHING_TAKEN)
@@ -404,8 +385,8 @@ int hw_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     int rc = hw_real.Request_get_status(request, flag, status);
     if (door.taken.guarded > 0)
         rc = hw_guarded_show(&door.taken, 0, status, rc);
-    else if (is_told(&door, rc) && *flag)
-        mark_one(&door, rc, 0, status);
+    else
+        mark_flagged(&door, rc, flag, 0, status);
     return leave_door(&door, &request, NONBLOCKING, rc);
 }
 
@@ -458,8 +439,7 @@ int hw_request_get_status_any(int count, const MPI_Request requests[], int *inde
         return leave_door(&door, requests, NONBLOCKING, rc);
     }
     int rc = hw_real.Request_get_status_any(count, requests, index, flag, status);
-    if (is_told(&door, rc) && *flag)
-        mark_one(&door, rc, *index, status);
+    mark_flagged(&door, rc, flag, *index, status);
     return leave_door(&door, requests, NONBLOCKING, rc);
 }
 

@@ -240,7 +240,7 @@ static void take_nothing(struct hw_request_taken *taken, bool takes_over)
 {
     taken->count = taken->followed = taken->attached = taken->guarded = taken->once = 0;
     taken->error = MPI_SUCCESS;
-    taken->is_short = false;
+    taken->is_short = taken->is_untold = false;
     taken->is_borrowed = !takes_over;
     taken->elsewhere = NULL;
     taken->capacity = (int)(sizeof taken->inline_items / sizeof taken->inline_items[0]);
@@ -313,8 +313,9 @@ static bool give_back(struct hw_request_taken *taken, struct hw_request_item *it
         return false;
     }
     if (!is_complete) {
-        hw_request_change(slot, HW_REQUEST_ACTIVE, by);
-        return slot->is_followed;
+        bool is_unsure = taken->is_untold && slot->is_persistent && !calls && !slot->is_once;
+        hw_request_change(slot, is_unsure ? HW_REQUEST_INACTIVE : HW_REQUEST_ACTIVE, by);
+        return slot->is_followed && !is_unsure;
     }
     if (!item->is_complete)
         item->error = taken->error;

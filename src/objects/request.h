@@ -180,6 +180,7 @@ struct hw_request_taken {
     int guarded;      /* of them, those with a guard */
     int error;        /* what the door says of those that it does not mark */
     bool is_short;    /* no memory to take all that are attached: the door must not go on */
+    bool is_untold;   /* there was an error, and nothing tells of which (hw_request_mark_untold) */
     bool is_borrowed; /* by hw_request_borrow */
     /* Of hw_request_borrow: a guarded one that another door has; NULL: none. */
     const struct hw_request_guard *elsewhere;
@@ -217,6 +218,10 @@ void hw_request_mark_complete(struct hw_request_taken *taken, int index, const M
 void hw_request_mark_all_complete(struct hw_request_taken *taken, const MPI_Status *statuses);
 /* The same where the statuses tell which (MPI_ERR_IN_STATUS). */
 void hw_request_mark_each(struct hw_request_taken *taken, const MPI_Status *statuses);
+
+/* The call failed, and there is no status that tells whose error it is. Persistent ones, whose handles do not
+ * change, may be complete: nobody follows them until they are started again. */
+static inline void hw_request_mark_untold(struct hw_request_taken *taken) { taken->is_untold = true; }
 
 /* Of those that stand for one receive and are marked: frees them, which makes the door's handles null. Before
  * hw_request_return. */

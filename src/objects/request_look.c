@@ -93,6 +93,19 @@ void hw_request_look_found(const MPI_Request *requests, int index)
     hw_request_unlock();
 }
 
+void hw_request_look_untold(const MPI_Request *requests)
+{
+    hw_request_lock();
+    struct hw_request_changes by = hw_request_no_changes();
+    for (int i = 0; i < look.count; i++) {
+        struct hw_request_slot *slot = entry_of(look.handles[i]);
+        if (slot && slot->is_persistent && requests[i] == look.handles[i])
+            hw_request_change(slot, HW_REQUEST_INACTIVE, &by);
+    }
+    hw_request_count(&by);
+    hw_request_unlock();
+}
+
 void hw_request_look_take(struct hw_request_changes *by)
 {
     if (!look.is_looking || look.is_taken)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A door that does not block looks at its requests: they stay as they are, and only those that it finds
- * complete are touched. So it costs next to nothing for each of many that are not. Nobody asks about them
- * meanwhile, since the progress thread is not in MPI together with the program (progress/gate.h). Requests
- * with an attachment are taken instead (hw_request_take).
+/* A door that does not block, or waits for some of many, looks at its requests: they stay as they are, and
+ * only those that it finds complete are touched. So it costs next to nothing for each of many that are not.
+ * Nobody asks about them meanwhile, since the progress thread is not in MPI together with the program
+ * (progress/gate.h). Requests with an attachment are taken instead (hw_request_take).
  *
  * A thread looks at one array at a time. What it looks at is taken after all when it comes back to a door
  * from inside MPI (hw_request_forget). Threads of the program, inside an entry. */
@@ -24,6 +24,9 @@ enum hw_request_looking hw_request_look(int count, const MPI_Request *requests);
 /* The door found the one at `index` complete. `requests` is the same array after the real call, here and in
  * the next. */
 void hw_request_look_found(const MPI_Request *requests, int index);
+
+/* The call failed, and nothing tells whose error it is (hw_request_mark_untold). */
+void hw_request_look_untold(const MPI_Request *requests);
 
 /* Ends it. The door found `found` of them complete: those at `indices`, or the first where that is NULL. Any
  * whose handle has changed is complete, too. Sets *is_any_pending, of all that is tracked, since a look hides

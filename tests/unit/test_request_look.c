@@ -55,6 +55,29 @@ static void persistent_and_told_each(void **state)
     hw_request_drop(2, requests);
 }
 
+/* The call failed, and the program wants no statuses: what is persistent may be complete. */
+static void untold(void **state)
+{
+    (void)state;
+    MPI_Request requests[] = {handle_of(1), handle_of(2)};
+    uint64_t bytes;
+    hw_request_define(requests[0], HW_REQUEST_P2P, 4096);
+    hw_request_post(requests[1], HW_REQUEST_P2P, 100);
+    hw_request_start(1, requests, &bytes);
+    assert_int_equal(hw_request_look(2, requests), HW_REQUEST_LOOKS);
+    hw_request_look_untold(requests);
+    hw_request_looked(requests, 0, NULL, &is_any_pending);
+    assert_counts(2, 1, 1);
+    hw_request_start(1, requests, &bytes);
+    assert_counts(2, 2, 2);
+    struct hw_request_taken taken;
+    assert_true(hw_request_take(2, requests, &taken));
+    hw_request_mark_untold(&taken);
+    assert_int_equal(hw_request_return(&taken, requests), 1);
+    assert_counts(2, 1, 1);
+    hw_request_drop(2, requests);
+}
+
 /* The MPI completed it, and gave another thread's new request the handle, before the door came back. */
 static void handle_used_again(void **state)
 {
@@ -145,6 +168,25 @@ static void attached_are_taken(void **state)
     assert_counts(0, 0, 0);
 }
 
+/* Of an attached one the status tells; where it does not, it is as it was. */
+static void attached_are_not_untold(void **state)
+{
+    (void)state;
+    static const struct hw_request_calls calls = {.freed = nothing};
+    MPI_Request request = handle_of(1);
+    struct hw_request_taken taken;
+    uint64_t bytes;
+    assert_true(hw_request_reserve());
+    hw_request_attach(request, &(struct hw_request_attachment){
+                                   .calls = &calls, .is_persistent = true, .is_followed = true});
+    hw_request_start(1, &request, &bytes);
+    assert_true(hw_request_take(1, &request, &taken));
+    hw_request_mark_untold(&taken);
+    assert_int_equal(hw_request_return(&taken, &request), 1);
+    assert_counts(1, 1, 1);
+    hw_request_drop(1, &request);
+}
+
 static void long_arrays(void **state)
 {
     (void)state;
@@ -179,11 +221,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(pending_stay_as_they_are, start_empty),
         cmocka_unit_test_setup(persistent_and_told_each, start_empty),
+        cmocka_unit_test_setup(untold, start_empty),
         cmocka_unit_test_setup(handle_used_again, start_empty),
         cmocka_unit_test_setup(others_are_pending_still, start_empty),
         cmocka_unit_test_setup(cancelled_while_looked_at, start_empty),
         cmocka_unit_test_setup(come_back_from_inside_mpi, start_empty),
         cmocka_unit_test_setup(attached_are_taken, start_empty),
+        cmocka_unit_test_setup(attached_are_not_untold, start_empty),
         cmocka_unit_test_setup(long_arrays, start_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

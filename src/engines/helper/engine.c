@@ -167,8 +167,9 @@ static void blocked(uint64_t began_ns)
     hw_helped_leave(hw_atomic_load_relaxed(&hw_request_outstanding) == 0);
 }
 
-static void waits(void)
+static void waits(unsigned looked)
 {
+    (void)looked;
     if (!hw_helper_near_is_owed())
         return;
     pthread_mutex_lock(&lock);

@@ -157,9 +157,9 @@ void hw_thread_sent(uint64_t bytes, uint64_t began_ns)
  * still pending then, hw_thread_returned wakes it.
  * Where windows wait at once the alarm of the first post stays: on Intel MPI directions come to take turns
  * where more than some 3 us pass between the last post and the wait. */
-void hw_thread_waits(void)
+void hw_thread_waits(unsigned looked)
 {
-    if (hw_atomic_load_relaxed(&hw_request_pending) != 0)
+    if (hw_atomic_load_relaxed(&hw_request_pending) > looked)
         return;
     hw_need_wait(true);
     if (!hw_overlap_expects_wait() && hw_sleep_disarm())

@@ -17,7 +17,7 @@ void hw_thread_abandon(void);
 void hw_thread_posts(void);
 void hw_thread_unposted(void);
 void hw_thread_posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive);
-void hw_thread_waits(void);
+void hw_thread_waits(unsigned looked);
 /* Something was posted that is nothing for the thread. */
 void hw_thread_passed_over(enum hw_request_kind kind, bool is_receive);
 /* The program has sent so much by a call that blocks. */

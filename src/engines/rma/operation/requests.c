@@ -7,8 +7,9 @@ atomic_bool hw_rma_requests_are_near;
 
 static _Thread_local bool is_waiting;
 
-void hw_rma_requests_waits(void)
+void hw_rma_requests_waits(unsigned looked)
 {
+    (void)looked;
     if (!hw_atomic_load_relaxed(&hw_rma_requests_are_near))
         return;
     is_waiting = true;

@@ -24,7 +24,7 @@ static inline void hw_rma_requests_note(const struct hw_ghost_bell *bell)
 }
 
 /* Of struct hw_engine. */
-void hw_rma_requests_waits(void);
+void hw_rma_requests_waits(unsigned looked);
 void hw_rma_requests_returned(uint64_t blocked_ns, int still_pending);
 
 #endif
