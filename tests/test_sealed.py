@@ -98,6 +98,18 @@ def test_a_wrong_word_ends_the_job(mpi: Mpi, what: str) -> None:
     assert told and "rank 1" in told[0] and '"mine"' in told[0], done.stderr[-2000:]
 
 
+@matrix.quick(matrix.on("mpich5"))
+@matrix.one_of_a("family")
+def test_refused_messages_do_not_count(mpi: Mpi, tmp_path: Path) -> None:
+    program = support.compile_program(
+        mpi, "sealed_refused", [support.PROGRAMS / "sealed_refused.c"]
+    )
+    records = two_nodes.same_output(
+        mpi, [str(program)], tmp_path, environment=test_moved.MOVED, timeout=60
+    )
+    assert test_moved.total(records, "p2p_sealed_sends") >= 7
+
+
 @matrix.only(matrix.on("ompi5"), "MPICH and Intel MPI give a later session no threads")
 def test_a_later_session_with_threads(mpi: Mpi, tmp_path: Path) -> None:
     """Its threads do not use what sealed communicators share without a lock, and it seals none."""

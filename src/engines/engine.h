@@ -82,6 +82,23 @@ enum { HW_ENGINES_PACK_BYTES = 1024 };
             HW_ENGINES_ANSWER(hw_asked->function(__VA_ARGS__));                                              \
     return HW_DECLINES
 
+/* Of an engine that is asked, and wants to know what becomes of what it declines: the answer of those behind
+ * it, whose functions are in OWN. */
+#define HW_ENGINES_ASK_BEHIND(own, group, function, ...)                                                     \
+    ({                                                                                                       \
+        const struct hw_engine_##group *hw_asked;                                                            \
+        int hw_answer = HW_DECLINES;                                                                         \
+        bool hw_is_behind = false;                                                                           \
+        for (int hw_i = 0; (hw_asked = hw_atomic_load_acquire(&hw_engines_asked_##group[hw_i])) != NULL &&   \
+                           hw_answer == HW_DECLINES;                                                         \
+             hw_i++) {                                                                                       \
+            if (hw_is_behind && hw_asked->function)                                                          \
+                hw_answer = hw_asked->function(__VA_ARGS__);                                                 \
+            hw_is_behind = hw_is_behind || hw_asked == (own);                                                \
+        }                                                                                                    \
+        hw_answer;                                                                                           \
+    })
+
 /* Likewise, with both lists of arguments in parentheses. `shared` is a member for several functions: an
  * engine is asked it that has none for this one. */
 #define HW_ENGINES_ASK_SHARED(group, function, arguments, shared, shared_arguments)                          \
@@ -198,6 +215,11 @@ struct hw_engine {
     /* The program is about to free a communicator. Any thread, inside the hook. */
     void (*comm_frees)(MPI_Comm comm);
 
+    /* The MPI has refused a nonblocking message that all engines have declined. Any thread, inside the hook.
+     */
+    void (*refused)(MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
+                    bool is_receive);
+
     /* A blocking call that is no door is about to return to the program; timed because the engine asked for
      * it (progress/inside.h). Any thread, inside the entry. */
     void (*blocked)(uint64_t began_ns);
@@ -295,8 +317,10 @@ static inline void hw_engines_post_rma(MPI_Count count, MPI_Datatype type, MPI_R
     hw_engines_post(HW_REQUEST_RMA, hw_engines_bytes(count, type), false, request);
 }
 
-/* Tells those that are asked. */
+/* Tell those that are asked. */
 void hw_engines_comm_frees(MPI_Comm comm);
+void hw_engines_refused(MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
+                        bool is_receive);
 
 static inline void hw_engines_waits(unsigned looked)
 {

@@ -109,6 +109,15 @@ void hw_engines_comm_frees(MPI_Comm comm)
             engine->comm_frees(comm);
 }
 
+void hw_engines_refused(MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
+                        bool is_receive)
+{
+    const struct hw_engine *engine;
+    for (int i = 0; (engine = hw_atomic_load_acquire(&asked[i])) != NULL; i++)
+        if (engine->refused)
+            engine->refused(count, datatype, peer, tag, comm, is_receive);
+}
+
 void hw_engines_prepare(void) { EACH(prepare); }
 
 void hw_engines_join(int level, bool is_session) { EACH(joined, level, is_session); }

@@ -16,6 +16,13 @@ static inline int tracked(int rc, bool is_told, MPI_Count count, MPI_Datatype da
     return rc;
 }
 
+/* MPICH 5 returns MPI_SUCCESS after a handler of the program's; no request is left then. */
+static inline bool is_refused(int rc, const MPI_Request *request)
+{
+    bool is_made = rc == MPI_SUCCESS && request != NULL && *request != HW_REQUEST_NULL;
+    return __builtin_expect(!is_made, 0);
+}
+
 /* Before anybody is told that something was posted, which may take the core from the program: others wait for
  * what this tells them. */
 static inline void tell_message(int peer, int tag, MPI_Comm comm, uint64_t bytes, bool is_receive)
@@ -30,7 +37,12 @@ static inline int messaged(int rc, bool is_told, MPI_Count count, MPI_Datatype d
                            MPI_Comm comm, bool is_receive, const MPI_Request *request)
 {
     uint64_t bytes;
-    if (rc != MPI_SUCCESS || !hw_track_wants_p2p(count, datatype, peer, request, &bytes)) {
+    if (is_refused(rc, request)) {
+        hw_engines_refused(count, datatype, peer, tag, comm, is_receive);
+        hw_track_unposted(is_told);
+        return rc;
+    }
+    if (!hw_track_wants_p2p(count, datatype, peer, request, &bytes)) {
         hw_track_unposted(is_told);
         return rc;
     }
@@ -82,8 +94,10 @@ int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
     if (rc != HW_DECLINES)
         return rc;
     bool is_told = hw_track_posts(count, datatype, dest);
-    return tracked(hw_real_ibsend(buf, count, datatype, dest, tag, comm, request), is_told, count, datatype,
-                   dest, false, request);
+    rc = hw_real_ibsend(buf, count, datatype, dest, tag, comm, request);
+    if (is_refused(rc, request))
+        hw_engines_refused(count, datatype, dest, tag, comm, false);
+    return tracked(rc, is_told, count, datatype, dest, false, request);
 }
 
 /* The same, of a receive that begins after the sends that follow it: posted now, as the program sees it.
@@ -150,6 +164,10 @@ int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
         return rc;
     rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                            recvtag, comm, request);
+    if (is_refused(rc, request)) {
+        hw_engines_refused(sendcount, sendtype, dest, sendtag, comm, false);
+        hw_engines_refused(recvcount, recvtype, source, recvtag, comm, true);
+    }
     if (rc == MPI_SUCCESS && hw_engines_want(sendcount, sendtype))
         return tracked(rc, false, sendcount, sendtype, HW_ANY_SOURCE, false, request);
     return tracked(rc, false, recvcount, recvtype, HW_ANY_SOURCE, false, request);
@@ -161,9 +179,12 @@ int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int 
     int rc = hw_ask_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     if (rc != HW_DECLINES)
         return rc;
-    return tracked(
-        hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request), false,
-        count, datatype, HW_ANY_SOURCE, false, request);
+    rc = hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    if (is_refused(rc, request)) {
+        hw_engines_refused(count, datatype, dest, sendtag, comm, false);
+        hw_engines_refused(count, datatype, source, recvtag, comm, true);
+    }
+    return tracked(rc, false, count, datatype, HW_ANY_SOURCE, false, request);
 }
 
 /* What follows the real call that makes a persistent operation. */

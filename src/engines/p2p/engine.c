@@ -90,6 +90,14 @@ static void comm_frees(MPI_Comm comm)
     hw_p2p_hearers_comm_frees(comm);
 }
 
+static void refused(MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, bool is_receive)
+{
+    const struct hw_p2p_part part = {.count = count, .type = datatype, .peer = peer, .tag = tag};
+    struct hw_p2p_seal *seal = hw_p2p_seals_are_open && comm != HW_COMM_NULL ? hw_p2p_seal_for(comm) : NULL;
+    if (seal)
+        hw_p2p_sealed_refused(seal, &part, is_receive);
+}
+
 static void stop(void)
 {
     hw_engines_end(&hw_engine_p2p);
@@ -140,6 +148,7 @@ const struct hw_engine hw_engine_p2p = {
     .communicator = &hw_p2p_communicator_calls,
     .goes = look_after,
     .comm_frees = comm_frees,
+    .refused = refused,
     .describe = describe,
     .say = say,
 };

@@ -56,7 +56,30 @@ static int request_for(MPI_Comm comm, struct hw_p2p_operation *sent, struct hw_p
     return hw_p2p_sealed_request(comm, &halves, request);
 }
 
-#define SEND(name, how)                                                                                      \
+/* The rest of a call about small messages, which were counted. `rc`: what it returned. A message that is too
+ * long for its receive was received. */
+static bool is_refused(int rc)
+{
+    int class = MPI_SUCCESS;
+    return rc != MPI_SUCCESS && rc != HW_DECLINES && hw_bottom.Error_class(rc, &class) == MPI_SUCCESS &&
+           class != MPI_ERR_TRUNCATE;
+}
+
+static int after_small(struct hw_p2p_seal *seal, const struct hw_p2p_part *part, bool is_receive, int rc)
+{
+    if (__builtin_expect(is_refused(rc), 0))
+        hw_p2p_sealed_refused(seal, part, is_receive);
+    return rc;
+}
+
+/* Such a call, which is made here unless another engine takes it. */
+#define CALL(name, ...)                                                                                      \
+    ({                                                                                                       \
+        int answer = HW_ENGINES_ASK_BEHIND(&hw_p2p_sealed_calls, p2p, name, __VA_ARGS__);                    \
+        answer != HW_DECLINES ? answer : hw_real_##name(__VA_ARGS__);                                        \
+    })
+
+#define SEND(name, how, small)                                                                               \
     static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
                     MPI_Comm comm)                                                                           \
     {                                                                                                        \
@@ -65,15 +88,16 @@ static int request_for(MPI_Comm comm, struct hw_p2p_operation *sent, struct hw_p
         ELSEWHERE(name, buf, count, datatype, dest, tag, comm);                                              \
         struct hw_p2p_part part = {buf, count, datatype, dest, tag};                                         \
         if (!hw_p2p_sealed_concerns(seal, comm, &part, false))                                               \
-            return HW_DECLINES;                                                                              \
+            return small;                                                                                    \
         int rc = post(seal, comm, &part, how, &operation);                                                   \
         return rc == MPI_SUCCESS ? end(operation, HW_STATUS_IGNORE) : rc;                                    \
     }
+#define SENT(name) after_small(seal, &part, false, CALL(name, buf, count, datatype, dest, tag, comm))
 
-SEND(send, HW_P2P_STANDARD)
-SEND(rsend, HW_P2P_STANDARD)
-SEND(ssend, HW_P2P_SYNCHRONOUS)
-SEND(bsend, HW_P2P_BUFFERED)
+SEND(send, HW_P2P_STANDARD, SENT(send))
+SEND(rsend, HW_P2P_STANDARD, SENT(rsend))
+SEND(ssend, HW_P2P_SYNCHRONOUS, SENT(ssend))
+SEND(bsend, HW_P2P_BUFFERED, HW_DECLINES)
 
 #define ISEND(name, how)                                                                                     \
     static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
@@ -83,8 +107,12 @@ SEND(bsend, HW_P2P_BUFFERED)
         struct hw_p2p_seal *seal = seal_for(comm);                                                           \
         ELSEWHERE(name, buf, count, datatype, dest, tag, comm, request);                                     \
         struct hw_p2p_part part = {buf, count, datatype, dest, tag};                                         \
-        if (request == NULL || !hw_p2p_sealed_concerns(seal, comm, &part, false))                            \
+        if (request == NULL)                                                                                 \
             return HW_DECLINES;                                                                              \
+        if (!hw_p2p_sealed_concerns(seal, comm, &part, false))                                               \
+            return after_small(seal, &part, false,                                                           \
+                               HW_ENGINES_ASK_BEHIND(&hw_p2p_sealed_calls, p2p, name, buf, count, datatype,  \
+                                                     dest, tag, comm, request));                             \
         int rc = post(seal, comm, &part, how, &operation);                                                   \
         return rc == MPI_SUCCESS ? request_for(comm, operation, NULL, request) : rc;                         \
     }
@@ -102,7 +130,7 @@ static int receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source
     ELSEWHERE(recv, buf, count, datatype, source, tag, comm, status);
     struct hw_p2p_part part = {buf, count, datatype, source, tag};
     if (!hw_p2p_sealed_concerns(seal, comm, &part, true))
-        return HW_DECLINES;
+        return after_small(seal, &part, true, CALL(recv, buf, count, datatype, source, tag, comm, status));
     int rc = post(seal, comm, &part, HW_P2P_TAKEN, &operation);
     return rc == MPI_SUCCESS ? end(operation, status) : rc;
 }
@@ -198,14 +226,17 @@ static int post_both(struct hw_p2p_seal *seal, MPI_Comm comm, const struct hw_p2
     if (is_large[0])
         rc = post(seal, comm, out, HW_P2P_STANDARD, &halves->sent);
     else
-        rc = hw_real_isend(out->memory, out->count, out->type, out->peer, out->tag, comm, &halves->real);
+        rc = after_small(
+            seal, out, false,
+            hw_real_isend(out->memory, out->count, out->type, out->peer, out->tag, comm, &halves->real));
     if (rc != MPI_SUCCESS)
         return rc;
     halves->is_real_received = !is_large[1];
     if (is_large[1])
         return post(seal, comm, in, HW_P2P_TAKEN, &halves->received);
-    return hw_real_irecv((void *)(uintptr_t)in->memory, in->count, in->type, in->peer, in->tag, comm,
-                         &halves->real);
+    return after_small(seal, in, true,
+                       hw_real_irecv((void *)(uintptr_t)in->memory, in->count, in->type, in->peer, in->tag,
+                                     comm, &halves->real));
 }
 
 /* What is sent of a buffer that is received into: a copy, for ghosts as packed data. *memory is to be freed.
@@ -254,8 +285,15 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     struct hw_p2p_seal *seal = seal_for(comm);
     ELSEWHERE(sendrecv, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
               recvtag, comm, status);
-    return both(seal, comm, (struct hw_p2p_part){sendbuf, sendcount, sendtype, dest, sendtag},
-                (struct hw_p2p_part){recvbuf, recvcount, recvtype, source, recvtag}, false, NULL, status);
+    struct hw_p2p_part out = {sendbuf, sendcount, sendtype, dest, sendtag};
+    struct hw_p2p_part in = {recvbuf, recvcount, recvtype, source, recvtag};
+    int rc = both(seal, comm, out, in, false, NULL, status);
+    if (rc != HW_DECLINES)
+        return rc;
+    rc = CALL(sendrecv, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+              recvtag, comm, status);
+    after_small(seal, &out, false, rc);
+    return after_small(seal, &in, true, rc);
 }
 
 static int sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
@@ -263,8 +301,14 @@ static int sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, i
 {
     struct hw_p2p_seal *seal = seal_for(comm);
     ELSEWHERE(sendrecv_replace, buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-    return both(seal, comm, (struct hw_p2p_part){buf, count, datatype, dest, sendtag},
-                (struct hw_p2p_part){buf, count, datatype, source, recvtag}, true, NULL, status);
+    struct hw_p2p_part out = {buf, count, datatype, dest, sendtag};
+    struct hw_p2p_part in = {buf, count, datatype, source, recvtag};
+    int rc = both(seal, comm, out, in, true, NULL, status);
+    if (rc != HW_DECLINES)
+        return rc;
+    rc = CALL(sendrecv_replace, buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+    after_small(seal, &out, false, rc);
+    return after_small(seal, &in, true, rc);
 }
 
 static int isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,

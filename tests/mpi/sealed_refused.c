@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Description: on a sealed communicator small messages of a datatype that was not committed, whose errors
+ * return: the MPI refuses the call. None of them counts, when large messages are probed for or come late. */
+#include "check.h"
+
+#include <unistd.h>
+
+enum { LARGE = 20000, REFUSALS = 5 };
+
+/* As long as ghosts look twice for receives that are too short. */
+enum { LATE_S = 3 };
+
+static MPI_Comm comm;
+static MPI_Datatype refused;
+static int small[2], *large;
+
+static void expect(const char *name, int rc)
+{
+    int class = MPI_SUCCESS;
+    MPI_Error_class(rc, &class);
+    CHECK(class != MPI_SUCCESS);
+    check_report(name, 1);
+}
+
+/* With a tag each. */
+static void send(int peer)
+{
+    MPI_Request request;
+    expect("Send", MPI_Send(small, 1, refused, peer, 0, comm));
+    expect("Ssend", MPI_Ssend(small, 1, refused, peer, 1, comm));
+    expect("Isend", MPI_Isend(small, 1, refused, peer, 2, comm, &request));
+    expect("Issend", MPI_Issend(small, 1, refused, peer, 3, comm, &request));
+    expect("Sendrecv", MPI_Sendrecv(small, 1, refused, peer, 4, small, 1, MPI_INT, peer, REFUSALS, comm,
+                                    MPI_STATUS_IGNORE));
+    for (int tag = 0; tag < REFUSALS; tag++)
+        CHECK(MPI_Send(large, LARGE, MPI_INT, peer, tag, comm) == MPI_SUCCESS);
+}
+
+static void probe(int peer)
+{
+    MPI_Status status;
+    int count;
+    for (int tag = 0; tag < REFUSALS; tag++) {
+        CHECK(MPI_Probe(peer, tag, comm, &status) == MPI_SUCCESS);
+        MPI_Get_count(&status, MPI_INT, &count);
+        CHECK(count == LARGE);
+        CHECK(MPI_Recv(large, LARGE, MPI_INT, peer, tag, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    }
+    check_report("probed", REFUSALS);
+}
+
+static void come_late(int peer)
+{
+    MPI_Request request;
+    expect("Recv", MPI_Recv(small, 1, refused, peer, 0, comm, MPI_STATUS_IGNORE));
+    expect("Irecv", MPI_Irecv(small, 1, refused, peer, 1, comm, &request));
+    sleep(LATE_S);
+    for (int tag = 0; tag < 2; tag++)
+        CHECK(MPI_Recv(large, LARGE, MPI_INT, peer, tag, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    check_report("late", 2);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    check_begin();
+    comm = check_seal(MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Type_contiguous(2, MPI_INT, &refused);
+    large = check_ints(LARGE);
+    if (check_rank == 0) {
+        send(check_size - 1);
+        for (int tag = 0; tag < 2; tag++)
+            CHECK(MPI_Send(large, LARGE, MPI_INT, check_size - 1, tag, comm) == MPI_SUCCESS);
+    } else if (check_rank == check_size - 1) {
+        probe(0);
+        come_late(0);
+    }
+    MPI_Barrier(comm);
+    MPI_Type_free(&refused);
+    MPI_Comm_free(&comm);
+    free(large);
+    MPI_Finalize();
+    return 0;
+}
