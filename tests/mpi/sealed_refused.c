@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: on a sealed communicator small messages of a datatype that was not committed, whose errors
- * return: the MPI refuses the call. None of them counts, when large messages are probed for or come late. */
+ * return: the MPI refuses the call. None of them counts, when large messages are probed for or come late.
+ * Large ones are refused as well, where ghosts move messages in place of the MPI. */
 #include "check.h"
 
 #include <unistd.h>
@@ -60,6 +61,23 @@ static void come_late(int peer)
     check_report("late", 2);
 }
 
+/* What ghosts would move: the MPI refuses that, too. */
+static void send_large(MPI_Comm on, int peer)
+{
+    MPI_Request request;
+    MPI_Datatype dense, sparse;
+    MPI_Type_contiguous(LARGE, MPI_INT, &dense);
+    MPI_Type_vector(LARGE / 2000, 1000, 2000, MPI_INT, &sparse);
+    MPI_Comm_set_errhandler(on, MPI_ERRORS_RETURN);
+    expect("large", MPI_Isend(large, 1, dense, peer, 7, on, &request));
+    for (int i = 0; i < 3; i++)
+        expect("large-sparse", MPI_Isend(large, 1, sparse, peer, 7, on, &request));
+    expect("large-received", MPI_Irecv(large, 1, dense, peer, 7, on, &request));
+    expect("large-nowhere", MPI_Isend(NULL, LARGE, MPI_INT, peer, 7, on, &request));
+    MPI_Type_free(&dense);
+    MPI_Type_free(&sparse);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -68,6 +86,11 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Type_contiguous(2, MPI_INT, &refused);
     large = check_ints(LARGE);
+    MPI_Comm unsealed;
+    MPI_Comm_dup(MPI_COMM_WORLD, &unsealed);
+    send_large(comm, check_size - 1 - check_rank);
+    send_large(unsealed, check_size - 1 - check_rank);
+    MPI_Comm_free(&unsealed);
     if (check_rank == 0) {
         send(check_size - 1);
         for (int tag = 0; tag < 2; tag++)

@@ -18,6 +18,10 @@ MPI_Comm hw_p2p_own_comm(void);
 /* Of the next message on it. */
 int hw_p2p_own_tag(void);
 
+/* Whether the MPI takes a message of such arguments, sent or received. What it refuses is left to it: it
+ * tells the program's handler. Some 50 ns. */
+bool hw_p2p_own_accepts(const void *buf, MPI_Count count, MPI_Datatype datatype, int tag);
+
 /* Waits until IS_OVER(of), which a ghost of the node brings about: sleeps where cores are shared, and makes
  * MPI progress now and then. */
 void hw_p2p_own_wait(bool (*is_over)(const void *of), const void *of);

@@ -166,7 +166,8 @@ bool hw_p2p_sealed_is_large(struct hw_p2p_seal *seal, MPI_Comm comm, const struc
         hw_p2p_seal_broken(comm, "receives from MPI_ANY_SOURCE");
     if (is_receive && part->tag == HW_ANY_TAG && part->peer != HW_PROC_NULL)
         hw_p2p_seal_broken(comm, "receives with MPI_ANY_TAG");
-    return is_counted(seal, part) && hw_engines_bytes(part->count, part->type) >= seal->min_bytes;
+    return is_counted(seal, part) && hw_engines_bytes(part->count, part->type) >= seal->min_bytes &&
+           hw_p2p_own_accepts(part->memory, part->count, part->type, part->tag);
 }
 
 static void count_small(struct hw_p2p_seal *seal, const struct hw_p2p_part *part, bool is_receive,

@@ -106,6 +106,9 @@ static const char *refuse(const struct hw_p2p_sent *sent, int *to)
         return "p2p: of several datatypes, or one that is no ticket's";
     if (sent->buf == NULL || sent->tag < 0 || bytes > INT32_MAX || sent->comm == HW_COMM_NULL)
         return "p2p: not a message that ghosts move";
+    if (!hw_real_type_is_basic(sent->datatype, &size) && /* of the ticket it sees another datatype */
+        !hw_p2p_own_accepts(sent->buf, sent->count, sent->datatype, sent->tag))
+        return "p2p: not a message that ghosts move";
     const struct hw_world_members *members = hw_world_members_of(sent->comm);
     if (members == NULL || sent->dest < 0 || sent->dest >= members->size)
         return "p2p: on an intercommunicator, or to a process outside of the world";
