@@ -34,9 +34,11 @@ struct masked {
     const struct hw_request_item *moving;
 };
 
+/* wants_one: once one may be completed the others are not looked at. */
 static bool mask(struct masked *masked, const struct hw_request_taken *taken, int count,
-                 const MPI_Request requests[])
+                 const MPI_Request requests[], bool wants_one)
 {
+    bool is_found = false;
     enum { ROOM = sizeof masked->inline_requests / sizeof masked->inline_requests[0] };
     masked->requests = masked->inline_requests;
     if (count > ROOM && (masked->requests = malloc((size_t)count * sizeof(MPI_Request))) == NULL)
@@ -49,7 +51,9 @@ static bool mask(struct masked *masked, const struct hw_request_taken *taken, in
         const struct hw_request_item *item = &taken->items[i];
         if (item->guard == NULL)
             continue;
-        enum hw_request_readiness is = item->guard->look(item->guarded, item->handle);
+        enum hw_request_readiness is =
+            is_found ? HW_REQUEST_OPEN : item->guard->look(item->guarded, item->handle);
+        is_found = is_found || (wants_one && is >= HW_REQUEST_READY);
         if (is == HW_REQUEST_READY)
             continue;
         if (is == HW_REQUEST_ITSELF && masked->itself < 0)
@@ -110,7 +114,7 @@ int hw_guarded_any(const struct hw_request_taken *taken, struct hw_guarded_any h
     for (;;) {
         struct masked masked;
         bool is_over;
-        if (!mask(&masked, taken, count, requests))
+        if (!mask(&masked, taken, count, requests, true))
             return no_memory();
         int rc = look_any(&masked, how.is_kept, count, requests, index, status, &is_over);
         unmask(&masked);
@@ -144,7 +148,7 @@ int hw_guarded_some(const struct hw_request_taken *taken, bool is_blocking, int 
 {
     for (;;) {
         struct masked masked;
-        if (!mask(&masked, taken, count, requests))
+        if (!mask(&masked, taken, count, requests, false))
             return no_memory();
         int rc = look_some(&masked, count, requests, outcount, indices, statuses);
         unmask(&masked);
