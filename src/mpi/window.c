@@ -87,7 +87,7 @@ static int free_by(int (*real_free)(MPI_Win *win), MPI_Win *win)
     MPI_Win handle = win ? *win : HW_WIN_NULL;
     bool was_exposed = take(handle);
     int rc = real_free(win);
-    if (was_exposed && (*win == HW_WIN_NULL || !enter(handle))) {
+    if (win && was_exposed && (*win == HW_WIN_NULL || !enter(handle))) {
         hw_engines_left(-1);
         hw_engines_exposed(-1);
     }
