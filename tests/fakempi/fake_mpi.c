@@ -53,6 +53,7 @@ OBJECT(ompi_message_null);
 OBJECT(ompi_message_no_proc);
 OBJECT(ompi_mpi_win_null);
 OBJECT(ompi_mpi_info_null);
+OBJECT(ompi_mpi_info_env);
 OBJECT(ompi_mpi_datatype_null);
 OBJECT(ompi_mpi_byte);
 OBJECT(ompi_mpi_char);
