@@ -305,15 +305,14 @@ OPTIONS: tuple[Option, ...] = (
         accepted="off | auto | on",
         brief="large receives may begin after the sends that follow them",
         help=(
-            "On Open MPI and MPICH 4.0 over TCP the answer to a message that is announced early "
-            "keeps the own message waiting: the two directions of an exchange go one after the "
-            "other. auto: in programs that post large nonblocking receives and then large "
-            "nonblocking sends, such a receive begins after those sends. It begins at the latest "
-            "after 5 ms, or with the next call of MPI that is neither of these nor a local query "
-            "such as MPI_Comm_rank. on: every large nonblocking receive. off: each begins at "
-            "once, as in any case on other MPIs, in programs of which more than one thread calls "
-            "MPI, with MPI_THREAD_SERIALIZED or with sessions, above other tools, and while "
-            "profiling."
+            "On Open MPI over TCP the answer to a message that is announced early keeps the own "
+            "message waiting: the two directions of an exchange go one after the other. auto: in "
+            "programs that post large nonblocking receives and then large nonblocking sends, such "
+            "a receive begins after those sends. It begins at the latest after 5 ms, or with the "
+            "next call of MPI that is neither of these nor a local query such as MPI_Comm_rank. "
+            "on: every large nonblocking receive, on MPICH 4.0 as well. off: each begins at once, "
+            "as in any case on other MPIs, in programs of which more than one thread calls MPI, "
+            "with MPI_THREAD_SERIALIZED or with sessions, above other tools, and while profiling."
         ),
     ),
     Option(

@@ -75,9 +75,10 @@ static void stop_and_start(void)
 void hw_postponed_joined(int level, bool is_session)
 {
     bool is_possible = hw_real_answers_hold_up() && hw_real_asking_keeps_status();
-    bool is_useful = is_possible && hw_options.postpone != HW_OPTION_POSTPONE_OFF;
+    bool is_useful = hw_options.postpone == HW_OPTION_POSTPONE_ON ||
+                     (HW_REAL_GAINS_BY_LATE_RECEIVES && hw_options.postpone == HW_OPTION_POSTPONE_AUTO);
     bool is_first = !is_session && hw_atomic_load_relaxed(&allowance) == NOT_JOINED;
-    bool may = is_useful && is_first && level != HW_THREAD_SERIALIZED && !hw_profile_is_on() &&
+    bool may = is_possible && is_useful && is_first && level != HW_THREAD_SERIALIZED && !hw_profile_is_on() &&
                !has_tools() && hw_real_extension_used() == NULL;
     hw_inside_begin_postponing(start);
     allow(may, may && hw_options.postpone == HW_OPTION_POSTPONE_ON ? 0 : UINT64_MAX);
