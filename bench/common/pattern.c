@@ -162,6 +162,28 @@ static int columns_post(void *context, MPI_Request *requests)
     return 2;
 }
 
+/* The halo of a domain at the edge of a grid: two large faces, a small one, and a strided one that nobody
+ * has. */
+static int halo_post(void *context, MPI_Request *requests)
+{
+    enum { FACES = 2, SMALL_BYTES = 512, SMALL_TAG = TAG + FACES };
+    struct bench_transfer *t = context;
+    int face = t->bytes / FACES - SMALL_BYTES / FACES, count = 0;
+    for (int i = 0; i < FACES; i++)
+        MPI_Irecv(t->receive + (size_t)i * (size_t)face, face, MPI_BYTE, t->partner, TAG + i, MPI_COMM_WORLD,
+                  &requests[count++]);
+    MPI_Irecv(t->receive + (size_t)FACES * (size_t)face, SMALL_BYTES, MPI_BYTE, t->partner, SMALL_TAG,
+              MPI_COMM_WORLD, &requests[count++]);
+    MPI_Irecv(t->receive, 1, t->columns, MPI_PROC_NULL, TAG, MPI_COMM_WORLD, &requests[count++]);
+    for (int i = 0; i < FACES; i++)
+        MPI_Isend(t->send + (size_t)i * (size_t)face, face, MPI_BYTE, t->partner, TAG + i, MPI_COMM_WORLD,
+                  &requests[count++]);
+    MPI_Isend(t->send + (size_t)FACES * (size_t)face, SMALL_BYTES, MPI_BYTE, t->partner, SMALL_TAG,
+              MPI_COMM_WORLD, &requests[count++]);
+    MPI_Isend(t->send, 1, t->columns, MPI_PROC_NULL, TAG, MPI_COMM_WORLD, &requests[count++]);
+    return count;
+}
+
 static int any_source_post(void *context, MPI_Request *requests)
 {
     struct bench_transfer *t = context;
@@ -253,6 +275,12 @@ static const struct bench_transfer_kind kinds[] = {
     {.name = "columns", .open = columns_open, .post = columns_post, .close = columns_close},
     {.name = "any_source", .post = any_source_post},
     {.name = "synchronous", .post = synchronous_post},
+    {.name = "started",
+     .open = persistent_open,
+     .post = persistent_post,
+     .close = persistent_close,
+     .is_pipelined = true},
+    {.name = "halo", .open = columns_open, .post = halo_post, .close = columns_close, .is_pipelined = true},
     {.name = "loop", .post = bench_exchange_post, .is_pipelined = true},
     {.name = "pieces", .post = pieces_post, .piece = pieces_send, .slices = SLICES, .is_pipelined = true},
     {.name = "boundary",
@@ -277,7 +305,7 @@ static const struct bench_transfer_kind kinds[] = {
 
 const char *const bench_pattern_names =
     "late_receive mprobe late_send late_isend parts waitany polled persistent columns any_source synchronous "
-    "loop pieces boundary double_buffered prefetched neighbors";
+    "started halo loop pieces boundary double_buffered prefetched neighbors";
 
 const struct bench_transfer_kind *bench_pattern_find(const char *name)
 {

@@ -96,6 +96,8 @@ PATTERNS = (
     "columns",
     "any_source",
     "synchronous",
+    "started",
+    "halo",
     "loop",
     "pieces",
     "boundary",

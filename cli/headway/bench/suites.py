@@ -136,7 +136,7 @@ _SUITES = (
         (
             *(from_first("loop", size, 8, 60) for size in (256 * KIB, MIB)),
             *(from_first("pieces", size, 8, 60) for size in (MIB, 2 * MIB)),
-            from_first("boundary", MIB, 8, 60),
+            *(from_first(name, MIB, 8, 60) for name in ("boundary", "started", "halo")),
         ),
         sockbufs=("default",),
         extra_modes=("keep",),
