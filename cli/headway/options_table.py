@@ -310,9 +310,10 @@ OPTIONS: tuple[Option, ...] = (
             "programs that post large nonblocking receives and then large nonblocking sends, such "
             "a receive begins after those sends. It begins at the latest after 5 ms, or with the "
             "next call of MPI that is neither of these nor a local query such as MPI_Comm_rank. "
-            "on: every large nonblocking receive, on MPICH 4.0 as well. off: each begins at once, "
-            "as in any case on other MPIs, in programs of which more than one thread calls MPI, "
-            "with MPI_THREAD_SERIALIZED or with sessions, above other tools, and while profiling."
+            "The same holds for the starts of persistent receives. on: every large nonblocking "
+            "receive. off: each begins at once, as in any case on other MPIs, in programs of "
+            "which more than one thread calls MPI, with MPI_THREAD_SERIALIZED or with sessions, "
+            "above other tools, and while profiling."
         ),
     ),
     Option(

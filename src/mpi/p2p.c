@@ -100,6 +100,14 @@ int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
     return tracked(rc, is_told, count, datatype, dest, false, request);
 }
 
+/* Starts what is postponed where a receive that is posted now might take its message: receives match in the
+ * order of their posts. */
+static void start_before(int source, int tag, MPI_Comm comm)
+{
+    if (hw_inside_has_postponed() && hw_postponed_is_rival(source, tag, comm))
+        hw_postponed_start();
+}
+
 /* The same, of a receive that begins after the sends that follow it: posted now, as the program sees it.
  * False if it is none; nothing was done then. */
 static bool is_postponed(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
@@ -108,7 +116,7 @@ static bool is_postponed(void *buf, MPI_Count count, MPI_Datatype datatype, int 
     uint64_t bytes;
     if (!hw_track_wants_known(count, datatype, &bytes) || !hw_postponed_is_possible(source, bytes) ||
         !hw_request_reserve()) {
-        hw_postponed_start(); /* receives match in the order of their posts */
+        start_before(source, tag, comm);
         return false;
     }
     *rc = hw_postponed_receive(buf, count, datatype, source, tag, comm, request);
@@ -128,8 +136,11 @@ static bool is_postponed(void *buf, MPI_Count count, MPI_Datatype datatype, int 
 int hw_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
              MPI_Request *request)
 {
-    int rc = !hw_track_asks(count, datatype) ? HW_DECLINES
-                                             : hw_ask_irecv(buf, count, datatype, source, tag, comm, request);
+    int rc = HW_DECLINES;
+    if (hw_track_asks(count, datatype)) {
+        start_before(source, tag, comm);
+        rc = hw_ask_irecv(buf, count, datatype, source, tag, comm, request);
+    }
     if (rc != HW_DECLINES)
         return rc;
     bool is_told = hw_track_posts(count, datatype, source);
@@ -188,10 +199,11 @@ int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int 
 }
 
 /* What follows the real call that makes a persistent operation. */
-static inline int defined(int rc, MPI_Count count, MPI_Datatype datatype, int peer, MPI_Request *request)
+static inline int defined(int rc, MPI_Count count, MPI_Datatype datatype, int peer, bool is_receive,
+                          MPI_Request *request)
 {
     if (rc == MPI_SUCCESS)
-        hw_persistent_posted(count, datatype, peer, request);
+        hw_persistent_posted(count, datatype, peer, is_receive, request);
     return rc;
 }
 
@@ -202,7 +214,7 @@ int hw_send_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     if (rc != HW_DECLINES)
         return rc;
     return defined(hw_real_send_init(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
-                   request);
+                   false, request);
 }
 
 int hw_bsend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -212,7 +224,7 @@ int hw_bsend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     if (rc != HW_DECLINES)
         return rc;
     return defined(hw_real_bsend_init(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
-                   request);
+                   false, request);
 }
 
 int hw_ssend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -222,7 +234,7 @@ int hw_ssend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     if (rc != HW_DECLINES)
         return rc;
     return defined(hw_real_ssend_init(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
-                   request);
+                   false, request);
 }
 
 int hw_rsend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -232,7 +244,7 @@ int hw_rsend_init(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     if (rc != HW_DECLINES)
         return rc;
     return defined(hw_real_rsend_init(buf, count, datatype, dest, tag, comm, request), count, datatype, dest,
-                   request);
+                   false, request);
 }
 
 int hw_recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -242,5 +254,5 @@ int hw_recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     if (rc != HW_DECLINES)
         return rc;
     return defined(hw_real_recv_init(buf, count, datatype, source, tag, comm, request), count, datatype,
-                   source, request);
+                   source, true, request);
 }

@@ -63,14 +63,14 @@ static inline bool hw_track_is_plain(MPI_Count count, MPI_Datatype type)
                     hw_plan_state(plan) == HW_PLAN_NONE);
 }
 
-/* True if an engine may take a message; what is postponed begins before. */
+/* True if an engine may take a message. What is postponed begins before, if messages go to ghosts: they are
+ * to see receives as the program posts them. Who packs looks at nothing but the message. */
 static inline bool hw_track_asks(MPI_Count count, MPI_Datatype type)
 {
-    bool asks = hw_inside_wants(HW_INSIDE_ASKED | HW_INSIDE_ASKED_DERIVED) &&
-                (hw_inside_wants(HW_INSIDE_ASKED) || !hw_track_is_plain(count, type));
-    if (asks)
-        hw_postponed_start();
-    return asks;
+    if (!hw_inside_wants(HW_INSIDE_ASKED))
+        return hw_inside_wants(HW_INSIDE_ASKED_DERIVED) && !hw_track_is_plain(count, type);
+    hw_postponed_start();
+    return true;
 }
 
 /* True if a blocking call with this datatype is not just forwarded. */
@@ -130,7 +130,8 @@ static inline void hw_track_unposted(bool is_told)
     })
 
 /* After a persistent operation was made (persistent.c). */
-void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, int peer, MPI_Request *request);
+void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, int peer, bool is_receive,
+                          MPI_Request *request);
 
 /* After a successful point-to-point post: whether it is followed, and its *bytes. Nothing travels to or from
  * MPI_PROC_NULL, where programs post at the edge of a grid as large as elsewhere. */

@@ -55,22 +55,21 @@ static void fill(struct hw_request_slot *slot, enum hw_request_kind kind,
     slot->is_persistent = is->is_persistent;
     slot->is_followed = is->is_followed;
     slot->is_once = is->is_once;
+    slot->is_receive = is->is_receive;
     slot->calls = is->calls;
     slot->attachment = is->attachment;
     hw_request_change(slot, is->is_persistent ? HW_REQUEST_INACTIVE : HW_REQUEST_ACTIVE, &by);
     hw_request_count(&by);
 }
 
-static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes, bool is_persistent)
+static bool enter(MPI_Request request, enum hw_request_kind kind, const struct hw_request_attachment *is)
 {
-    const struct hw_request_attachment is = {
-        .bytes = bytes, .is_persistent = is_persistent, .is_followed = true};
     struct owner old = {0};
     hw_request_lock();
     struct hw_request_slot *slot = hw_request_insert(request);
     if (slot) {
         old = owner_before(slot);
-        fill(slot, kind, &is);
+        fill(slot, kind, is);
     }
     hw_request_unlock();
     let_go(old);
@@ -81,13 +80,23 @@ static bool enter(MPI_Request request, enum hw_request_kind kind, uint64_t bytes
 
 bool hw_request_post(MPI_Request request, enum hw_request_kind kind, uint64_t bytes)
 {
-    return request != HW_REQUEST_NULL && enter(request, kind, bytes, false);
+    const struct hw_request_attachment is = {.bytes = bytes, .is_followed = true};
+    return request != HW_REQUEST_NULL && enter(request, kind, &is);
 }
 
 void hw_request_define(MPI_Request request, enum hw_request_kind kind, uint64_t bytes)
 {
+    const struct hw_request_attachment is = {.bytes = bytes, .is_persistent = true, .is_followed = true};
     if (request != HW_REQUEST_NULL)
-        enter(request, kind, bytes, true);
+        enter(request, kind, &is);
+}
+
+void hw_request_define_receive(MPI_Request request, uint64_t bytes)
+{
+    const struct hw_request_attachment is = {
+        .bytes = bytes, .is_persistent = true, .is_followed = true, .is_receive = true};
+    if (request != HW_REQUEST_NULL)
+        enter(request, HW_REQUEST_P2P, &is);
 }
 
 bool hw_request_reserve(void)
@@ -178,19 +187,67 @@ enum hw_request_abandoning hw_request_abandon(MPI_Request *request)
     return HW_REQUEST_ABANDONED;
 }
 
-int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes)
+enum hw_request_direction hw_request_direction(int count, const MPI_Request *requests, uint64_t *bytes)
 {
-    int started = 0;
-    *bytes = 0;
+    int sends = 0, receives = 0;
+    *bytes = UINT64_MAX;
+    hw_request_touch(count, requests);
+    hw_request_lock();
+    for (int i = 0; i < count; i++) {
+        const struct hw_request_slot *slot = hw_request_find(requests[i]);
+        if (!slot || !slot->is_persistent || slot->kind != HW_REQUEST_P2P ||
+            slot->state != HW_REQUEST_INACTIVE)
+            break;
+        sends += !slot->is_receive;
+        receives += slot->is_receive && slot->calls == NULL;
+        if (slot->bytes < *bytes)
+            *bytes = slot->bytes;
+    }
+    hw_request_unlock();
+    if (count <= 0)
+        return HW_REQUEST_UNKNOWN;
+    return sends == count ? HW_REQUEST_SENDS : receives == count ? HW_REQUEST_RECEIVES : HW_REQUEST_UNKNOWN;
+}
+
+bool hw_request_sends_first(int count, const MPI_Request *requests, int order[])
+{
+    int firsts = 0, receives = 0;
+    bool is_before = false; /* a receive, of what is no receive */
+    hw_request_touch(count, requests);
+    hw_request_lock();
+    for (int i = 0; i < count; i++) {
+        const struct hw_request_slot *slot = hw_request_find(requests[i]);
+        if (slot && slot->is_persistent && slot->is_receive) {
+            order[count - ++receives] = i;
+        } else {
+            order[firsts++] = i;
+            is_before |= receives > 0;
+        }
+    }
+    hw_request_unlock();
+    for (int low = firsts, high = count - 1; low < high; low++, high--) {
+        int swapped = order[low];
+        order[low] = order[high];
+        order[high] = swapped;
+    }
+    return is_before;
+}
+
+struct hw_request_started hw_request_start(int count, const MPI_Request *requests)
+{
+    struct hw_request_started started = {.are_receives = true};
     hw_request_touch(count, requests);
     hw_request_lock();
     struct hw_request_changes by = hw_request_no_changes();
     for (int i = 0; i < count; i++) {
         struct hw_request_slot *slot = hw_request_find(requests[i]);
-        if (slot && slot->is_persistent) {
-            hw_request_change(slot, HW_REQUEST_ACTIVE, &by);
-            *bytes += slot->is_followed ? slot->bytes : 0;
-            started += slot->is_followed;
+        if (!slot || !slot->is_persistent)
+            continue;
+        hw_request_change(slot, HW_REQUEST_ACTIVE, &by);
+        if (slot->is_followed) {
+            started.count++;
+            started.bytes += slot->bytes;
+            started.are_receives &= slot->is_receive;
         }
     }
     hw_request_count(&by);

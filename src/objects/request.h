@@ -70,6 +70,19 @@ bool hw_request_post(MPI_Request request, enum hw_request_kind kind, uint64_t by
 
 /* Enters an inactive persistent or partitioned request. */
 void hw_request_define(MPI_Request request, enum hw_request_kind kind, uint64_t bytes);
+void hw_request_define_receive(MPI_Request request, uint64_t bytes); /* the same, point-to-point */
+
+/* What a start is about. */
+enum hw_request_direction {
+    HW_REQUEST_UNKNOWN,  /* both, or what is not known */
+    HW_REQUEST_SENDS,    /* inactive persistent point-to-point sends, all of them */
+    HW_REQUEST_RECEIVES, /* receives without an attachment; *bytes: the fewest of one of them */
+};
+enum hw_request_direction hw_request_direction(int count, const MPI_Request *requests, uint64_t *bytes);
+
+/* The positions of `requests` in the order in which they are to be started: what is known as a receive comes
+ * last. `order` has room for `count`. False if that is the order they have. */
+bool hw_request_sends_first(int count, const MPI_Request *requests, int order[]);
 
 /* How far the operation is that the program sees in a guarded request. */
 enum hw_request_readiness {
@@ -128,6 +141,7 @@ struct hw_request_attachment {
     uint64_t bytes;     /* an estimate, as for hw_request_post */
     bool is_persistent; /* inactive then */
     bool is_followed;   /* the progress thread is to see to it: told by the caller (hw_engines_posted) */
+    bool is_receive;    /* of a persistent one: hw_request_sends_first */
     /* A persistent request of ours that stands for one operation, active from now on: the door that completes
      * it frees it, as the program expects (hw_request_end_once). */
     bool is_once;
@@ -153,9 +167,13 @@ int hw_request_starting(MPI_Request *request);
 enum hw_request_abandoning { HW_REQUEST_NOT_ATTACHED, HW_REQUEST_ABANDONED, HW_REQUEST_REFUSED };
 enum hw_request_abandoning hw_request_abandon(MPI_Request *request);
 
-/* Marks the known ones of `requests` as started. Returns how many of them are followed; *bytes is what those
- * are about. */
-int hw_request_start(int count, const MPI_Request *requests, uint64_t *bytes);
+/* Marks the known ones of `requests` as started. What is returned is about those that are followed. */
+struct hw_request_started {
+    int count;
+    uint64_t bytes;
+    bool are_receives; /* all of them */
+};
+struct hw_request_started hw_request_start(int count, const MPI_Request *requests);
 
 /* After a successful post of a request that nobody enters. The MPI may have given it the handle of one
  * with an attachment that another thread's door still has: that is over, and the door's alone, so a call

@@ -24,6 +24,7 @@ struct hw_request_slot {
     bool is_followed;                     /* by the progress thread; else known for its attachment */
     bool is_lent;                         /* TAKEN by hw_request_borrow */
     bool is_once;                         /* persistent for the MPI, for the program not */
+    bool is_receive;                      /* of persistent ones; false: not known */
     const struct hw_request_calls *calls; /* of its attachment; NULL: it has none */
     void *attachment;
 };

@@ -25,6 +25,11 @@ static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 /* In the order of their posts; hw_inside_postponed of them. Under the lock. */
 static MPI_Request postponed[MOST];
+static struct envelope {
+    MPI_Comm comm;
+    int source, tag;
+    bool is_unknown; /* of a persistent one: any receive may take its message */
+} envelopes[MOST];
 static bool is_starting;
 static atomic_uint_fast64_t oldest_ns; /* when the first of them was posted */
 
@@ -75,11 +80,10 @@ static void stop_and_start(void)
 void hw_postponed_joined(int level, bool is_session)
 {
     bool is_possible = hw_real_answers_hold_up() && hw_real_asking_keeps_status();
-    bool is_useful = hw_options.postpone == HW_OPTION_POSTPONE_ON ||
-                     (HW_REAL_GAINS_BY_LATE_RECEIVES && hw_options.postpone == HW_OPTION_POSTPONE_AUTO);
     bool is_first = !is_session && hw_atomic_load_relaxed(&allowance) == NOT_JOINED;
-    bool may = is_possible && is_useful && is_first && level != HW_THREAD_SERIALIZED && !hw_profile_is_on() &&
-               !has_tools() && hw_real_extension_used() == NULL;
+    bool may = is_possible && hw_options.postpone != HW_OPTION_POSTPONE_OFF && is_first &&
+               level != HW_THREAD_SERIALIZED && !hw_profile_is_on() && !has_tools() &&
+               hw_real_extension_used() == NULL;
     hw_inside_begin_postponing(start);
     allow(may, may && hw_options.postpone == HW_OPTION_POSTPONE_ON ? 0 : UINT64_MAX);
     if (may && !hw_inside_is_only_thread(level == HW_THREAD_MULTIPLE ? stop_and_start : hw_postponed_stop))
@@ -123,6 +127,45 @@ bool hw_postponed_is_possible(int source, uint64_t bytes)
            hw_atomic_load_relaxed(&hw_inside_postponed) < MOST && (source >= 0 || source == HW_ANY_SOURCE);
 }
 
+static bool is_same_or_any(int one, int other, int any) { return one == other || one == any || other == any; }
+
+bool hw_postponed_is_rival(int source, int tag, MPI_Comm comm)
+{
+    if (source == HW_PROC_NULL)
+        return false;
+    bool is_rival = false;
+    pthread_mutex_lock(&lock);
+    int count = hw_atomic_load_relaxed(&hw_inside_postponed);
+    for (const struct envelope *e = envelopes; e < envelopes + count && !is_rival; e++)
+        is_rival = e->is_unknown || (e->comm == comm && is_same_or_any(e->source, source, HW_ANY_SOURCE) &&
+                                     is_same_or_any(e->tag, tag, HW_ANY_TAG));
+    pthread_mutex_unlock(&lock);
+    return is_rival;
+}
+
+/* Under the lock. */
+static void add(MPI_Request request, const struct envelope *envelope)
+{
+    HW_COUNT(receives_postponed);
+    if (!hw_inside_has_postponed())
+        hw_atomic_store_relaxed(&oldest_ns, hw_clock_now_ns());
+    int at = hw_atomic_load_relaxed(&hw_inside_postponed);
+    postponed[at] = request;
+    envelopes[at] = *envelope;
+    hw_atomic_add_release(&hw_inside_postponed, 1);
+}
+
+bool hw_postponed_restart(int count, const MPI_Request *requests, uint64_t least_bytes)
+{
+    pthread_mutex_lock(&lock);
+    bool may = hw_postponed_is_possible(HW_ANY_SOURCE, least_bytes) && !is_starting &&
+               count <= MOST - hw_atomic_load_relaxed(&hw_inside_postponed);
+    for (int i = 0; may && i < count; i++)
+        add(requests[i], &(struct envelope){.is_unknown = true});
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
 int hw_postponed_receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                          MPI_Comm comm, MPI_Request *request)
 {
@@ -131,13 +174,8 @@ int hw_postponed_receive(void *buf, MPI_Count count, MPI_Datatype datatype, int 
         return rc;
     pthread_mutex_lock(&lock);
     bool may = hw_postponed_may() && !is_starting; /* another thread may have come meanwhile */
-    if (may) {
-        HW_COUNT(receives_postponed);
-        if (!hw_inside_has_postponed())
-            hw_atomic_store_relaxed(&oldest_ns, hw_clock_now_ns());
-        postponed[hw_atomic_load_relaxed(&hw_inside_postponed)] = *request;
-        hw_atomic_add_release(&hw_inside_postponed, 1);
-    }
+    if (may)
+        add(*request, &(struct envelope){.comm = comm, .source = source, .tag = tag});
     pthread_mutex_unlock(&lock);
     if (!may && (rc = hw_bottom.Startall(1, request)) != MPI_SUCCESS)
         hw_bottom.Request_free(request);

@@ -9,7 +9,8 @@
  * So a large receive of a program that is known to send next is made persistent (MPI_Recv_init), which the
  * program does not see (is_once in objects/request.h), and is started after those sends: by the last of them,
  * by any call of MPI that is not listed (spec, `postponing`), before it does anything, or by the progress
- * thread in its turn. Where the thread does not take part it is started at once.
+ * thread in its turn. Where the thread does not take part it is started at once. Starts of the program's own
+ * persistent receives wait in the same way.
  *
  * As long as one thread of the program calls MPI, though it may ask for MPI_THREAD_MULTIPLE: the first call
  * of another one starts what is postponed and ends it. Functions that do not say otherwise are called inside
@@ -57,9 +58,17 @@ static inline bool hw_postponed_is_overdue(void) { return hw_postponed_left_ns()
 /* Whether one that is posted now may be postponed. */
 bool hw_postponed_is_possible(int source, uint64_t bytes);
 
+/* Whether a receive that is posted now may match what a postponed one is to match: receives match in the
+ * order of their posts. */
+bool hw_postponed_is_rival(int source, int tag, MPI_Comm comm);
+
 /* Makes the receive and postpones its start. An MPI error code, raised: nothing is postponed then. */
 int hw_postponed_receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                          MPI_Comm comm, MPI_Request *request);
+
+/* Postpones the start of persistent receives, which the program starts. False: they are to be started now,
+ * and nothing was done. */
+bool hw_postponed_restart(int count, const MPI_Request *requests, uint64_t least_bytes);
 
 /* Starts what is postponed. The progress thread, too, in its turn. */
 static inline void hw_postponed_start(void)

@@ -49,8 +49,6 @@ enum {
     HW_REAL_IS_ISENDRECV_MUTE = 0,
     /* Collectives refuse a buffer that is sent from and received into. */
     HW_REAL_REFUSES_ALIASES = 0,
-    /* Receives that begin after the sends (doc/adr/0053) bring no program's directions to take turns. */
-    HW_REAL_GAINS_BY_LATE_RECEIVES = 1,
 };
 
 #else
@@ -73,7 +71,6 @@ enum {
     HW_REAL_PACKS_WHILE_SENDING_BYTES = 0, /* of no size */
     HW_REAL_IS_ISENDRECV_MUTE = 1,         /* tests/mpi/moved.c */
     HW_REAL_REFUSES_ALIASES = 1,
-    HW_REAL_GAINS_BY_LATE_RECEIVES = 0, /* double buffering gains, halos in a loop lose in some launches */
 };
 
 #endif

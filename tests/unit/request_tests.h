@@ -48,4 +48,12 @@ static inline int start_empty(void **state)
         assert_int_equal(atomic_load(&hw_request_outstanding), outstanding);                                 \
     } while (0)
 
+/* How many are followed; their *bytes. */
+static inline int start(int count, const MPI_Request *requests, uint64_t *bytes)
+{
+    struct hw_request_started started = hw_request_start(count, requests);
+    *bytes = started.bytes;
+    return started.count;
+}
+
 #endif

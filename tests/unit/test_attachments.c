@@ -440,7 +440,7 @@ static void given_out_again_to_a_small_persistent_one(void **state)
     MPI_Request request = attach_guarded(9);
     assert_true(hw_request_take(1, &request, &taken));
     hw_request_mark_complete(&taken, 0, &status, MPI_SUCCESS);
-    hw_persistent_posted(1, MPI_CHAR, 0, &request);
+    hw_persistent_posted(1, MPI_CHAR, 0, false, &request);
     assert_false(hw_request_borrow(1, &request, &other));
     assert_null(other.elsewhere);
     end_door(&taken, 9);

@@ -114,7 +114,7 @@ static void unknown_and_null_are_left_alone(void **state)
     assert_false(hw_request_post(HW_REQUEST_NULL, HW_REQUEST_P2P, 1));
     hw_request_define(HW_REQUEST_NULL, HW_REQUEST_P2P, 1);
     assert_false(hw_request_take(2, requests, &taken));
-    assert_int_equal(hw_request_start(2, requests, &bytes), 0);
+    assert_int_equal(start(2, requests, &bytes), 0);
     assert_int_equal(bytes, 0);
     hw_request_drop(2, requests);
     assert_counts(0, 0, 0);
@@ -130,7 +130,7 @@ static void persistent_starts_again(void **state)
     assert_false(hw_request_take(1, &request, &taken)); /* inactive: nothing to take */
     for (int i = 0; i < 3; i++) {
         uint64_t bytes = 0;
-        assert_int_equal(hw_request_start(1, &request, &bytes), 1);
+        assert_int_equal(start(1, &request, &bytes), 1);
         assert_int_equal(bytes, 4096);
         assert_counts(1, 1, 1);
         assert_true(hw_request_take(1, &request, &taken));
@@ -150,7 +150,7 @@ static void start_sums_what_it_knows(void **state)
     hw_request_define(requests[0], HW_REQUEST_P2P, 100);
     hw_request_post(requests[1], HW_REQUEST_P2P, 1000); /* not persistent: nothing that could be started */
     hw_request_define(requests[3], HW_REQUEST_PARTITIONED, 7);
-    assert_int_equal(hw_request_start(4, requests, &bytes), 2);
+    assert_int_equal(start(4, requests, &bytes), 2);
     assert_int_equal(bytes, 107);
     assert_counts(3, 3, 3);
 }
@@ -377,7 +377,7 @@ static void model_step(int number, uint32_t *seed)
         model[number].is_persistent = true;
         break;
     case 4:
-        if (hw_request_start(1, &handle, &bytes))
+        if (start(1, &handle, &bytes))
             model[number].state = MODEL_ACTIVE;
         break;
     case 5:
@@ -438,7 +438,7 @@ static void some_kinds_are_never_asked_about(void **state)
     hw_request_post(handle_of(1), HW_REQUEST_PARTITIONED, 1);
     hw_request_post(handle_of(2), HW_REQUEST_IO, 1);
     hw_request_define(persistent, HW_REQUEST_P2P, 1);
-    hw_request_start(1, &persistent, &bytes);
+    start(1, &persistent, &bytes);
     assert_int_equal(hw_request_poll(&has_polled), 0);
     assert_false(has_polled);
     assert_int_equal(asked_count, 0);
@@ -453,7 +453,7 @@ static void plain_question_is_harmless(void **state)
     uint64_t bytes;
     bool has_polled;
     hw_request_define(persistent, HW_REQUEST_P2P, 1);
-    hw_request_start(1, &persistent, &bytes);
+    start(1, &persistent, &bytes);
     hw_request_post(rma, HW_REQUEST_RMA, 1);
     hw_request_post(handle_of(3), HW_REQUEST_PARTITIONED, 1);
     is_complete_there[1] = is_complete_there[2] = is_complete_there[3] = true;
@@ -467,7 +467,7 @@ static void plain_question_is_harmless(void **state)
     hw_request_mark_all_complete(&taken, NULL);
     assert_int_equal(hw_request_return(&taken, &persistent), 0);
     is_complete_there[1] = false;
-    hw_request_start(1, &persistent, &bytes);
+    start(1, &persistent, &bytes);
     assert_int_equal(hw_request_poll(&has_polled), 0);
     assert_int_equal(asked_last, 1);
     assert_false(has_polled);
@@ -507,6 +507,38 @@ static void error_is_left_to_the_program(void **state)
     assert_counts(0, 0, 0);
 }
 
+static void receives_are_started_last(void **state)
+{
+    (void)state;
+    int order[5];
+    uint64_t bytes;
+    MPI_Request requests[5];
+    for (int i = 0; i < 5; i++)
+        requests[i] = handle_of(i + 1); /* the last one is not known */
+    hw_request_define_receive(requests[0], 100);
+    hw_request_define(requests[1], HW_REQUEST_P2P, 100);
+    hw_request_define_receive(requests[2], 50);
+    hw_request_define(requests[3], HW_REQUEST_P2P, 100);
+    assert_true(hw_request_sends_first(5, requests, order));
+    const int sends_first[] = {1, 3, 4, 0, 2};
+    assert_memory_equal(order, sends_first, sizeof order);
+    assert_false(hw_request_sends_first(2, requests + 1, order));
+    const int as_they_are[] = {0, 1};
+    assert_memory_equal(order, as_they_are, sizeof as_they_are);
+    assert_int_equal(hw_request_direction(2, requests, &bytes), HW_REQUEST_UNKNOWN);
+    assert_int_equal(hw_request_direction(1, requests + 1, &bytes), HW_REQUEST_SENDS);
+    assert_int_equal(hw_request_direction(2, requests + 3, &bytes), HW_REQUEST_UNKNOWN);
+    requests[1] = requests[2];
+    assert_int_equal(hw_request_direction(2, requests, &bytes), HW_REQUEST_RECEIVES);
+    assert_int_equal(bytes, 50);
+    assert_true(hw_request_start(2, requests).are_receives);
+    assert_int_equal(hw_request_direction(1, requests, &bytes), HW_REQUEST_UNKNOWN); /* it is active */
+    assert_false(hw_request_start(3, requests + 1).are_receives);
+    requests[1] = handle_of(2);
+    hw_request_drop(4, requests);
+    assert_counts(0, 0, 0);
+}
+
 int main(void)
 {
     hw_real_pretend_loaded();
@@ -516,6 +548,7 @@ int main(void)
         cmocka_unit_test_setup(marked_complete_with_its_handle, use_answers),
         cmocka_unit_test_setup(unknown_and_null_are_left_alone, use_answers),
         cmocka_unit_test_setup(persistent_starts_again, use_answers),
+        cmocka_unit_test_setup(receives_are_started_last, use_answers),
         cmocka_unit_test_setup(start_sums_what_it_knows, use_answers),
         cmocka_unit_test_setup(handle_used_again, use_answers),
         cmocka_unit_test_setup(handle_used_again_by_one_left_out, use_answers),

@@ -42,7 +42,7 @@ static void persistent_and_told_each(void **state)
     hw_request_define(requests[0], HW_REQUEST_P2P, 4096);
     hw_request_define(requests[1], HW_REQUEST_P2P, 4096);
     assert_int_equal(hw_request_look(2, requests), HW_REQUEST_LOOKS_AT_NOTHING);
-    hw_request_start(2, requests, &bytes);
+    start(2, requests, &bytes);
     assert_int_equal(hw_request_look(2, requests), HW_REQUEST_LOOKS);
     hw_request_look_found(requests, 1);
     hw_request_looked(requests, 0, NULL, &is_any_pending);
@@ -63,12 +63,12 @@ static void untold(void **state)
     uint64_t bytes;
     hw_request_define(requests[0], HW_REQUEST_P2P, 4096);
     hw_request_post(requests[1], HW_REQUEST_P2P, 100);
-    hw_request_start(1, requests, &bytes);
+    start(1, requests, &bytes);
     assert_int_equal(hw_request_look(2, requests), HW_REQUEST_LOOKS);
     hw_request_look_untold(requests);
     hw_request_looked(requests, 0, NULL, &is_any_pending);
     assert_counts(2, 1, 1);
-    hw_request_start(1, requests, &bytes);
+    start(1, requests, &bytes);
     assert_counts(2, 2, 2);
     struct hw_request_taken taken;
     assert_true(hw_request_take(2, requests, &taken));
@@ -179,7 +179,7 @@ static void attached_are_not_untold(void **state)
     assert_true(hw_request_reserve());
     hw_request_attach(request, &(struct hw_request_attachment){
                                    .calls = &calls, .is_persistent = true, .is_followed = true});
-    hw_request_start(1, &request, &bytes);
+    start(1, &request, &bytes);
     assert_true(hw_request_take(1, &request, &taken));
     hw_request_mark_untold(&taken);
     assert_int_equal(hw_request_return(&taken, &request), 1);

@@ -157,14 +157,15 @@ static bool is_followed(const struct hw_pack_message *message)
 
 void hw_pack_message_attach(struct hw_pack_message *message, MPI_Request request, bool is_persistent)
 {
+    bool is_receive = message->given.direction == HW_SHAPE_UNPACK;
     const struct hw_request_attachment attachment = {
         .calls = &calls,
         .attachment = message,
         .bytes = (uint64_t)message->bytes,
         .is_persistent = is_persistent,
         .is_followed = is_followed(message),
+        .is_receive = is_receive,
     };
-    bool is_receive = message->given.direction == HW_SHAPE_UNPACK;
     uint64_t bytes = attachment.bytes;
     hw_request_attach(request, &attachment);
     if (attachment.is_followed && is_persistent)

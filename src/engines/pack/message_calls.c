@@ -83,7 +83,10 @@ static void track(const struct call *c)
     uint64_t bytes = hw_engines_bytes(given->count, given->datatype);
     if (is_persistent(c)) {
         HW_COUNT(tracked_persistent);
-        hw_request_define(*c->request, HW_REQUEST_P2P, bytes);
+        if (given->direction == HW_SHAPE_UNPACK)
+            hw_request_define_receive(*c->request, bytes);
+        else
+            hw_request_define(*c->request, HW_REQUEST_P2P, bytes);
         return;
     }
     HW_COUNT(tracked_p2p);
