@@ -159,6 +159,21 @@ static void computing_is_put_down_to_what_it_delayed(void **state)
     assert_written(SEND, 0x201, "\"looks\": 1,");
 }
 
+/* Events are counted on in runs of weeks: what was before the count's 2^32 is not since the beginning. */
+static void events_are_counted_on(void **state)
+{
+    (void)state;
+    begin();
+    mine.now.event_count = UINT32_MAX - 1;
+    mine.now.gap_ns = 7 * HW_NS_PER_S; /* in all of these */
+    send(0x250, 1, 1, 2);
+    send(0x251, 1000, 1, 2);
+    for (int i = 0; i < 4; i++)
+        receive(0x252, 1000, 1, 3);
+    send(0x253, 1000, 1, 2);
+    assert_written(SEND, 0x253, "\"to\": 2, \"tag\": 5, \"looks\": 1, \"before_gap_ns\": 5000000,");
+}
+
 static void waits_are_passed_on(void **state)
 {
     (void)state;
@@ -382,6 +397,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_calls_leave_nothing),
         cmocka_unit_test(computing_is_put_down_to_what_it_delayed),
+        cmocka_unit_test(events_are_counted_on),
         cmocka_unit_test(waits_are_passed_on),
         cmocka_unit_test(ranks_are_those_of_the_world),
         cmocka_unit_test(ranks_outlive_their_communicator),

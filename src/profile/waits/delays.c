@@ -101,7 +101,7 @@ static struct exchange *find_exchange(const struct hw_profile_site *site,
 
 static void remember(struct hw_delays *mine, int cause, uint64_t ns)
 {
-    unsigned at = mine->now.event_count++ % HW_DELAY_EVENT_COUNT;
+    uint64_t at = mine->now.event_count++ % HW_DELAY_EVENT_COUNT;
     mine->events[at].cause = cause;
     mine->events[at].ns = ns;
     uint64_t looks = mine->looks_left + ns / HW_DELAY_LOOK_NS;
@@ -152,9 +152,9 @@ static void add_since(const struct hw_delays *mine, struct exchange *exchange,
 {
     exchange->before_gap_ns += mine->now.gap_ns - then->gap_ns;
     exchange->before_wait_ns += mine->now.wait_ns - then->wait_ns;
-    unsigned count = mine->now.event_count - then->event_count;
+    uint64_t count = mine->now.event_count - then->event_count;
     for (count = count < HW_DELAY_EVENT_COUNT ? count : HW_DELAY_EVENT_COUNT; count > 0; count--) {
-        unsigned at = (mine->now.event_count - count) % HW_DELAY_EVENT_COUNT;
+        uint64_t at = (mine->now.event_count - count) % HW_DELAY_EVENT_COUNT;
         add_before(exchange, mine->events[at].cause, mine->events[at].ns);
     }
 }
@@ -175,7 +175,7 @@ static unsigned set_of(int key)
 /* A mark that is not is as good as none: the whole world was together since. */
 static bool is_later(const struct hw_delays *mine, const struct hw_delay_mark *mark)
 {
-    unsigned now = mine->now.event_count;
+    uint64_t now = mine->now.event_count;
     return now - mark->event_count < now - mine->together.event_count;
 }
 
@@ -205,7 +205,7 @@ static void see(struct hw_delays *mine, const struct hw_delay_partner *partner)
     struct hw_delay_seen *set = &mine->seen[set_of(key)];
     /* If all are in use, some place or other: the one unused for longest would never be found again where
      * partners come in turn. */
-    unsigned at = (mine->now.event_count * 0x9E3779B1U >> 16) % HW_DELAY_SEEN_WAY_COUNT;
+    unsigned at = ((unsigned)mine->now.event_count * 0x9E3779B1U >> 16) % HW_DELAY_SEEN_WAY_COUNT;
     for (unsigned i = HW_DELAY_SEEN_WAY_COUNT; i-- > 0;)
         at = is_later(mine, &set->marks[i]) ? at : i;
     for (unsigned i = 0; i < HW_DELAY_SEEN_WAY_COUNT; i++)

@@ -49,7 +49,7 @@ enum { HW_DELAY_EVENT_COUNT = 16, HW_DELAY_SEEN_SET_COUNT = 16, HW_DELAY_SEEN_WA
 
 /* A moment of a thread: the events it has had by then, and the time in them. */
 struct hw_delay_mark {
-    unsigned event_count;
+    uint64_t event_count; /* a run of weeks has more than 2^32 */
     uint64_t gap_ns, wait_ns;
 };
 
