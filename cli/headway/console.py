@@ -5,6 +5,7 @@ Every command loads this, so it needs nothing; tables are in terminal.py."""
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
 
@@ -24,5 +25,12 @@ def tell(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """One line, `headway: text`, never wrapped."""
-    print(f"headway: {text}", file=sys.stderr, flush=True)
+    """One line, `headway: text`, never wrapped. Where it cannot be written (closed, full, or nobody
+    reads it any more) the program runs all the same, and its status counts."""
+    if sys.stderr is None:
+        return
+    try:
+        print(f"headway: {text}", file=sys.stderr, flush=True)
+    except OSError:
+        # Not tried again: also at the end of the interpreter, whose status it would be.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115

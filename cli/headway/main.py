@@ -88,7 +88,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 "no command", "begin with headway run -n 2 PROGRAM; see headway --help"
             )
         status: int = arguments.call(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed
+            sys.stdout.flush()
         return status
     except HeadwayError as error:
         console.say(str(error))
@@ -97,7 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.say("interrupted")
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
+        if sys.stderr is not None:
+            sys.stderr.close()
         return 141
     except OSError as error:
         if is_without_folder():

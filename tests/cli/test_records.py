@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -14,10 +15,12 @@ import matrix
 import pytest
 import support
 from conftest import build
-from headway import records
+from headway import main, records
+from headway.errors import HeadwayError
 from headway.mpi import launch
 from headway.mpi.mpis import Mpi
 from headway.report.runs import load
+from headway.run import command
 
 pytestmark = pytest.mark.beside  # short jobs: most of the time is that of their start
 
@@ -190,3 +193,41 @@ def test_profile_of_ranks_elsewhere(mpi: Mpi, tmp_path: Path) -> None:
         assert ("Time in MPI" in done.stdout) == is_possible, done.stdout
         assert ("cannot make a folder" in done.stderr) != is_possible, done.stderr
     assert not list(tmp_path.glob("headway-run-*"))
+
+
+def test_profile_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not run the program, of which nothing would be left; headway run does."""
+
+    def refused(**_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", refused)
+    arguments = main.build_parser("profile").parse_args(["profile", "-n", "1", "app"])
+    with (
+        pytest.raises(HeadwayError, match="folder for the ranks' records: Read-only"),
+        command.record_folder(arguments, {"HEADWAY_PROFILE": "yes"}),
+    ):
+        pass
+    with command.record_folder(arguments, {}) as folder:
+        assert folder is None
+    assert "temporary files cannot be written" in command.why_no_folder(arguments)
+
+
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
+def test_words_that_cannot_be_written(mpi: Mpi, hello: Path, tmp_path: Path) -> None:
+    """The program runs, and its status counts."""
+    env = {**os.environ, "PYTHONPATH": str(support.ROOT / "cli")}
+    run = [sys.executable, "-m", "headway", "run", "-n", "1", str(hello)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(run, stderr=full, stdout=subprocess.PIPE, env=env, timeout=60)
+    assert done.returncode == 0 and done.stdout, done
+    report = [sys.executable, "-m", "headway", "report", str(tmp_path)]
+    (tmp_path / "headway.0.json").write_text('{"schema": 3, "rank": 0, "size": 1}')
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *report],
+        env=env,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0 and not done.stderr, done

@@ -335,10 +335,11 @@ def record_folder(
     try:
         made = tempfile.TemporaryDirectory(prefix=prefix, dir="." if must_share else parent)
     except OSError as error:  # no right to write here
-        if is_needed:
+        if is_needed or settings.get("HEADWAY_PROFILE") == "yes":  # of which nothing would be left
+            where = f" in {Path.cwd()}" if must_share else ""
             raise HeadwayError(
-                f"cannot make a folder for the ranks' records in {Path.cwd()}: {error.strerror}",
-                "name one that all machines share with --record",
+                f"cannot make a folder for the ranks' records{where}: {error.strerror}",
+                f"name one {'that all machines share ' if must_share else ''}with --record",
             ) from error
         yield None
         return
@@ -480,11 +481,18 @@ def launch_and_tell(
                     f"DIRECTORY, headway report DIRECTORY/{records.SPAWNED} shows their records"
                 )
         else:
-            console.say(
-                "no records of ranks on other machines; name a directory that the machines share "
-                "with --record DIRECTORY"
-            )
+            console.say(why_no_folder(arguments))
         return ended.status
+
+
+def why_no_folder(arguments: argparse.Namespace) -> str:
+    """What is said where nothing is known of a run."""
+    if launchers.is_elsewhere(arguments.words, arguments.ranks):
+        return (
+            "no records of ranks on other machines; name a directory that the machines share "
+            "with --record DIRECTORY"
+        )
+    return "no records: temporary files cannot be written here; name a directory with --record"
 
 
 def script(plan: Plan) -> str:
