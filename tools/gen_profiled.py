@@ -199,8 +199,11 @@ def one_sided(prototype: Prototype) -> tuple[str, str] | None:
     if name in ("Accumulate", "Compare_and_swap", "Fetch_and_op", "Get", "Get_accumulate", "Put"):
         return "target_rank", "HW_ONE_SIDED_ISSUES"
     if name == "Win_lock":
-        return "rank", "HW_ONE_SIDED_ASKS"
-    if name in ("Win_flush", "Win_flush_local", "Win_unlock"):
+        alone = "lock_type == MPI_LOCK_EXCLUSIVE"
+        return "rank", f"{alone} ? HW_ONE_SIDED_LOCKS : HW_ONE_SIDED_ASKS"
+    if name == "Win_unlock":
+        return "rank", "HW_ONE_SIDED_UNLOCKS"
+    if name in ("Win_flush", "Win_flush_local"):
         return "rank", "HW_ONE_SIDED_COMPLETES"
     if re.match(r"Win_(complete|fence|flush_all|flush_local_all|unlock_all)$", name):
         return "HW_ONE_SIDED_ALL", "HW_ONE_SIDED_COMPLETES"

@@ -22,6 +22,7 @@ from headway.mpi.mpis import Mpi
 from headway.record import table
 from headway.record.older import record_of
 from headway.report import causes, export, moments, one_sided, page, runs, text
+from headway.report.headline import Findings
 from headway.report.one_sided import OneSided, Row
 from headway.report.runs import Run
 from rich.console import Console
@@ -91,6 +92,14 @@ class Made:
                 begin = self.clock + number * ROUND + int(begin_ms * MS)
                 self.sample["waits"].append([begin, length, entry["id"], before])
         self.told["windows"] = {memory: 1}
+        return self
+
+    def holds(self, target: int, begin_ms: float, end_ms: float) -> Made:
+        """In each round, an exclusive lock of the target's window."""
+        for number in range(self.rounds):
+            begin = self.clock + number * ROUND + int(begin_ms * MS)
+            row = [begin, int((end_ms - begin_ms) * MS), target]
+            self.sample.setdefault("held", []).append(row)
         return self
 
     def thinned(self, one_in: int) -> Made:
@@ -235,6 +244,31 @@ def test_nobody_acts_for_a_target_that_has_not_posted() -> None:
     assert row.ghosts == pytest.approx(0.89) and row.late == pytest.approx(0.6)
     late = Made(1, host="one").computes(2, 17, "Win_post")
     assert row_of(run_of(origin, late), "Win_complete").ghosts == 0
+
+
+def test_nobody_gives_up_the_lock_of_another() -> None:
+    """The owner computes with its own window locked, or a third rank does, or the owner waits."""
+    origin = Made(0, host="one").waits_for(1, 2, 12, "Win_lock")
+    owner = Made(1, host="one").computes(1, 12, "Win_unlock")
+    row = row_of(run_of(origin, owner), "Win_lock")
+    assert row.ghosts == pytest.approx(1.0) and row.held == 0
+    run = run_of(origin, owner.holds(1, 1, 12))
+    row = row_of(run, "Win_lock")
+    assert row.ghosts == 0 and row.held == pytest.approx(1.0)
+    assert "for 100 % of them another rank held the lock" in one_sided.how_known(row)
+    assert "others held the lock" in " ".join(one_sided.lines(OneSided(run)))
+    assert Findings(run).headline().startswith("Wait for a lock: 100 % of the waiting was for")
+    target, third = (Made(rank, host="one").computes(1, 11) for rank in (1, 2))
+    row = row_of(run_of(origin, target, third.holds(1, 0, 7)), "Win_lock")
+    assert row.held == pytest.approx(0.5) and row.ghosts == pytest.approx(0.4)
+    row = row_of(run_of(origin, target, third.holds(2, 0, 11)), "Win_lock")  # of another window
+    assert row.held == pytest.approx(0.5)
+    late = Made(0, host="one").waits_for(1, 2, 12, "Win_unlock")
+    assert row_of(run_of(late, target, third), "Win_unlock").held == 0  # it asks when it will
+    assert row_of(run_of(late, owner), "Win_unlock").held == pytest.approx(1.0)
+    own = Made(0, host="one").waits_for(0, 2, 12, "Win_lock")
+    holder = Made(1, host="one").computes(1, 11, "Win_unlock").holds(0, 1, 11)
+    assert row_of(run_of(own, holder), "Win_lock").held == pytest.approx(0.9)
 
 
 def test_of_several_targets_the_last_one_counts() -> None:

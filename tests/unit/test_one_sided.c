@@ -179,6 +179,41 @@ static void blocking_operation_is_a_wait(void **state)
     assert_last_wait(500, 410 + 6 * 310 + 10);
 }
 
+/* Of exclusive locks it is known when they were held, and of whose window; no wait is any the less. */
+static void exclusive_locks_are_held(void **state)
+{
+    (void)state;
+    call(HW_ONE_SIDED_ASKS, "Win_lock", TURNED, 1, 1, 1); /* shared */
+    call(HW_ONE_SIDED_UNLOCKS, "Win_unlock", TURNED, 1, 100, 1);
+    char *text = moments();
+    assert_non_null(strstr(text, "\"held\": []"));
+    free(text);
+    call(HW_ONE_SIDED_LOCKS, "Win_lock", TURNED, 0, 1, 1);
+    uint64_t since_ns = now_ns;
+    call(HW_ONE_SIDED_LOCKS, "Win_lock", WINDOW, 2, 1, 1);
+    call(HW_ONE_SIDED_COMPLETES, "Win_flush", TURNED, 0, 100, 1); /* does not end it */
+    put(TURNED, 0);
+    call(HW_ONE_SIDED_UNLOCKS, "locked", TURNED, 0, 100, 300);
+    assert_last_wait(300, 100);
+    uint64_t length_ns = now_ns - 300 * HW_NS_PER_US - since_ns;
+    call(HW_ONE_SIDED_UNLOCKS, "Win_unlock", WINDOW, 2, 1, 1);
+    call(HW_ONE_SIDED_UNLOCKS, "Win_unlock", WINDOW, 2, 100, 1); /* once */
+    call(HW_ONE_SIDED_LOCKS, "Win_lock", WINDOW, 2, 1, 1);
+    call(HW_ONE_SIDED_UNLOCKS, "Win_unlock", WINDOW, 2, 10, 1); /* short */
+    char first[64];
+    snprintf(first, sizeof first, "[%llu, %llu, 3]", (unsigned long long)since_ns,
+             (unsigned long long)length_ns);
+    text = moments();
+    char *held = strstr(text, "\"held\": ["), *end = strstr(text, "\"meetings\"");
+    assert_true(held && end && held < end);
+    *end = '\0';
+    assert_non_null(strstr(held, first));
+    held = strstr(held, ", 2]");
+    assert_non_null(held);
+    assert_null(strchr(held, '[')); /* and no more */
+    free(text);
+}
+
 static void memory_tells_who_can_reach_it(void **state)
 {
     (void)state;
@@ -290,6 +325,7 @@ int main(void)
         cmocka_unit_test(wait_for_all_is_for_who_is_pending),
         cmocka_unit_test(of_several_each_has_its_moment),
         cmocka_unit_test(blocking_operation_is_a_wait),
+        cmocka_unit_test(exclusive_locks_are_held),
         cmocka_unit_test(memory_tells_who_can_reach_it),
         cmocka_unit_test(many_windows_and_targets),
         cmocka_unit_test(sample_is_of_slots),

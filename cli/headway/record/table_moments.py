@@ -58,6 +58,18 @@ class Awaited(NamedTuple):
         return cls(int(row[0]), int(row[1]), int(row[2]))
 
 
+class Held(NamedTuple):
+    """A time in which an exclusive lock was held."""
+
+    began_ns: int
+    took_ns: int
+    target: int
+
+    @classmethod
+    def of(cls, row: Sequence[float]) -> Held:
+        return cls(int(row[0]), int(row[1]), int(row[2]))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample:
     """Moments."""
@@ -75,6 +87,9 @@ class Sample:
     #: other calls of more than 20 us in which the process may have waited, and tests one right
     #: after the other: beginning and length, id in exchanges
     awaited: tuple[Awaited, ...] = ()
+    #: times of more than 20 us in which it held an exclusive lock of a window: beginning and
+    #: length, rank in MPI_COMM_WORLD; absent: not known
+    held: tuple[Held, ...] = ()
 
     @classmethod
     def of(cls, raw: Raw) -> Sample:
@@ -84,6 +99,7 @@ class Sample:
             outside=rows(raw, "outside", 3, Outside.of),
             waits=rows(raw, "waits", 4, Moment.of),
             awaited=rows(raw, "awaited", 3, Awaited.of),
+            held=rows(raw, "held", 3, Held.of),
         )
 
 

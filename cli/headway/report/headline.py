@@ -43,6 +43,7 @@ IN_TURNS = "one direction of exchanges, which moved after the other"
 UNKNOWN = "not known"
 FILES = "access to files"
 EPOCH = "wait for an epoch"
+LOCK = "wait for a lock"
 TIMELY = (WIRE, MESSAGES, OPERATIONS, FILES)
 
 
@@ -119,9 +120,11 @@ class Findings:
             yield TARGETS, row.spot, at(row.spot.place), won
             yield UNKNOWN, row.spot, at(row.spot.place), row.unknown
             rest = row.waited - row.unknown - won
-            late = min(row.late, rest)
+            held = min(row.held, rest)
+            late = min(row.late, rest - held)
+            yield LOCK, row.spot, at(row.spot.place), held
             yield EPOCH, row.spot, at(row.spot.place), late
-            yield MESSAGES, row.spot, at(row.spot.place), rest - late
+            yield MESSAGES, row.spot, at(row.spot.place), rest - late - held
 
     @cached_property
     def waited_s(self) -> float:
@@ -256,6 +259,11 @@ class Findings:
     def late(self, lead: Waited) -> str:
         """Late senders, receivers, and who comes last to a collective."""
         name = lead.cause[0].upper() + lead.cause[1:]
+        if lead.cause == LOCK:
+            return (
+                f"{name}: {self.share(lead.seconds)} of the waiting was for ranks that held it "
+                f"({lead.where}). No engine makes them give it up; shorter epochs do."
+            )
         what = {"late sender": "a sender", "late receiver": "a receiver"}.get(lead.cause, "a rank")
         root = next((one for one in self.run.causes if one.spot == lead.spot), None)
         return (

@@ -99,6 +99,10 @@ class Moments:
             Waited(Span(began, began + length), entry, began - before)
             for began, length, entry, before in sample.waits[:MOST_ROWS]
         ]
+        #: exclusive locks of these ranks' windows, in their order
+        self.held: dict[int, list[Span]] = {}
+        for began, length, target in sorted(sample.held[:MOST_ROWS]):
+            self.held.setdefault(target, []).append(Span(began, began + length))
         self.meetings = {
             which: Span(entered, entered + took)
             for which, entered, took in told.meetings[:MOST_ROWS]
@@ -119,6 +123,12 @@ class Moments:
     def outside_in(self, span: Span) -> Sequence[Outside]:
         """Times outside MPI that end in this one, in their order."""
         return self.outside[bisect_left(self.ends, span.begin) : bisect_right(self.ends, span.end)]
+
+    def held_before(self, target: int, moment: float) -> Span | None:
+        """The last lock of a rank's window that it held before a moment, and perhaps then."""
+        spans = self.held.get(target, [])
+        at = bisect_left(spans, moment, key=lambda one: one.begin)
+        return spans[at - 1] if at else None
 
     def outside_at(self, moment: float) -> Outside | None:
         """The one that goes on at a moment."""

@@ -28,6 +28,8 @@ from headway.report.targets import Entry, Kind, Row, Seen, Won, added, zeros
 
 #: blocking calls that no rank leaves before all have come
 UNTIL_ALL = re.compile(r"(Barrier|All(gather|reduce|toall)|Reduce_scatter)")
+#: calls that may wait for a lock
+PASSIVE_WAIT = re.compile(r"Win_(flush|lock|unlock)")
 #: a wait that ends so far (ns, and as a part of it) into a time in which the target computes was
 #: not for the target; before, an answer was perhaps still on its way
 LEAST_AWAY, AWAY = 100_000, 0.1
@@ -173,10 +175,40 @@ class OneSided:
                     break
         return min(last, at.end)
 
+    @cached_property
+    def holders(self) -> dict[int, list[int]]:
+        """By rank: who held an exclusive lock of its window."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for rank, moments in self.moments.items():
+            for target in moments.held:
+                found[target].append(rank)
+        return found
+
+    def given_up(self, entry: Entry, at: Span, target: int) -> float:
+        """When the last of those that held the target's lock gave it up: nobody else can. Some MPIs
+        ask for a lock late, in other calls than MPI_Win_lock: then the target's own is the only one
+        that is sure to have been granted."""
+        last = at.begin
+        for holder in self.holders.get(target, []):
+            is_sure = entry.spot.function == "Win_lock" or holder == target
+            if holder == entry.rank or not is_sure:
+                continue
+            theirs = self.moments[holder]
+            compared = compare(self.moments[entry.rank], theirs, at.end)
+            if compared is None or compared.give_or_take > SURE * at.length:
+                continue
+            if held := theirs.held_before(target, at.end - compared.shift):
+                last = max(last, held.end + compared.shift)
+        return min(last, at.end)
+
     def look(self, entry: Entry, wait: Waited, target: int) -> Seen | str:
         """One wait, or why nothing can be said of it."""
+        given_up = wait.span.begin
+        if PASSIVE_WAIT.match(entry.spot.function):
+            given_up = self.given_up(entry, wait.span, target)
+        held = (given_up - wait.span.begin) / wait.span.length
         if target == entry.rank:
-            return Seen(wait.span.length * NS, 0.0, 0.0, False, target, wait.span.begin)
+            return Seen(wait.span.length * NS, 0.0, 0.0, False, target, wait.span.begin, held=held)
         if entry.spot.function == "Win_fence" and len(self.moments) > MOST_AT_FENCE:
             return f"fences of more than {MOST_AT_FENCE} ranks"
         ours, theirs = self.moments[entry.rank], self.moments[target]
@@ -189,7 +221,9 @@ class OneSided:
             return "shorter than the clocks of different machines can be compared to"
         whole = Span(min(wait.posted, wait.span.begin), wait.span.end)
         slack = compared.give_or_take
-        begin = wait.span.begin
+        begin = given_up
+        if given_up > wait.span.begin:
+            whole = Span(given_up, whole.end)
         if entry.spot.function == "Win_fence":
             begin = max(begin, self.all_came(entry.rank, wait.span, "Win_fence"))
         elif entry.spot.function == "Win_complete":
@@ -204,9 +238,9 @@ class OneSided:
         on = theirs.outside_at(wait.span.end - compared.shift + slack)
         away = max(LEAST_AWAY, AWAY * wait.span.length) + slack
         is_alone = on is not None and on.span.begin + compared.shift < wait.span.end - away
-        late = min(max(begin - wait.span.begin, 0.0), wait.span.length)
+        late = min(max(begin - given_up, 0.0), wait.span.length)
         shares = (won / wait.span.length, share, is_alone)
-        return Seen(seen, *shares, target, came, late / wait.span.length)
+        return Seen(seen, *shares, target, came, late / wait.span.length, held)
 
     def answer_ns(self, target: int) -> float:
         is_shared = target not in self.run.ranks_with_spare_cores
@@ -305,6 +339,7 @@ class OneSided:
             part = waited * one.weight / weight
             row.computed += part * one.computed
             row.late += part * one.late
+            row.held += part * one.held
             row.ghosts += part * one.share
             row.targets[one.target] += part * one.share
             row.ranks[rank] += part * one.share
@@ -413,6 +448,11 @@ class OneSided:
         return sum(row.late for row in self.rows) / max(self.run.size, 1)
 
     @cached_property
+    def held_s(self) -> float:
+        """For others to give up a lock, a rank's mean."""
+        return sum(row.held for row in self.rows) / max(self.run.size, 1)
+
+    @cached_property
     def for_others_s(self) -> float:
         """In calls that wait, or may wait, but with nothing of their own pending that took long."""
         every = (site.seconds for site in self.run.sites if ONE_SIDED_WAIT.match(site.function))
@@ -470,8 +510,10 @@ def how_known(row: Row) -> str:
             computed = "the target was in MPI"
         elif row.spot.function == "Win_fence":
             computed += ", but a fence ends only when all have come"
-        else:
+        elif row.held <= WORTH * known:
             computed += ", and they went on until it called MPI"
+        if row.held > WORTH * known:
+            computed += f"; for {100 * row.held / known:.0f} % of them another rank held the lock"
         parts.append(f"{row.looks} waits looked at: {computed}")
     if row.unknown > WORTH * row.waited:
         parts.append(f"{row.unknown:.2f} s not known: {'; '.join(sorted(row.why_unknown))}")
@@ -517,9 +559,10 @@ def lines(found: OneSided) -> list[str]:
         )
         if found.uncaused_s > WORTH * run.wall:
             late = "others had not come to the epoch, " if found.late_s > WORTH * run.wall else ""
+            held = "others held the lock, " if found.held_s > WORTH * run.wall else ""
             said.append(
                 f"{found.uncaused_s:.2f} s a rank of them have no cause that an engine removes: "
-                f"{late}the targets were in MPI, or what was waited for went on without them."
+                f"{late}{held}the targets were in MPI, or what was waited for went on without them."
             )
         won = max(sum(row.ghosts for row in found.rows), sum(row.thread for row in found.rows))
         if won / run.size > found.most + WORTH * run.wall:

@@ -48,6 +48,7 @@ class Seen:
     target: int
     target_came: float  #: when the target last entered MPI, on the clock of who waited
     late: float = 0.0  #: of the wait, until those came without whom the epoch cannot end
+    held: float = 0.0  #: of the wait, until others gave up the lock
 
 
 @dataclass
@@ -62,6 +63,7 @@ class Row:
     served_alone: int = 0  #: of these
     computed: float = 0.0  #: in which the targets computed, s
     late: float = 0.0  #: for others to come to the epoch, s
+    held: float = 0.0  #: for others to give up the lock, s
     ghosts: float = 0.0  #: what they would recover, s
     unserved: float = 0.0  #: what could be won, had any engine a way to act for the targets, s
     thread: float = 0.0

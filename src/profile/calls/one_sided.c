@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { BUCKET_COUNT = 256, TABLE_COUNT = 512, MAX_USED_COUNT = TABLE_COUNT * 3 / 4, PENDING_BITS = 6 };
-enum { PENDING_COUNT = 1 << PENDING_BITS, ENDED_COUNT = 8, MAX_TARGET_COUNT = 16 };
+enum { PENDING_COUNT = 1 << PENDING_BITS, ENDED_COUNT = 8, HELD_COUNT = 8, MAX_TARGET_COUNT = 16 };
 /* Of a wait: several targets, or none that is known. */
 enum { SEVERAL = -1 };
 
@@ -60,6 +60,10 @@ struct hw_one_sided_mine {
         uint64_t window, ended_ns; /* what was issued before is complete at all targets */
     } ended[ENDED_COUNT];
     uint64_t lost_ns; /* likewise, of all windows */
+    struct {
+        uint64_t window, since_ns; /* since_ns is 0: free */
+        int target;
+    } held[HELD_COUNT]; /* exclusive locks; more than these are not seen */
 };
 
 static uint64_t hash_of(uint64_t key) { return key * UINT64_C(0x9E3779B97F4A7C15); }
@@ -236,6 +240,11 @@ static uint64_t pending_since(const struct hw_one_sided_mine *own, unsigned slot
     return is_it && since_ns > ended_of(own, window) ? since_ns : 0;
 }
 
+static bool completes(const struct hw_one_sided_call *call)
+{
+    return call->kind == HW_ONE_SIDED_COMPLETES || call->kind == HW_ONE_SIDED_UNLOCKS;
+}
+
 static void add_wait(struct entry *entry, const struct hw_one_sided_call *call, uint64_t since_ns)
 {
     entry->waits++;
@@ -285,10 +294,9 @@ static __attribute__((noinline)) void note_wait(const struct hw_one_sided_mine *
         if (call->target == HW_ONE_SIDED_ALL) {
             wait_for_all(own, window, site, call);
         } else {
-            uint64_t since_ns =
-                call->kind == HW_ONE_SIDED_COMPLETES
-                    ? pending_since(own, slot_of(call->window, call->target), call->window, call->target)
-                    : 0;
+            uint64_t since_ns = completes(call) ? pending_since(own, slot_of(call->window, call->target),
+                                                                call->window, call->target)
+                                                : 0;
             add_wait(find_entry(site, in_world(window, call->target), window->its.memory), call,
                      since_ns ? since_ns : call->began_ns);
         }
@@ -318,6 +326,41 @@ static void complete(struct hw_one_sided_mine *own, const struct hw_one_sided_ca
         own->pending[slot].since_ns = 0;
 }
 
+static void hold(struct hw_one_sided_mine *own, const struct hw_one_sided_call *call)
+{
+    for (int i = 0; i < HELD_COUNT; i++) {
+        if (own->held[i].since_ns)
+            continue;
+        own->held[i].window = call->window;
+        own->held[i].target = call->target;
+        own->held[i].since_ns = call->ended_ns;
+        return;
+    }
+}
+
+/* Who asked for the lock meanwhile waited for this, whatever the target did. */
+static void tell_of_hold(const struct hw_one_sided_call *call, uint64_t since_ns)
+{
+    hw_profile_lock();
+    const struct window *window = table ? *find_link(call->window) : NULL;
+    int target = window ? in_world(window, call->target) : SEVERAL;
+    if (target != SEVERAL)
+        hw_moments_hold(since_ns, call->began_ns, (unsigned)target);
+    hw_profile_unlock();
+}
+
+static void give_up(struct hw_one_sided_mine *own, const struct hw_one_sided_call *call)
+{
+    for (int i = 0; i < HELD_COUNT; i++) {
+        uint64_t since_ns = own->held[i].since_ns;
+        if (!since_ns || own->held[i].window != call->window || own->held[i].target != call->target)
+            continue;
+        own->held[i].since_ns = 0;
+        if (call->began_ns > since_ns + HW_ONE_SIDED_LEAST_NS)
+            tell_of_hold(call, since_ns);
+    }
+}
+
 void hw_one_sided_note(struct hw_profile_thread *mine, const struct hw_one_sided_call *call)
 {
     if (call->target < 0 && call->target != HW_ONE_SIDED_ALL) /* MPI_PROC_NULL */
@@ -328,8 +371,12 @@ void hw_one_sided_note(struct hw_profile_thread *mine, const struct hw_one_sided
         note_wait(mine->one_sided, call);
     if (call->kind == HW_ONE_SIDED_ISSUES)
         issue(mine->one_sided, call);
-    else if (call->kind == HW_ONE_SIDED_COMPLETES)
+    else if (call->kind == HW_ONE_SIDED_LOCKS)
+        hold(mine->one_sided, call);
+    else if (completes(call))
         complete(mine->one_sided, call);
+    if (call->kind == HW_ONE_SIDED_UNLOCKS)
+        give_up(mine->one_sided, call);
 }
 
 void hw_one_sided_forget_thread(struct hw_profile_thread *mine)

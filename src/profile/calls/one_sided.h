@@ -54,7 +54,9 @@ enum { HW_ONE_SIDED_ALL = INT_MIN };
 enum hw_one_sided_kind {
     HW_ONE_SIDED_ISSUES,    /* an operation, pending from now on */
     HW_ONE_SIDED_ASKS,      /* for a lock; nothing of what is pending ends */
+    HW_ONE_SIDED_LOCKS,     /* likewise, for an exclusive one */
     HW_ONE_SIDED_COMPLETES, /* what is pending at the target, or everywhere */
+    HW_ONE_SIDED_UNLOCKS,   /* likewise, and the lock is given up */
 };
 struct hw_one_sided_call {
     uint64_t window;

@@ -11,8 +11,9 @@ enum { MAX_LEVEL = 38 };
 
 struct moment {
     uint64_t posted_ns, began_ns, ended_ns; /* CLOCK_MONOTONIC */
-    enum kind { GAP, ONE_SIDED, AWAITED } kind;
-    unsigned of; /* the site after a gap, the entry of a one-sided wait, the exchange of another */
+    enum kind { GAP, ONE_SIDED, AWAITED, HELD } kind;
+    /* The site after a gap, the entry of a one-sided wait, the exchange of another, whose lock was held. */
+    unsigned of;
 };
 
 struct meeting {
@@ -93,6 +94,14 @@ void hw_moments_await(uint64_t began_ns, uint64_t ended_ns, int exchange)
         return;
     uint64_t ended = monotonic_of(ended_ns), began = ended - (ended_ns - began_ns);
     keep(&(struct moment){began, began, ended, AWAITED, (unsigned)exchange});
+}
+
+void hw_moments_hold(uint64_t began_ns, uint64_t ended_ns, unsigned target)
+{
+    if (!hw_atomic_load_relaxed(&hw_moments_are_kept))
+        return;
+    uint64_t ended = monotonic_of(ended_ns), began = ended - (ended_ns - began_ns);
+    keep(&(struct moment){began, began, ended, HELD, target});
 }
 
 static void keep_meeting(const struct meeting *meeting)
@@ -179,6 +188,16 @@ static void write_awaited(struct hw_record_list *list, const void *unused)
                 list, &(struct hw_record_awaited){one.began_ns, one.ended_ns - one.began_ns, one.of});
 }
 
+static void write_held(struct hw_record_list *list, const void *unused)
+{
+    (void)unused;
+    struct moment one;
+    for (int i = 0; copy_moment(i, &one); i++)
+        if (one.kind == HELD)
+            hw_record_add_held(list,
+                               &(struct hw_record_held){one.began_ns, one.ended_ns - one.began_ns, one.of});
+}
+
 const struct hw_record_moments *hw_moments_describe(int thread_count)
 {
     static struct hw_record_sample sample;
@@ -189,7 +208,8 @@ const struct hw_record_moments *hw_moments_describe(int thread_count)
                                        .one_in = 1ULL << level,
                                        .outside = {write_outside, NULL},
                                        .waits = {write_waits, NULL},
-                                       .awaited = {write_awaited, NULL}};
+                                       .awaited = {write_awaited, NULL},
+                                       .held = {write_held, NULL}};
     told = (struct hw_record_moments){
         .threads = (uint64_t)thread_count,
         .realtime_ns = (int64_t)(hw_clock_read(CLOCK_REALTIME) - hw_clock_now_ns()),

@@ -36,6 +36,9 @@ void hw_moments_gap(uint64_t began_ns, uint64_t ended_ns, unsigned site);
  * target. */
 void hw_moments_wait(uint64_t posted_ns, uint64_t began_ns, uint64_t ended_ns, int entry);
 
+/* It held an exclusive lock on the window of this rank of the world. */
+void hw_moments_hold(uint64_t began_ns, uint64_t ended_ns, unsigned target);
+
 /* It waited in a call, or in tests that ended in one; `exchange` (of delays.h) says where, and for whom. */
 void hw_moments_await(uint64_t began_ns, uint64_t ended_ns, int exchange);
 
