@@ -224,6 +224,35 @@ def test_names_of_waits_for_requests(who: dict, name: str) -> None:
     assert run.reasons(site).late_name == name
 
 
+@pytest.mark.parametrize(
+    ("posts", "who", "name"),
+    [
+        ({"Ibcast": 9}, {}, "late broadcast"),
+        ({"Iscatterv": 9, "Irecv": 3}, {}, "late broadcast"),
+        ({"Ibcast": 9}, {"tag": 4}, "late sender"),  # collectives have none
+        ({"Ibcast": 3, "Irecv": 9}, {}, "late sender"),
+        ({"Start": 9, "Bcast_init": 0}, {}, "late broadcast"),
+        ({"Start": 9, "Bcast_init": 0, "Recv_init": 0}, {}, "late sender"),
+    ],
+)
+def test_names_of_waits_for_one_rank(posts: dict[str, int], who: dict, name: str) -> None:
+    """From the root of a collective, or from a sender: by what was posted."""
+    zero, one = Seen(0), Seen(1)
+    for function, blocked_ms in posts.items():
+        site = zero.profile["sites"][zero.site(f"{function} here") - 1]
+        site |= {"completed": int(blocked_ms > 0), "blocked_ns": blocked_ms * MS}
+    zero.awaits(1000, 1009, "Wait all", **{"from": 1, **who})
+    assert reasons_of(run_of(zero, one), "Wait").late_name == name
+
+
+def test_names_of_waits_for_what_was_started() -> None:
+    zero, one = Seen(0), Seen(1)
+    zero.site("Allreduce_init norm")
+    zero.gives("Start norm", [], communicator=0)
+    zero.awaits(1000, 1009, "Wait all", communicator=0)
+    assert reasons_of(run_of(zero, one), "Wait").late_name == "wait at NxN"
+
+
 def test_names_of_waits_in_calls_that_block() -> None:
     names = {
         "Recv": "late sender",

@@ -24,6 +24,14 @@ TOGETHER = re.compile(
     r"(Allgather|Allreduce|Alltoall|Barrier|Bcast|Exscan|Gather|Neighbor_|Reduce(?!_local)|Scan|"
     r"Scatter)(?!.*_init$)"
 )
+#: posts that take from one rank: the root of a collective, or a sender
+ROOTED_POST = re.compile(r"I(bcast|scatter)")
+RECEIVING_POST = re.compile(r"I(m?recv|sendrecv)")
+STARTS = re.compile(r"Start")
+ROOTED_INIT = re.compile(r"(Bcast|Scatter)")
+COLLECTIVE_INIT = re.compile(
+    r"(Allgather|Allreduce|Alltoall|Barrier|Bcast|Exscan|Gather|Neighbor_|Reduce|Scan|Scatter)"
+)
 #: what waiting for somebody who came late is called, by the function, as Scalasca calls it
 LATE_NAMES = (
     (re.compile(r"I?[Bb]arrier"), "wait at barrier"),
@@ -58,13 +66,40 @@ def blocks(function: str) -> bool:
 def waited_name(rank: Rank, exchange: Exchange) -> str:
     """What a wait of a door for somebody who came late is called; empty: it was for several."""
     if exchange.group is None:
+        if exchange.way == "from" and (rooted := rooted_name(rank, exchange)):
+            return rooted
         return {"from": "late sender", "to": "late receiver"}.get(exchange.way, "")
     posted = {
-        late_name(one.spot.function)
+        name
         for one in rank.exchanges.values()
         if one.group == exchange.group and one.spot.function.startswith(POSTS)
+        for name in posted_names(rank, one.spot.function)
     }
     return posted.pop() if len(posted) == 1 else "wait at collective"
+
+
+def posted_names(rank: Rank, function: str) -> set[str]:
+    """The same of what was posted there; of what was started, of all that was made."""
+    if not function.startswith("Start"):
+        return {late_name(function)}
+    return {late_name(made) for made in rank.made if COLLECTIVE_INIT.match(made)}
+
+
+def rooted_name(rank: Rank, exchange: Exchange) -> str:
+    """The same of a wait for one rank whose tag is none or any, if most of what the rank waited for
+    in this way were broadcasts and scatters, which are for their root; else empty."""
+    if exchange.tags != {None}:
+        return ""
+
+    def posted(pattern: re.Pattern[str]) -> float:
+        return sum(seconds for name, seconds in rank.posted_s.items() if pattern.match(name))
+
+    rooted, received, started = posted(ROOTED_POST), posted(RECEIVING_POST), posted(STARTS)
+    if "Recv_init" in rank.made:
+        received += started
+    elif any(ROOTED_INIT.match(made) for made in rank.made):
+        rooted += started
+    return late_name("Ibcast") if rooted > received else ""
 
 
 class Blocking:

@@ -19,7 +19,7 @@ from headway.record import table
 from headway.record.table import Record
 from headway.records import NS, figure
 from headway.report.recorded import Recorded, profile_of, sites_of
-from headway.report.spots import NOWHERE, ROOTED, Spot
+from headway.report.spots import DOORS, NOWHERE, ROOTED, Spot
 
 #: what a partner did must account for this part of a wait to be called its cause
 ENOUGH = 0.5
@@ -162,6 +162,15 @@ class Rank:
             for one in sites_of(record)
         }
         self.sizes = {one.id: one.size_class for one in sites_of(record)}
+        #: seconds that requests were waited for, by the function that posted them
+        self.posted_s: dict[str, float] = defaultdict(float)
+        for one in sites_of(record):
+            if one.completed and not one.function.startswith(DOORS):
+                self.posted_s[one.function.removesuffix("_c")] += one.blocked_ns * NS
+        #: persistent operations that it made
+        self.made = {
+            one.function.removesuffix("_c") for one in sites_of(record) if "_init" in one.function
+        }
         groups = [(one.name, one.size, one.ranks) for one in profile.communicators]
         self.gaps: dict[Gap, float] = defaultdict(float)
         self.exchanges: dict[Key, Exchange] = {}
