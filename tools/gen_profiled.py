@@ -168,7 +168,7 @@ def communicator(prototype: Prototype) -> str | None:
 def tells_source(prototype: Prototype) -> bool:
     """Whether a call that blocks tells from whom it took, where that may be anybody."""
     names = {p.name for p in prototype.parameters}
-    return {"source", "status"} <= names and not {"request", "flag"} & names
+    return {"source", "status"} <= names and "request" not in names
 
 
 def partners(prototype: Prototype) -> str | None:
@@ -190,6 +190,23 @@ def partners(prototype: Prototype) -> str | None:
     if {"source", "tag"} <= plain:
         return f"HW_DELAY_NOBODY, {took}, tag"
     return None
+
+
+def is_probe(prototype: Prototype) -> bool:
+    """Whether a call tells at once if a message is there, or an epoch over."""
+    return bool(re.match(r"(Im?probe|Win_test)$", prototype.name))
+
+
+def probed(name: str) -> str:
+    """The note of such a call."""
+    is_for_message = name != "Win_test"
+    took = "hw_profiled_took(rc, source, status)" if is_for_message else "HW_DELAY_NOBODY"
+    comm, tag = ("comm", "tag") if is_for_message else ("HW_COMM_NULL", "-1")
+    return (
+        "    bool is_found = rc == MPI_SUCCESS && *flag;\n"
+        f"    int took = is_found ? {took} : HW_DELAY_NOBODY;\n"
+        f'    hw_profiled_note_probe(began_ns, "{name}", site, rc, {comm}, is_found, took, {tag});\n'
+    )
 
 
 def one_sided(prototype: Prototype) -> tuple[str, str] | None:
@@ -298,6 +315,8 @@ def noted(prototype: Prototype, function: Function, call: str, after: str) -> st
         ending, more = ("_with", f", {who}") if who else ("", "")
         words = f'began_ns, "{name}", site, {size}, rc, {comm}{more}'
         note = f"    {found}hw_profiled_note{ending}({words});\n"
+    if is_probe(prototype):
+        note = probed(name)
     if with_target := one_sided(prototype):
         target, kind = with_target
         words = f'(uint64_t)(uintptr_t)win, {target}, {kind}, "{name}", site, {size}, began_ns, 0'

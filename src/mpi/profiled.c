@@ -114,6 +114,21 @@ const void *hw_profiled_note_with(uint64_t began_ns, const char *function, const
     return caller;
 }
 
+void hw_profiled_note_probe(uint64_t began_ns, const char *function, const void *site, int rc, MPI_Comm comm,
+                            bool is_found, int took, int tag)
+{
+    uint64_t ended_ns = hw_clock_fast_ns();
+    struct hw_delay_who who = {0, HW_DELAY_NOBODY, HW_DELAY_NOBODY, -1};
+    struct hw_profile_note note = {.site = hw_callers_find(site),
+                                   .function = function,
+                                   .comm = comm_of(rc, comm),
+                                   .began_ns = began_ns,
+                                   .took_ns = hw_thread_between_ns(began_ns, ended_ns)};
+    if (note.comm && is_found)
+        who = (struct hw_delay_who){comm_number(comm), HW_DELAY_NOBODY, took, tag};
+    hw_profile_probed(&note, is_found, who);
+}
+
 void hw_profiled_note_window(const struct hw_one_sided_call *call, int rc)
 {
     struct hw_one_sided_call ended = *call;

@@ -37,6 +37,11 @@ const void *hw_profiled_note(uint64_t began_ns, const char *function, const void
 const void *hw_profiled_note_with(uint64_t began_ns, const char *function, const void *site, uint64_t bytes,
                                   int rc, MPI_Comm comm, int gives, int takes, int tag);
 
+/* The same for a probe that does not block, or MPI_Win_test: from whom the message is that it found, if it
+ * did. */
+void hw_profiled_note_probe(uint64_t began_ns, const char *function, const void *site, int rc, MPI_Comm comm,
+                            bool is_found, int took, int tag);
+
 /* The same for a one-sided call, but for the time it ended, which is now, and its site, where the program
  * goes on. */
 void hw_profiled_note_window(const struct hw_one_sided_call *call, int rc);

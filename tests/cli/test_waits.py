@@ -19,7 +19,7 @@ from damage import damage
 from headway.cluster import Cluster
 from headway.mpi.mpis import Mpi
 from headway.record.older import record_of
-from headway.report import blocking, causes, page, runs, text
+from headway.report import blocking, causes, headline, page, runs, text
 from headway.report.causes import Causes
 from headway.report.found import Found
 from headway.report.recorded import Reasons
@@ -251,6 +251,25 @@ def test_names_of_waits_for_what_was_started() -> None:
     zero.gives("Start norm", [], communicator=0)
     zero.awaits(1000, 1009, "Wait all", communicator=0)
     assert reasons_of(run_of(zero, one), "Wait").late_name == "wait at NxN"
+
+
+def test_probes_in_a_loop_wait_for_a_sender() -> None:
+    zero, one = Seen(0), Seen(1)
+    one.outside(1000, 1016, "Send give")
+    one.gives("Send give", [], to=0)
+    zero.awaits(1000, 1020, "Iprobe look", **{"from": 1})
+    probes = zero.profile["sites"][zero.site("Iprobe look") - 1]
+    probes |= {"call_ns": 4 * MS, "spun_ns": 20 * MS, "calls": 10000}
+    run = run_of(zero, one)
+    reasons = reasons_of(run, "Iprobe")
+    assert reasons.late_name == "late sender"
+    assert reasons.late == pytest.approx(0.016) and reasons.transfer == pytest.approx(0.004)
+    (cause,) = (c for c in Causes(run).longest() if c.spot.function == "Iprobe")
+    assert "for rank 1, which was computing before MPI_Send of give" in causes.sentence(cause)
+    assert "MPI_Iprobe" not in headline.Findings(run).headline()  # it is a wait like others
+    probes["spun_ns"] = 0  # the program computed between its probes
+    run = run_of(zero, one)
+    assert not run.waited(next(s for s in run.sites if s.function == "Iprobe"))
 
 
 def test_names_of_waits_in_calls_that_block() -> None:

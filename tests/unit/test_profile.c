@@ -26,8 +26,8 @@ static bool read_wire(struct hw_profile_wire *now, bool is_first)
     return true;
 }
 
-static const char *const names[] = {"Isend", "Waitall", "Barrier", "Start", "Send_init", "Test"};
-enum name { ISEND, WAITALL, BARRIER, START, SEND_INIT, TEST };
+static const char *const names[] = {"Isend", "Waitall", "Barrier", "Start", "Send_init", "Test", "Iprobe"};
+enum name { ISEND, WAITALL, BARRIER, START, SEND_INIT, TEST, IPROBE };
 
 static void begin(struct hw_profile_call *call, enum name name, int place, uint64_t bytes)
 {
@@ -197,18 +197,22 @@ static void wire_is_looked_at_around_large_requests(void **state)
     hw_profile_forget(51);
 }
 
+static void door_without_wait(uint64_t handle, int place, bool is_complete)
+{
+    struct hw_profile_call call;
+    begin(&call, TEST, place, 0);
+    hw_profile_hold(&call, 0, handle);
+    hw_profile_wait(&call, false);
+    hw_profile_leave(&call);
+    call.held[0].is_complete = is_complete;
+    hw_profile_release(&call, false);
+}
+
 /* One test at once after another, the last of which completes the request. */
 static void spin(uint64_t handle, int place, int count)
 {
-    for (int i = 1; i <= count; i++) {
-        struct hw_profile_call call;
-        begin(&call, TEST, place, 0);
-        hw_profile_hold(&call, 0, handle);
-        hw_profile_wait(&call, false);
-        hw_profile_leave(&call);
-        call.held[0].is_complete = i == count;
-        hw_profile_release(&call, false);
-    }
+    for (int i = 1; i <= count; i++)
+        door_without_wait(handle, place, i == count);
 }
 
 static void tests_in_a_loop_are_a_wait(void **state)
@@ -224,6 +228,67 @@ static void tests_in_a_loop_are_a_wait(void **state)
     assert_true(site_of(TEST, 5, 200)->spun_ns > 0);
     uint64_t waited_ns = site_of(ISEND, 4, 200)->blocked_ns;
     assert_true(waited_ns > 0 && waited_ns <= site_of(TEST, 5, 200)->spun_ns);
+}
+
+/* What is done between tests or probes of a loop is no computation. */
+static void between_tests_nothing_is_computed(void **state)
+{
+    (void)state;
+    uint64_t before_ns = hw_profile_mpi_ns();
+    uint64_t spun_ns = site_of(TEST, 3, 300)->spun_ns, computed_ns = site_of(ISEND, 0, 300)->computed_ns;
+    for (uint64_t i = 0; i < 20; i++) {
+        post(100 + i, 0, 300);
+        spin(100 + i, 3, 500);
+    }
+    spun_ns = site_of(TEST, 3, 300)->spun_ns - spun_ns;
+    computed_ns = site_of(ISEND, 0, 300)->computed_ns - computed_ns;
+    assert_true(spun_ns > 0);
+    assert_true(hw_profile_mpi_ns() - before_ns >= spun_ns);
+    assert_true(computed_ns < spun_ns / 2 || computed_ns < 20 * HW_NS_PER_US * 20);
+}
+
+/* Many requests looked at one after the other, and then work: it is not waited. */
+static void work_after_many_tests_is_no_wait(void **state)
+{
+    (void)state;
+    uint64_t before_ns = site_of(TEST, 2, 400)->spun_ns;
+    for (uint64_t i = 0; i < 10; i++) {
+        post(130, 0, 400);
+        for (int test = 0; test < 40; test++)
+            door_without_wait(130, 2, false);
+        usleep(5000);
+        door_without_wait(130, 2, true);
+    }
+    assert_true(site_of(TEST, 2, 400)->spun_ns - before_ns < 10 * HW_NS_PER_MS);
+}
+
+static void probe(int place, bool is_found)
+{
+    uint64_t began_ns = hw_profile_now_ns();
+    const struct hw_profile_note one = {.site = &names[place],
+                                        .function = names[IPROBE],
+                                        .began_ns = began_ns,
+                                        .took_ns = hw_profile_now_ns() - began_ns};
+    hw_profile_probed(&one, is_found, HW_DELAY_NO_WHO);
+}
+
+static void probes_in_a_loop_are_a_wait(void **state)
+{
+    (void)state;
+    uint64_t mpi_ns = hw_profile_mpi_ns(), began_ns = hw_profile_now_ns();
+    for (int i = 0; i < 20; i++) { /* other processes may interrupt some */
+        for (uint64_t until_ns = hw_profile_now_ns() + HW_NS_PER_MS; hw_profile_now_ns() < until_ns;)
+            probe(1, false);
+        probe(1, true);
+    }
+    uint64_t whole_ns = hw_profile_now_ns() - began_ns, spun_ns = site_of(IPROBE, 1, 0)->spun_ns;
+    assert_true(spun_ns > 0 && spun_ns <= whole_ns);
+    assert_true(hw_profile_mpi_ns() - mpi_ns >= spun_ns);
+    probe(2, false);
+    usleep(1000);
+    probe(2, true); /* the program computed between */
+    probe(2, true); /* and one after the other it found two */
+    assert_int_equal(site_of(IPROBE, 2, 0)->spun_ns, 0);
 }
 
 /* Two requests of one window, waited for one by one: what is left of the idle wire goes to the second. */
@@ -353,6 +418,9 @@ int main(void)
         cmocka_unit_test(many_requests_in_one_door),
         cmocka_unit_test(wire_is_looked_at_around_large_requests),
         cmocka_unit_test(tests_in_a_loop_are_a_wait),
+        cmocka_unit_test(between_tests_nothing_is_computed),
+        cmocka_unit_test(work_after_many_tests_is_no_wait),
+        cmocka_unit_test(probes_in_a_loop_are_a_wait),
         cmocka_unit_test(idle_wire_is_given_to_one_wait_after_the_other),
         cmocka_unit_test(bytes_that_went_elsewhere_say_nothing),
         cmocka_unit_test(calls_of_other_threads_are_written),

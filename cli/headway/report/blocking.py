@@ -14,10 +14,10 @@ from collections import defaultdict
 from headway.records import NS
 from headway.report.causes import POSTS, Exchange, Rank
 from headway.report.partners import Partners
-from headway.report.recorded import LEAST_SIZE_CLASS, Reasons, Recorded, Site
-from headway.report.spots import Spot
+from headway.report.recorded import LEAST_SIZE_CLASS, Reasons, Recorded, Site, waited_ns
+from headway.report.spots import SPINS, Spot
 
-TAKES = re.compile(r"(Recv|Mrecv|M?[Pp]robe)$")
+TAKES = re.compile(r"(Recv|Mrecv|M?[Pp]robe|Im?probe)$")
 GIVES = re.compile(r"[BRS]?[Ss]end$")
 BOTH = re.compile(r"Sendrecv")
 TOGETHER = re.compile(
@@ -123,6 +123,8 @@ class Blocking:
     def waited_at(self, site: Site, rank: int) -> float:
         """Of a rank's time in calls at a site, what was in those long enough to be a wait, s."""
         key = rank, site.spot
+        if site.spot.function in SPINS:
+            return waited_ns(site.ranks[rank]) * NS if rank in site.ranks else 0.0
         if not blocks(site.function) or rank not in site.ranks or not self.in_calls.get(key):
             return 0.0
         share = min(self.in_waits.get(key, 0.0) / self.in_calls[key], 1.0)

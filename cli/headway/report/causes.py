@@ -19,7 +19,7 @@ from headway.record import table
 from headway.record.table import Record
 from headway.records import NS, figure
 from headway.report.recorded import Recorded, profile_of, sites_of
-from headway.report.spots import DOORS, NOWHERE, ROOTED, Spot
+from headway.report.spots import DOORS, NOWHERE, ROOTED, SPINS, Spot
 
 #: what a partner did must account for this part of a wait to be called its cause
 ENOUGH = 0.5
@@ -36,7 +36,7 @@ MOST_STEPS = 16
 #: collectives that end when the last rank has come: who came last waits least
 UNTIL_LAST = ("Barrier", "All", "Reduce_scatter", "Iall", "Ibarrier", "Ireduce_scatter")
 POSTS = ("I", "Start")
-PROBES = ("Probe", "Mprobe")
+PROBES = ("Probe", "Mprobe", *SPINS)
 
 
 #: where a rank computed: from leaving one call to entering another

@@ -455,7 +455,7 @@ class OneSided:
     @cached_property
     def for_others_s(self) -> float:
         """In calls that wait, or may wait, but with nothing of their own pending that took long."""
-        every = (site.seconds for site in self.run.sites if ONE_SIDED_WAIT.match(site.function))
+        every = (site.waited for site in self.run.sites if ONE_SIDED_WAIT.match(site.function))
         ours = sum(row.waited for row in self.rows if ONE_SIDED_WAIT.match(row.spot.function))
         return max(sum(every) - ours, 0.0) / max(self.run.size, 1)
 

@@ -15,7 +15,7 @@ from headway.record.table import Record
 from headway.records import NS, figure
 from headway.report.found import Found
 from headway.report.places import Known, Place, Places
-from headway.report.spots import Spot
+from headway.report.spots import LOOPS, Spot
 
 #: the schema that knows which idle time of the wire a wait could have used
 USABLE_SCHEMA = 3
@@ -117,7 +117,7 @@ class Site:
     def is_wait(self) -> bool:
         """Whether the program waited for requests here: in Wait, or in tests in a loop."""
         waits = self.function.startswith("Wait") and self.total("completed")
-        return bool(waits or self.total("spun_ns"))
+        return bool(waits or (self.is_test and self.total("spun_ns")))
 
     @property
     def waited(self) -> float:
@@ -280,7 +280,7 @@ def add(one: table.Site | None, other: table.Site) -> table.Site:
 
 def waited_ns(site: table.Site) -> float:
     """Time one rank waited in one door: in the call, or in tests one right after the other."""
-    return site.spun_ns if site.function.startswith("Test") else site.call_ns
+    return site.spun_ns if site.function.startswith(LOOPS) else site.call_ns
 
 
 def upgrade(site: table.Site, rate: float) -> table.Site:

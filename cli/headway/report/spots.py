@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-ONE_SIDED_WAIT = re.compile(r"Win_(complete|fence|flush|lock|start|unlock|wait)")
+ONE_SIDED_WAIT = re.compile(r"Win_(complete|fence|flush|lock|start|test|unlock|wait)")
 
 
 #: operations, which a few MPIs make at once and wait for
@@ -17,6 +17,10 @@ ONE_SIDED_OPERATION = re.compile(
 ROOTED = ("Bcast", "Scatter", "Ibcast", "Iscatter")
 
 
+#: calls that tell at once whether a message is there: in a loop they are a wait
+SPINS = ("Iprobe", "Improbe")
+#: likewise all that are called in a loop: of a wait there only the whole loop is known
+LOOPS = ("Test", "Win_test", *SPINS)
 #: of MPI-IO, that open, read, write or close
 FILES = "File_"
 #: calls that complete requests, and those that posted collectives

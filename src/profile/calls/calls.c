@@ -12,6 +12,7 @@
 #include "profile/calls/one_sided.h"
 #include "profile/calls/requests.h"
 #include "profile/calls/slices.h"
+#include "profile/calls/spells.h"
 #include "profile/python/python.h"
 #include "profile/record/lock.h"
 #include "profile/waits/moments.h"
@@ -25,20 +26,7 @@
 
 enum { EVENT_COUNT = 2000 };
 
-/* Tests less apart than this, all but the last in vain, are a wait. An interrupt, or another process on the
- * core, may now and then come between two of them: after some in a row a gap is forgiven. */
-#define SPELL_GAP_NS (10 * HW_NS_PER_US)
-#define SPELL_BREAK_NS (20 * HW_NS_PER_MS)
-enum { SPELL_ROW_COUNT = 16 };
-
 static bool is_on;
-
-/* Tests of this thread one right after the other. */
-static _Thread_local struct {
-    uint64_t began_ns, ended_ns;
-    unsigned row_count; /* since the last long gap */
-    bool is_sampled;
-} spell __attribute__((tls_model("initial-exec")));
 
 static uint64_t began_ns;
 static bool is_clock_settled; /* under the lock */
@@ -226,6 +214,48 @@ static void delay_post(const struct hw_profile_call *call, const struct hw_delay
         hw_delays_pass(mine, call->site, call->function, call->bytes, call->began_ns + took_ns);
 }
 
+/* A probe that ended a spell: the wait for the message, as a blocking one would have it. */
+static __attribute__((noinline)) void end_probes(const struct hw_profile_note *note,
+                                                 const struct hw_delay_who *who, uint64_t waited_ns)
+{
+    struct hw_profile_note whole = *note;
+    whole.began_ns = note->began_ns + note->took_ns - waited_ns;
+    whole.took_ns = waited_ns;
+    hw_profile_lock();
+    hw_sites_find(note->site, note->function, note->bytes)->spun_ns += waited_ns;
+    hw_delays_add(&hw_profile_mine->delays, &whole, who);
+    hw_profile_unlock();
+}
+
+/* One in vain: whatever it took, the whole loop is what is waited. */
+static void pass_in_vain(struct hw_profile_thread *mine, const struct hw_profile_note *note)
+{
+    const struct hw_delay_door nobody = {0};
+    if (!hw_delays_is_news(&mine->delays, note->began_ns, 0, false)) {
+        hw_delays_pass(&mine->delays, note->site, note->function, note->bytes,
+                       note->began_ns + note->took_ns);
+        return;
+    }
+    hw_profile_lock();
+    hw_delays_door(&mine->delays, note, 0, &nobody);
+    hw_profile_unlock();
+}
+
+void hw_profile_probed(const struct hw_profile_note *note, bool is_found, struct hw_delay_who who)
+{
+    struct hw_profile_thread *mine = hw_profile_mine;
+    uint64_t ended_ns = note->began_ns + note->took_ns;
+    hw_thread_add_time(mine, ended_ns, note->took_ns);
+    uint64_t waited_ns = hw_spell_pass(HW_SPELL_PROBES, note->began_ns, ended_ns, note->took_ns, is_found);
+    if (waited_ns)
+        end_probes(note, &who, waited_ns);
+    else if (is_found)
+        hw_thread_delay(mine, note, &who);
+    else
+        pass_in_vain(mine, note);
+    hw_thread_list(mine, note, who);
+}
+
 void hw_profile_count(struct hw_profile_call *call)
 {
     hw_thread_keep(hw_profile_mine, note_of(call), call->who);
@@ -292,21 +322,14 @@ void hw_profile_start(struct hw_profile_call *call, uint64_t handle)
 
 bool hw_profile_is_any_pending(void) { return hw_requests_is_any_known(); }
 
-static bool is_in_spell(const struct hw_profile_call *call)
-{
-    uint64_t gap_ns = hw_thread_between_ns(spell.ended_ns, call->entered_ns);
-    return spell.ended_ns &&
-           (gap_ns < SPELL_GAP_NS || (gap_ns < SPELL_BREAK_NS && spell.row_count >= SPELL_ROW_COUNT));
-}
-
 /* Whether the wire is to be looked at: a first test is no wait, and a spell needs one look only. */
 static bool is_worth_a_look(const struct hw_profile_call *call, bool is_blocking)
 {
     if (call->held_count == 0)
         return false;
     if (is_blocking)
-        spell.ended_ns = 0;
-    return is_blocking || (is_in_spell(call) && !spell.is_sampled);
+        hw_spell_break();
+    return is_blocking || (hw_spell_goes_on(HW_SPELL_TESTS, call->entered_ns) && !hw_spell_is_sampled());
 }
 
 void hw_profile_wait(struct hw_profile_call *call, bool is_blocking)
@@ -319,7 +342,7 @@ void hw_profile_wait(struct hw_profile_call *call, bool is_blocking)
         const struct hw_wire_moment moment = {hw_profile_mine, call->entered_ns,
                                               hw_thread_mpi_ns(hw_profile_mine)};
         call->is_sampled = hw_wire_enter(&moment);
-        spell.is_sampled = call->is_sampled && !is_blocking;
+        hw_spell_set_sampled(call->is_sampled && !is_blocking);
     }
     hw_profile_unlock();
     if (call->is_sampled)
@@ -375,17 +398,8 @@ static uint64_t waited_ns(const struct hw_profile_call *call, bool is_blocking, 
 {
     if (is_blocking)
         return call->took_ns;
-    uint64_t end_ns = call->began_ns + call->took_ns;
-    bool is_first = !is_in_spell(call);
-    if (is_first) {
-        spell.began_ns = call->entered_ns;
-        spell.is_sampled = false;
-    }
-    spell.row_count = !is_first && hw_thread_between_ns(spell.ended_ns, call->entered_ns) < SPELL_GAP_NS
-                          ? spell.row_count + 1
-                          : 0;
-    spell.ended_ns = is_any_complete ? 0 : end_ns;
-    return is_any_complete && !is_first ? hw_thread_between_ns(spell.began_ns, end_ns) : 0;
+    return hw_spell_pass(HW_SPELL_TESTS, call->entered_ns, call->began_ns + call->took_ns, call->took_ns,
+                         is_any_complete);
 }
 
 static __attribute__((noinline)) void add_door(const struct hw_profile_call *call, uint64_t waited_ns)
@@ -433,18 +447,17 @@ static void tell_partners_of_door(const struct hw_profile_call *call)
 
 /* Under lock. */
 static void settle_door(struct hw_profile_call *call, struct hw_profile_site *site, int complete_count,
-                        bool is_blocking)
+                        bool is_blocking, uint64_t took_ns)
 {
-    uint64_t took_ns = waited_ns(call, is_blocking, complete_count > 0);
     tell_partners_of_door(call);
     delay_door(call, took_ns);
     double shares = (double)call->bytes + (double)complete_count;
     uint64_t longest_ns = settle(call, shares > 0 ? (double)took_ns / shares : 0.0);
-    if (is_blocking ? call->is_sampled : took_ns && spell.is_sampled) {
+    if (is_blocking ? call->is_sampled : took_ns && hw_spell_is_sampled()) {
         const struct hw_wire_moment moment = {hw_profile_mine, call->began_ns + call->took_ns,
                                               hw_thread_mpi_ns(hw_profile_mine)};
         hw_wire_leave(&moment, site, took_ns, longest_ns, call->bytes);
-        spell.is_sampled = false;
+        hw_spell_set_sampled(false);
     }
     site->completed += (uint64_t)complete_count;
     site->computed_ns += longest_ns;
@@ -466,8 +479,9 @@ void hw_profile_release(struct hw_profile_call *call, bool is_blocking)
         complete_count++;
         call->bytes += call->held[i].request->bytes;
     }
+    uint64_t took_ns = waited_ns(call, is_blocking, complete_count > 0); /* takes the lock itself */
     hw_profile_lock();
-    settle_door(call, count_call(call), complete_count, is_blocking);
+    settle_door(call, count_call(call), complete_count, is_blocking, took_ns);
     hw_profile_unlock();
     hw_held_free(call);
 }

@@ -53,6 +53,10 @@ static inline uint64_t hw_profile_now_ns(void) { return hw_clock_fast_ns(); }
  * a communicator. Returns what hw_callers_find gives for the site, which is to be asked once a call. */
 const void *hw_profile_note(uint64_t began_ns, const char *function, const void *site, uint64_t bytes);
 
+/* A probe that does not block, or the like. Those that follow one another in vain are one wait with the one
+ * that finds a message. `note`: as hw_thread_note takes it; `who`: of one in vain, nobody. */
+void hw_profile_probed(const struct hw_profile_note *note, bool is_found, struct hw_delay_who who);
+
 /* Requests a door holds, out of everybody else's reach while it does. */
 struct hw_profile_request;
 struct hw_profile_held {

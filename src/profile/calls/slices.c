@@ -44,6 +44,22 @@ void hw_slices_enter(struct hw_slices_share *mine, uint64_t end_ns, uint64_t too
     hw_profile_unlock();
 }
 
+void hw_slices_spread(uint64_t from_ns, uint64_t ended_ns, uint64_t ns)
+{
+    uint64_t at = from_ns > began_ns ? from_ns - began_ns : 0, end = ended_ns - began_ns;
+    double share = end > at ? (double)ns / (double)(end - at) : 0;
+    hw_profile_lock();
+    while (end >> shift >= SLICE_COUNT)
+        double_length();
+    while (at < end) {
+        uint64_t slice = at >> shift, slice_end = (slice + 1) << shift;
+        uint64_t until = end < slice_end ? end : slice_end;
+        slices_ns[slice] += (uint64_t)(share * (double)(until - at));
+        at = until;
+    }
+    hw_profile_unlock();
+}
+
 void hw_slices_flush(struct hw_slices_share *mine)
 {
     hw_profile_lock();

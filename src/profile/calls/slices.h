@@ -31,6 +31,10 @@ static inline void hw_slices_add(struct hw_slices_share *mine, uint64_t end_ns, 
         hw_slices_enter(mine, end_ns, took_ns);
 }
 
+/* Time from one moment to another, of which `ns` in all was none outside MPI after all, spread evenly. Takes
+ * the lock itself. */
+void hw_slices_spread(uint64_t began_ns, uint64_t ended_ns, uint64_t ns);
+
 /* What the thread has kept is added. Its owner calls. */
 void hw_slices_flush(struct hw_slices_share *mine);
 

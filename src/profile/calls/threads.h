@@ -78,21 +78,44 @@ static inline void hw_thread_add_time(struct hw_profile_thread *mine, uint64_t e
     hw_slices_add(&mine->slices, ended_ns, took_ns);
 }
 
+/* Time between calls that is no computation, spread evenly from `began_ns` to `ended_ns`, which is now. */
+static inline void hw_thread_add_between(struct hw_profile_thread *mine, uint64_t began_ns, uint64_t ended_ns,
+                                         uint64_t ns)
+{
+    hw_atomic_store_relaxed(&mine->mpi_ns, hw_thread_mpi_ns(mine) + ns);
+    hw_slices_spread(began_ns, ended_ns, ns);
+}
+
+/* For whom a call that leaves nothing pending was, and what was done before it. */
+static inline void hw_thread_delay(struct hw_profile_thread *mine, const struct hw_profile_note *note,
+                                   const struct hw_delay_who *who)
+{
+    if (__builtin_expect(hw_delays_is_news(&mine->delays, note->began_ns, note->took_ns,
+                                           hw_delays_has_partner(who->gives, who->takes)),
+                         0))
+        hw_thread_delayed(mine, *note, *who);
+    else
+        hw_delays_pass(&mine->delays, note->site, note->function, note->bytes,
+                       note->began_ns + note->took_ns);
+}
+
+/* ... to be added up later. */
+static inline void hw_thread_list(struct hw_profile_thread *mine, const struct hw_profile_note *note,
+                                  struct hw_delay_who who)
+{
+    unsigned before = hw_atomic_load_relaxed(&mine->note_count);
+    mine->notes[before] = *note;
+    hw_atomic_store_release(&mine->note_count, before + 1);
+    if (before + 1 >= mine->note_limit &&
+        (before == 0 || note->took_ns <= mine->notes[before - 1].took_ns || before + 1 == HW_NOTE_COUNT))
+        hw_thread_sum_up(mine, who);
+}
+
 static inline void hw_thread_keep(struct hw_profile_thread *mine, struct hw_profile_note note,
                                   struct hw_delay_who who)
 {
-    if (__builtin_expect(hw_delays_is_news(&mine->delays, note.began_ns, note.took_ns,
-                                           hw_delays_has_partner(who.gives, who.takes)),
-                         0))
-        hw_thread_delayed(mine, note, who);
-    else
-        hw_delays_pass(&mine->delays, note.site, note.function, note.bytes, note.began_ns + note.took_ns);
-    unsigned before = hw_atomic_load_relaxed(&mine->note_count);
-    mine->notes[before] = note;
-    hw_atomic_store_release(&mine->note_count, before + 1);
-    if (before + 1 >= mine->note_limit &&
-        (before == 0 || note.took_ns <= mine->notes[before - 1].took_ns || before + 1 == HW_NOTE_COUNT))
-        hw_thread_sum_up(mine, who);
+    hw_thread_delay(mine, &note, &who);
+    hw_thread_list(mine, &note, who);
 }
 
 /* `site` is as hw_callers_find gives it. */
