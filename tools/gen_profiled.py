@@ -202,10 +202,11 @@ def probed(name: str) -> str:
     is_for_message = name != "Win_test"
     took = "hw_profiled_took(rc, source, status)" if is_for_message else "HW_DELAY_NOBODY"
     comm, tag = ("comm", "tag") if is_for_message else ("HW_COMM_NULL", "-1")
+    words = f'began_ns, "{name}", site, rc, {comm}, is_found, took, {tag}'
     return (
         "    bool is_found = rc == MPI_SUCCESS && *flag;\n"
         f"    int took = is_found ? {took} : HW_DELAY_NOBODY;\n"
-        f'    hw_profiled_note_probe(began_ns, "{name}", site, rc, {comm}, is_found, took, {tag});\n'
+        f"    hw_profiled_note_probe({words});\n"
     )
 
 
