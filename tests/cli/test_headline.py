@@ -14,7 +14,7 @@ from headway import origin, outcome
 from headway.record.table import Record
 from headway.report import page, runs, text
 from headway.report.headline import Findings, Waited, told
-from headway.report.pop import efficiencies
+from headway.report.pop import efficiencies, last_lines
 from headway.report.runs import Run
 from rich.console import Console
 from test_causes import run_of
@@ -46,6 +46,19 @@ def ranks_of(*computed: float, hosts: str = "", wall: float = 10.0) -> list[Reco
         )
         for rank, seconds in enumerate(computed)
     ]
+
+
+def test_who_came_last_to_finalize(tmp_path: Path) -> None:
+    """Rank 1 writes a file for 3 s; MPI_Finalize, where rank 0 is meanwhile, has no row."""
+    found = [record(0, wall_s=2.0), record(1, wall_s=5.0)]
+    (line,) = last_lines(loaded(tmp_path / "a", *found).records)
+    assert line.startswith("Rank 1 came to MPI_Finalize last, 3.00 s after the others")
+    assert line in shown(loaded(tmp_path / "b", *found), 300)
+    assert line in page.write([loaded(tmp_path / "c", *found)])
+    late_start = [record(0, wall_s=2.0), record(1, wall_s=5.0, init_s=3.0)]
+    assert not last_lines(loaded(tmp_path / "d", *late_start).records)
+    found[0]["ending"] = "aborted"
+    assert not last_lines(loaded(tmp_path / "e", *found).records)
 
 
 def test_efficiencies_are_those_of_pop() -> None:

@@ -21,6 +21,7 @@ from headway.report import (
 )
 from headway.report.export import timeline
 from headway.report.headline import Figure, told
+from headway.report.pop import last_lines
 from headway.report.recorded import Site, profile_of, sites_of
 from headway.report.runs import Run, complaints
 from headway.report.text import (
@@ -185,7 +186,7 @@ def section(run: Run) -> Section:
     lines = outcome.details(run.records, sentence)
     lines += routes.lines(run)
     lines += (
-        [*conclusion(run), *imbalance_lines(run)]
+        [*conclusion(run), *imbalance_lines(run), *last_lines(run.records)]
         if run.is_profiled
         else ["Recorded without call sites."]
     )

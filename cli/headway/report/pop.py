@@ -17,7 +17,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headway.outcome import SMALL_SHARE
+from headway.record import endings
 from headway.record.table import Record
+
+#: a smaller mean of what ranks wait in MPI_Finalize is not worth a word, s
+LEAST_S = 0.005
 
 
 @dataclass(frozen=True)
@@ -70,3 +75,18 @@ def efficiencies(records: Sequence[Record]) -> Efficiencies | None:
         busiest=told[useful.index(most)].rank,
         nodes=len(nodes),
     )
+
+
+def last_lines(records: Sequence[Record]) -> list[str]:
+    """Who came last to MPI_Finalize. It is no call site, so that what the others wait there has no
+    row; without this line their time is missing from everything but the efficiencies."""
+    if len(records) < 2 or not all(map(endings.is_complete, records)):
+        return []
+    last = max(records, key=run_s)
+    each = [run_s(last) - run_s(record) for record in records]
+    if sum(each) / len(records) < max(SMALL_SHARE * run_s(last), LEAST_S):
+        return []
+    return [
+        f"Rank {last.rank} came to MPI_Finalize last, {sum(each) / (len(each) - 1):.2f} s after "
+        "the others in the mean. What they wait there is not among the waits above."
+    ]

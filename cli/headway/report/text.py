@@ -21,6 +21,7 @@ from headway.report import (
     one_sided,
     packing,
     phases,
+    pop,
     routes,
     targets,
 )
@@ -97,7 +98,7 @@ def show_calls(run: Run, console: Console, rows: int) -> None:
         put(foreseen_table(seen[:rows]), console)
     if slow := packing.worth(run):
         put(packing_table(run, slow[:rows]), console)
-    for line in [*conclusion(run), *imbalance_lines(run)]:
+    for line in [*conclusion(run), *imbalance_lines(run), *pop.last_lines(run.records)]:
         say(console, line)
     if run.causes:
         console.print(Text("Who was late, and what they did meanwhile", style="italic"))
