@@ -113,6 +113,13 @@ def test_what_was_not_overlapped_and_what_it_would_save(tmp_path: Path) -> None:
     assert figures[3].meaning == "of the run, 0.80 s per rank: no progress 100 %"
 
 
+def test_waiting_is_of_the_same_run_as_the_efficiencies(tmp_path: Path) -> None:
+    """0.80 s of 2 s, behind an MPI_Init of 6 s."""
+    found = (record(rank, wall_s=8.0, init_s=6.0) for rank in (0, 1))
+    figures = {one.name: one.value for one in told(loaded(tmp_path / "a", *found))[1]}
+    assert figures["parallel efficiency"] == "60 %" and figures["waiting"] == "40 %"
+
+
 def test_wire_leaves_nothing_to_gain(tmp_path: Path) -> None:
     busy = record(0)
     busy["profile"]["sites"][1] |= {"usable_ns": 0, "moved_computing": 50 << 20}

@@ -20,7 +20,7 @@ from headway.report import one_sided
 from headway.report.blocking import rest_name
 from headway.report.causes import Cause
 from headway.report.places import CALLED_BY, Place
-from headway.report.pop import Efficiencies, efficiencies
+from headway.report.pop import Efficiencies, efficiencies, span_s
 from headway.report.runs import Run
 from headway.report.spots import NOWHERE, ONE_SIDED_WAIT, Spot
 
@@ -287,7 +287,7 @@ class Findings:
             if one.seconds > WORTH_NAMING * self.waited_s
         ]
         meaning = f"of the run, {self.waited_s:.2f} s per rank: {', '.join(named)}"
-        return [Figure("waiting", percent(self.waited_s, wall), meaning)]
+        return [Figure("waiting", percent(self.waited_s, span_s(self.run.records)), meaning)]
 
     def hidden(self) -> list[Figure]:
         waits = [site for site in self.run.sites if site.hidden_share is not None]

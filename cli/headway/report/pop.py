@@ -44,6 +44,11 @@ def run_s(record: Record) -> float:
     return max(record.wall_s - (record.init_s or 0.0), 0.0)
 
 
+def span_s(records: Sequence[Record]) -> float:
+    """The run that the shares beside the efficiencies are of."""
+    return max(map(run_s, records), default=0.0)
+
+
 def useful_s(record: Record) -> float:
     """Outside MPI. Several threads may be in MPI at a time: their times add up there, and no rank
     has less than nothing outside."""
@@ -53,7 +58,7 @@ def useful_s(record: Record) -> float:
 def efficiencies(records: Sequence[Record]) -> Efficiencies | None:
     """None where the records do not tell the time in MPI, or nothing was computed."""
     told = [record for record in records if record.mpi_s is not None]
-    whole = max((run_s(record) for record in told), default=0.0)
+    whole = span_s(told)
     useful = [useful_s(record) for record in told]
     most = max(useful, default=0.0)
     if not whole or not most:
