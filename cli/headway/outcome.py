@@ -174,8 +174,8 @@ def little_waited(records: Sequence[Record]) -> str:
     if waited < SMALL_SHARE * wall:
         if any(r.exposures for r in records):
             return (
-                "What one-sided operations waited for is not known. `headway profile` says it; "
-                "ghosts (`--ghosts 1`) may serve them."
+                "What one-sided operations waited for, if there were any, is not known. "
+                "`headway profile` says it; ghosts (`--ghosts 1`) may serve them."
             )
         return f"Nothing to gain: the ranks waited less than 1 % of {wall:.2f} s for requests."
     if gain(records):
@@ -320,7 +320,7 @@ def why_lines(records: Sequence[Record], trigger: str, what: str) -> list[str]:
 def overlap_lines(records: Sequence[Record]) -> list[str]:
     """What was followed, what was overlapped, what was waited for."""
     tracked = sum(tracked_count(r) for r in records)
-    exposures = int(total(records, "exposures"))
+    exposures = int(max((r.exposures for r in records), default=0))
     if not tracked and exposures and (looks := int(total(records, "polls"))):
         exposed = plural(exposures, "window")
         return [f"{exposed} exposed: the progress thread looked {looks} times for others."]

@@ -289,7 +289,7 @@ ENDS = {
     ),
     "one-sided": (
         {**JUDGED, "judged_windows": 0, "blocked_ns": MS, "exposures": 3},
-        "What one-sided operations waited for is not known. `headway profile` says it;",
+        "What one-sided operations waited for, if there were any, is not known. `headway profile`",
     ),
     "nothing pending": (
         {"engine": "thread", "wall_s": 2.0, "eager_limit_bytes": 1 << 17},

@@ -501,9 +501,9 @@ def test_ranks_tell_of_one_gain() -> None:
 
 def test_summary_of_one_sided_programs_counts_looks() -> None:
     """Nothing tracked is not nothing done: the thread answered for exposed windows."""
-    exposed = {"rank": 0, "size": 1, "tracked_p2p": 0, "exposures": 2, "polls": 70}
-    told = "\n".join(summarise([exposed]))
-    assert "2 windows exposed: the progress thread looked 70 times" in told
+    exposed = {"rank": 0, "size": 2, "tracked_p2p": 0, "exposures": 2, "polls": 70}
+    told = "\n".join(summarise([exposed, {**exposed, "rank": 1}]))
+    assert "2 windows exposed: the progress thread looked 140 times" in told
     assert "nothing was pending" not in told
 
 
