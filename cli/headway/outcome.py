@@ -329,10 +329,11 @@ def overlap_lines(records: Sequence[Record]) -> list[str]:
     lines = [f"{plural(tracked, 'operation')} followed, {moved_text(records)}."]
     waited = mean(records, "blocked_ns") * NS
     worst = max(records, key=lambda r: r.blocked_ns)
+    longest = worst.blocked_ns * NS
     parts = []
     if waited >= 0.005:
-        most = f" (rank {worst.rank}: {worst.blocked_ns * NS:.2f} s)"
-        is_uneven = worst.blocked_ns * NS > 1.2 * waited > 0.01
+        most = f" (rank {worst.rank}: {longest:.2f} s)"
+        is_uneven = longest > max(1.2 * waited, waited + 0.01)  # or both are the same in print
         parts.append(f"waited {waited:.2f} s for them{most if is_uneven else ''}")
     computed = mean(records, "overlapped_ns") * NS
     if computed >= 0.005:

@@ -404,3 +404,18 @@ def test_why_there_is_a_helper_or_none_is_said() -> None:
     assert "helper" not in told(
         trigger="events", trigger_why="the sockets of the process tell of messages", ghost=-1
     )
+
+
+def test_longest_wait_is_named_where_it_is_another() -> None:
+    """Of 9 and 12 ms both are 0.01 s in print."""
+
+    def said(*waited_ms: int) -> str:
+        one = {"engine": "thread", "size": 2, "wall_s": 0.1, "tracked_p2p": 3}
+        found = [
+            Record.of({**one, "rank": rank, "blocked_ns": each * MS})
+            for rank, each in enumerate(waited_ms)
+        ]
+        return "\n".join(outcome.summarise(found))
+
+    assert "waited 0.01 s for them." in said(6, 12)
+    assert "waited 0.02 s for them (rank 1: 0.03 s)." in said(6, 32)
