@@ -129,14 +129,15 @@ def test_wire_leaves_nothing_to_gain(tmp_path: Path) -> None:
 
 
 def test_what_is_summed_up_is_named(tmp_path: Path) -> None:
-    """A share of several causes was said to be the first one's."""
+    """A share of several causes was said to be the first one's, and of two that of small ones, too:
+    the wire is not named."""
     found = Findings(loaded(tmp_path / "a", record(0)))
     spot = found.waits[0].spot
     each = (("the messages themselves", 0.4), ("late sender", 0.3))
     each += (("the operations themselves", 0.2), ("the wire", 0.01))
     found.waits = [Waited(cause, seconds, spot, "app+0x1") for cause, seconds in each]
     assert found.timely() == (
-        "Nothing to gain: 67 % of the waiting was for the messages themselves (app+0x1) and the "
+        "Nothing to gain: 66 % of the waiting was for the messages themselves (app+0x1) and the "
         "operations themselves."
     )
 

@@ -235,11 +235,10 @@ class Findings:
         return f"{said} Moving the bytes meanwhile would take as much processor time as it saves."
 
     def timely(self) -> str:
-        each = [one for one in self.waits if one.cause in TIMELY]
-        seconds = sum(one.seconds for one in each)
-        lead, *others = each
-        also = [one.cause for one in others if one.seconds > WORTH_NAMING * self.waited_s]
-        what = " and ".join([f"{lead.cause} ({lead.where})", *also])
+        lead, *others = [one for one in self.waits if one.cause in TIMELY]
+        also = [one for one in others if one.seconds > WORTH_NAMING * self.waited_s]
+        seconds = lead.seconds + sum(one.seconds for one in also)  # of what is named alone
+        what = " and ".join([f"{lead.cause} ({lead.where})", *(one.cause for one in also)])
         return f"Nothing to gain: {self.share(seconds)} of the waiting was for {what}."
 
     def imbalanced(self, lead: Waited) -> str:
