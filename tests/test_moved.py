@@ -91,6 +91,17 @@ def test_errors_of_freed_communicators(mpi: Mpi, how: str, tmp_path: Path) -> No
     assert total(records, counter) == 2 * cases
 
 
+@matrix.only(lambda mpi: not mpi.is_intel, "Intel MPI keeps memory for them, plain too")
+@matrix.quick(matrix.on("mpich5"))
+@pytest.mark.parametrize("how", ["tickets", "sealed"])
+def test_receives_given_up_cost_no_memory(mpi: Mpi, how: str, tmp_path: Path) -> None:
+    program = support.compile_program(
+        mpi, "moved_given_up", [support.PROGRAMS / "moved_given_up.c"]
+    )
+    records = two_nodes.same_output(mpi, [str(program), how], tmp_path, environment=MOVED)
+    assert total(records, "p2p_tickets" if how == "tickets" else "p2p_sealed_sends") == 2
+
+
 @matrix.only(lambda mpi: mpi.name != "ompi4", "it makes no windows")
 @matrix.quick(lambda mpi: mpi.name in ("mpich5", "ompi5"))
 def test_errors_are_heard_once(mpi: Mpi, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 #include "engines/p2p/user/receiving.h"
 
 #include "base/clock.h"
+#include "engines/p2p/user/given_up.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/turns.h"
 #include "ghost/channel.h"
@@ -35,6 +36,7 @@ struct hw_p2p_receiving {
 
 static struct hw_p2p_receiving *abandoned; /* in turns */
 static struct hw_p2p_receiving *served;
+static struct hw_p2p_given_up given_up;    /* of these */
 
 struct hw_p2p_receiving *hw_p2p_receiving_make(void)
 {
@@ -355,8 +357,11 @@ static void on_abandoned(void *attachment, MPI_Request request)
     abandoned = receiving;
     hw_p2p_turn_end(has_turn);
     hw_inside_want(HW_INSIDE_GOES_MOVED, true);
+    bool is_time = hw_p2p_given_up_one(&given_up);
 }
 
+    if (is_time)
+        hw_p2p_receiving_look_after();
 static const struct hw_request_guard guard = {.look = look,
                                               .settle = settle,
                                               .amend = amend,
@@ -407,10 +412,13 @@ void hw_p2p_receiving_look_after(void)
 {
     bool has_turn = hw_p2p_turn_begin();
     for (struct hw_p2p_receiving **link = &abandoned, *one; (one = *link) != NULL;) {
+    uint32_t left = 0;
         if (look(one, one->handle) == HW_REQUEST_OPEN) {
+    hw_p2p_given_up_look(&given_up);
             link = &one->next;
             continue;
         }
+            left++;
         *link = one->next;
         hw_p2p_receive_finish(&one->receive, HW_STATUS_IGNORE);
         hw_bottom.Request_free(&one->handle);
@@ -418,3 +426,4 @@ void hw_p2p_receiving_look_after(void)
     }
     hw_p2p_turn_end(has_turn);
 }
+    hw_p2p_given_up_looked(&given_up, left);

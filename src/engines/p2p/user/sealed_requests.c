@@ -2,6 +2,7 @@
 #include "engines/p2p/user/sealed_requests.h"
 
 #include "engines/p2p/user/generalized.h"
+#include "engines/p2p/user/given_up.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/turns.h"
 #include "ghost/channel.h"
@@ -29,7 +30,8 @@ struct sealed_request {
     bool is_type_ours;
 };
 
-static struct sealed_request *abandoned;
+static struct sealed_request *abandoned; /* in turns */
+static struct hw_p2p_given_up given_up;  /* of these */
 
 /* ---- the end of one --------------------------------------------------------------------------------------
  */
@@ -174,8 +176,11 @@ static void on_abandoned(void *attachment, MPI_Request handle)
     bool has_turn = hw_p2p_turn_begin();
     request->next = abandoned;
     abandoned = request;
+    bool is_time = hw_p2p_given_up_one(&given_up);
     hw_p2p_turn_end(has_turn);
     hw_inside_want(HW_INSIDE_GOES_MOVED, true);
+    if (is_time)
+        hw_p2p_sealed_requests_look_after();
 }
 
 /* A start of a persistent one. To the MPI it stays inactive. */
@@ -216,15 +221,19 @@ static void finish(struct sealed_request *request)
 
 void hw_p2p_sealed_requests_look_after(void)
 {
+    uint32_t left = 0;
     bool has_turn = hw_p2p_turn_begin();
+    hw_p2p_given_up_look(&given_up);
     for (struct sealed_request **link = &abandoned, *request; (request = *link) != NULL;) {
         if (is_over(request)) {
             *link = request->next;
             finish(request);
         } else {
             link = &request->next;
+            left++;
         }
     }
+    hw_p2p_given_up_looked(&given_up, left);
     hw_p2p_turn_end(has_turn);
 }
 

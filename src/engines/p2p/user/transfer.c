@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "engines/p2p/shared/room.h"
+#include "engines/p2p/user/given_up.h"
 #include "engines/p2p/user/near.h"
 #include "engines/p2p/user/own.h"
 #include "engines/p2p/user/pieces.h"
@@ -26,6 +27,7 @@
 static uint64_t *numbers; /* of the next message to each receiver, by its rank in the program's world */
 static struct hw_queue_producer producer;
 static struct hw_p2p_transfer *abandoned;
+static struct hw_p2p_given_up given_up; /* of these */
 
 static struct hw_p2p_worth worths[HW_P2P_WORTH_CLASSES]; /* if is_auto */
 static uint64_t min_bytes;
@@ -324,8 +326,11 @@ void hw_p2p_transfer_abandon(struct hw_p2p_transfer *transfer, MPI_Request handl
     transfer->handle = handle;
     transfer->next = abandoned;
     abandoned = transfer;
+    bool is_time = hw_p2p_given_up_one(&given_up);
     hw_p2p_turn_end(has_turn);
     hw_inside_want(HW_INSIDE_GOES_MOVED, true);
+    if (is_time)
+        hw_p2p_transfers_look_after();
 }
 
 static void finish(struct hw_p2p_transfer *transfer)
@@ -339,15 +344,19 @@ static void finish(struct hw_p2p_transfer *transfer)
 
 void hw_p2p_transfers_look_after(void)
 {
+    uint32_t left = 0;
     bool has_turn = hw_p2p_turn_begin();
+    hw_p2p_given_up_look(&given_up);
     for (struct hw_p2p_transfer **link = &abandoned, *one; (one = *link) != NULL;) {
         if (hw_p2p_transfer_is_over(one)) {
             *link = one->next;
             finish(one);
         } else {
             link = &one->next;
+            left++;
         }
     }
+    hw_p2p_given_up_looked(&given_up, left);
     hw_p2p_withdrawn_look_after(&producer);
     hw_p2p_turn_end(has_turn);
 }
