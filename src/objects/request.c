@@ -9,7 +9,8 @@
 #include "objects/request_table.h"
 #include "real/quirks.h"
 
-static uint32_t poll_cursor; /* where the next poll looks first; progress thread */
+static uint32_t poll_cursor;  /* where the next poll looks first; progress thread */
+static uint32_t passed_count; /* slots that polls have looked at in vain since the table was fitted */
 
 /* Whose the attachment of an entry is. */
 struct owner {
@@ -479,12 +480,18 @@ bool hw_request_choose(int how, MPI_Request *handle, bool *is_plainly)
     uint32_t count = hw_request_slots ? hw_request_slot_mask + 1 : 0;
     for (uint32_t i = 0; i < count && !is_found; i++) {
         struct hw_request_slot *slot = &hw_request_slots[(poll_cursor + i) & hw_request_slot_mask];
-        if (!is_pollable(slot, how))
+        if (!is_pollable(slot, how)) {
+            passed_count++;
             continue;
+        }
         poll_cursor = (uint32_t)(slot - hw_request_slots);
         *handle = slot->handle;
         *is_plainly = must_ask_plainly(slot, how);
         is_found = true;
+    }
+    if (passed_count > count) {
+        passed_count = 0;
+        hw_request_fit();
     }
     hw_request_unlock();
     return is_found;

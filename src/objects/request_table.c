@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-enum { INITIAL_SLOT_COUNT = 64 };
+/* A table is rebuilt smaller only where it is at least so many times as long as it need be. */
+enum { INITIAL_SLOT_COUNT = 64, SPARSE = 4 };
 
 atomic_uint hw_request_known;
 atomic_uint hw_request_attached;
@@ -74,16 +75,21 @@ void hw_request_erase_one(struct hw_request_slot *slot)
     hw_request_count(&by);
 }
 
-static bool grow(void)
+static uint32_t slot_count(void) { return hw_request_slots ? hw_request_slot_mask + 1 : 0; }
+
+/* False: no memory, and nothing was done. */
+static bool rebuild(uint32_t new_count)
 {
-    uint32_t new_count = hw_request_slots ? 2 * (hw_request_slot_mask + 1) : INITIAL_SLOT_COUNT;
     struct hw_request_slot *new_slots = calloc(new_count, sizeof *new_slots);
     if (!new_slots)
         return false;
     struct hw_request_slot *old_slots = hw_request_slots;
-    uint32_t old_count = old_slots ? hw_request_slot_mask + 1 : 0;
-    hw_request_slots = new_slots;
+    uint32_t old_count = slot_count();
+    if (new_count < old_count)
+        hw_request_slot_mask = new_count - 1;
     hw_atomic_compiler_fence(); /* a child of a handler's, in between, forgets no more than there is */
+    hw_request_slots = new_slots;
+    hw_atomic_compiler_fence();
     hw_request_slot_mask = new_count - 1;
     for (uint32_t i = 0; i < old_count; i++) {
         if (old_slots[i].state == HW_REQUEST_EMPTY)
@@ -100,7 +106,18 @@ static bool grow(void)
 bool hw_request_has_room(unsigned count)
 {
     unsigned known = hw_atomic_load_relaxed(&hw_request_known) + hw_request_reserved + count;
-    return (hw_request_slots && 2 * known <= hw_request_slot_mask + 1) || grow();
+    return 2 * known <= slot_count() || rebuild(hw_request_slots ? 2 * slot_count() : INITIAL_SLOT_COUNT);
+}
+
+/* Half of what the next burst needs is left free, so that a few more entries do not make it grow again. */
+void hw_request_fit(void)
+{
+    uint32_t known = hw_atomic_load_relaxed(&hw_request_known) + hw_request_reserved;
+    uint32_t wanted = INITIAL_SLOT_COUNT;
+    while (wanted < 4 * known)
+        wanted *= 2;
+    if (slot_count() >= SPARSE * wanted)
+        rebuild(wanted);
 }
 
 struct hw_request_slot *hw_request_insert(MPI_Request handle)

@@ -129,4 +129,8 @@ void hw_request_erase_one(struct hw_request_slot *slot);
 /* For so many more entries beside the reserved ones. */
 bool hw_request_has_room(unsigned count);
 
+/* Gives up what a burst of requests has left empty, if that is most of the table. Takes as long as a look at
+ * all of it. */
+void hw_request_fit(void);
+
 #endif

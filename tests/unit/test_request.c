@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: the pending tracker in one thread: states and counters, doors, long arrays, polling, and the
  * table against a model. */
+#include "objects/request_table.h"
 #include "real/quirks.h"
 #include "request_tests.h"
 
@@ -293,6 +294,33 @@ static void long_arrays(void **state)
     assert_counts(0, 0, 0);
 }
 
+/* What looks for requests looks at all of the table. */
+static void a_burst_leaves_no_long_table(void **state)
+{
+    (void)state;
+    enum { BURST = 20000, KEPT = 40, POLLS = 5 };
+    static MPI_Request requests[BURST];
+    struct hw_request_taken taken;
+    bool has_polled;
+    for (int i = 0; i < BURST; i++) {
+        requests[i] = handle_of(i);
+        hw_request_post(requests[i], HW_REQUEST_P2P, 1);
+    }
+    hw_request_drop(BURST - KEPT, &requests[KEPT]);
+    assert_true(hw_request_slot_mask >= 2 * BURST);
+    for (int i = 0; i < KEPT; i++)
+        is_complete_there[i] = true;
+    for (int i = 0; i < POLLS; i++)
+        hw_request_poll(&has_polled);
+    assert_true(hw_request_slot_mask < 8 * KEPT);
+    assert_counts(KEPT, 0, KEPT);
+    assert_true(hw_request_take(KEPT, requests, &taken));
+    assert_int_equal(taken.count, KEPT);
+    hw_request_return(&taken, requests);
+    hw_request_drop(KEPT, requests);
+    assert_counts(0, 0, 0);
+}
+
 /* ---- the table against a model
  * ------------------------------------------------------------------------------ */
 
@@ -557,6 +585,7 @@ int main(void)
         cmocka_unit_test_setup(long_arrays, use_answers),
         cmocka_unit_test_setup(random_operations, use_answers),
         cmocka_unit_test_setup(nameless_until_its_flush, use_answers),
+        cmocka_unit_test_setup(a_burst_leaves_no_long_table, use_answers),
         cmocka_unit_test_setup(poll_stops_at_the_first_incomplete, use_answers),
         cmocka_unit_test_setup(some_kinds_are_never_asked_about, use_answers),
         cmocka_unit_test_setup(plain_question_is_harmless, use_plain_answers),
