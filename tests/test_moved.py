@@ -91,6 +91,15 @@ def test_errors_of_freed_communicators(mpi: Mpi, how: str, tmp_path: Path) -> No
     assert total(records, counter) == 2 * cases
 
 
+@matrix.only(matrix.on("ompi4"), "other launchers end the ghosts at once, or hang, plain too")
+def test_killed_process_is_no_bad_buffer(mpi: Mpi, tmp_path: Path) -> None:
+    """Its ghost lives on for a moment; the launcher says what happened."""
+    program = support.compile_program(mpi, "moved_dies", [support.PROGRAMS / "moved_dies.c"])
+    _, done = two_nodes.both(mpi, [str(program)], tmp_path, environment=MOVED)
+    assert not done.is_ok and not done.timed_out
+    assert "give MPI a buffer" not in done.stderr
+
+
 @matrix.only(lambda mpi: not mpi.is_intel, "Intel MPI keeps memory for them, plain too")
 @matrix.quick(matrix.on("mpich5"))
 @pytest.mark.parametrize("how", ["tickets", "sealed"])

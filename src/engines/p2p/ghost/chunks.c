@@ -7,6 +7,7 @@
 #include "real/constants.h"
 #include "world/world.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,9 +54,12 @@ bool hw_p2p_chunks_end(struct hw_p2p_chunks *chunks, void (*done)(struct hw_p2p_
     return count > 0;
 }
 
+/* Of a process that is not there any more its launcher tells. */
 static void fail(struct hw_p2p_source *source, int error)
 {
     source->error = error;
+    if (error == ESRCH)
+        return;
     hw_log_error(
         "rank %d sends %llu bytes from %#llx, and its ghost cannot read them (%s); give MPI a buffer "
         "that is there until the send is complete",

@@ -133,10 +133,13 @@ void hw_p2p_pulls_begin(struct hw_p2p_offered *offered, struct hw_p2p_wanted *wa
 /* ---- what comes ------------------------------------------------------------------------------------------
  */
 
+/* Of a process that is not there any more its launcher tells. */
 static void fail(struct slot *slot, int error)
 {
     const struct hw_p2p_wanted *wanted = slot->pull->wanted;
     slot->error = error;
+    if (error == ESRCH)
+        return;
     hw_log_error(
         "rank %d receives into %#llx, and its ghost cannot write there (%s); give MPI a buffer that is "
         "there until the receive is complete",
