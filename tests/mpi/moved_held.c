@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* No arguments; two ranks. Description: what a probe has found early is received by calls that must not wait
- * for their sender, and by the call after one that the MPI refuses. */
+ * for their sender, by the call after one that the MPI refuses, and by a persistent request whose
+ * communicator was freed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,43 @@ static void refused(void)
     MPI_Comm_free(&comm);
 }
 
+/* It outlives its communicator (MPI-4.1 section 7.4.3), of which a message is held, and another one. */
+static void outlives(void)
+{
+    enum { STARTS = 2 };
+    char bytes[TICKET] = "on a freed communicator", other[TICKET] = "";
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (rank == 0) {
+        MPI_Send_init(bytes, TICKET, MPI_CHAR, 1, 6, comm, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Send(bytes, TICKET, MPI_CHAR, 1, 7, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        MPI_Recv_init(other, TICKET, MPI_CHAR, 0, 6, comm, &request);
+        MPI_Probe(0, 6, comm, MPI_STATUS_IGNORE);
+        MPI_Probe(0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+    for (int i = 0; i < STARTS && rank < 2; i++) {
+        if (rank == 1 || i > 0) {
+            MPI_Start(&request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        if (rank == 1)
+            printf("1: %s, %d\n", other, i);
+        memset(other, 0, TICKET);
+    }
+    if (rank == 1) {
+        MPI_Recv(other, TICKET, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        printf("1: %s, of another\n", other);
+    }
+    if (rank < 2)
+        MPI_Request_free(&request);
+}
+
 /* One that is moved, so that the engine is known to be there. */
 static void moved(void)
 {
@@ -103,6 +141,7 @@ int main(int argc, char **argv)
             second(is_replaced);
     }
     refused();
+    outlives();
     moved();
     MPI_Type_free(&spread);
     free(one);

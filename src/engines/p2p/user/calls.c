@@ -200,8 +200,10 @@ static int recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
     struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
-    hw_p2p_receiving_persists(receiving, source, tag);
-    return posted(receiving, request, hw_real_recv_init(buf, count, datatype, source, tag, comm, request));
+    int rc = hw_real_recv_init(buf, count, datatype, source, tag, comm, request);
+    if (rc == MPI_SUCCESS && *request != HW_REQUEST_NULL)
+        hw_p2p_receiving_persists(receiving, source, tag);
+    return posted(receiving, request, rc);
 }
 
 /* ---- matched receives ---- */

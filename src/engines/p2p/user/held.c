@@ -30,12 +30,21 @@ atomic_uint hw_p2p_held_count;
 static struct hw_p2p_held *first;
 static struct given *given;
 
+uint64_t hw_p2p_held_number_of(MPI_Comm comm)
+{
+    const struct hw_world_members *members = hw_world_members_of(comm);
+    return members ? members->number : 0;
+}
+
 struct hw_p2p_held *hw_p2p_held_find(MPI_Comm comm, int source, int tag)
 {
-    const struct hw_world_members *members = hw_p2p_held_are_any() ? hw_world_members_of(comm) : NULL;
-    uint64_t id = members ? members->number : 0;
-    for (struct hw_p2p_held *held = first; id != 0 && held != NULL; held = held->next)
-        if (held->comm == id && (source == HW_ANY_SOURCE || held->status.MPI_SOURCE == source) &&
+    return hw_p2p_held_are_any() ? hw_p2p_held_find_by(hw_p2p_held_number_of(comm), source, tag) : NULL;
+}
+
+struct hw_p2p_held *hw_p2p_held_find_by(uint64_t number, int source, int tag)
+{
+    for (struct hw_p2p_held *held = first; number != 0 && held != NULL; held = held->next)
+        if (held->comm == number && (source == HW_ANY_SOURCE || held->status.MPI_SOURCE == source) &&
             (tag == HW_ANY_TAG || held->status.MPI_TAG == tag))
             return held;
     return NULL;
@@ -80,14 +89,13 @@ static void look_into(struct hw_p2p_held *held)
 bool hw_p2p_held_take(MPI_Comm comm, const MPI_Status *status)
 {
     int source = status->MPI_SOURCE, tag = status->MPI_TAG;
-    const struct hw_world_members *members = hw_world_members_of(comm);
-    uint64_t id = members ? members->number : 0;
+    uint64_t number = hw_p2p_held_number_of(comm);
     for (bool is_last = false; !is_last;) {
         int flag = 0;
         struct hw_p2p_held *held = calloc(1, sizeof *held);
         if (held == NULL)
             return false;
-        held->comm = id;
+        held->comm = number;
         while (!flag)
             if (hw_bottom.Improbe(source, HW_ANY_TAG, comm, &flag, &held->message, &held->status) !=
                 MPI_SUCCESS) {

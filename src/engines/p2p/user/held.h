@@ -18,6 +18,10 @@ static inline bool hw_p2p_held_are_any(void) { return hw_atomic_load_relaxed(&hw
 /* The first that matches; it is held until it is received or matched. NULL: none. */
 struct hw_p2p_held *hw_p2p_held_find(MPI_Comm comm, int source, int tag);
 
+/* The same by the number of a communicator, which the program may have freed since; 0: none is held there. */
+uint64_t hw_p2p_held_number_of(MPI_Comm comm);
+struct hw_p2p_held *hw_p2p_held_find_by(uint64_t number, int source, int tag);
+
 /* What a probe says of it. */
 void hw_p2p_held_tell(const struct hw_p2p_held *held, MPI_Status *status);
 

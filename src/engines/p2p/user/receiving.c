@@ -21,6 +21,7 @@ struct hw_p2p_receiving {
     atomic_bool is_busy; /* turns.h */
     bool is_persistent;
     int source, tag;      /* of a persistent one */
+    uint64_t number;      /* likewise: of its communicator, which it may outlive (held.h) */
     MPI_Request in_place; /* of a start that got a held message: what the MPI really does; else null */
     bool is_in_place;
     bool was_started;
@@ -35,8 +36,8 @@ struct hw_p2p_receiving {
 };
 
 static struct hw_p2p_receiving *abandoned; /* in turns */
-static struct hw_p2p_receiving *served;
 static struct hw_p2p_given_up given_up;    /* of these */
+static struct hw_p2p_receiving *served;
 
 struct hw_p2p_receiving *hw_p2p_receiving_make(void)
 {
@@ -106,6 +107,7 @@ void hw_p2p_receiving_persists(struct hw_p2p_receiving *receiving, int source, i
     receiving->is_persistent = true;
     receiving->source = source;
     receiving->tag = tag;
+    receiving->number = hw_p2p_held_number_of(receiving->receive.comm);
 }
 
 void hw_p2p_receiving_add(struct hw_p2p_receiving *receiving, MPI_Request request, void *memory)
@@ -326,7 +328,7 @@ static void starting(void *attachment)
 static bool get_held(struct hw_p2p_receiving *receiving)
 {
     struct hw_p2p_receive *receive = &receiving->receive;
-    struct hw_p2p_held *held = hw_p2p_held_find(receive->comm, receiving->source, receiving->tag);
+    struct hw_p2p_held *held = hw_p2p_held_find_by(receiving->number, receiving->source, receiving->tag);
     if (held == NULL)
         return false;
     int rc = hw_p2p_held_receive(held, (void *)receive->memory, receive->count, receive->type,
@@ -355,13 +357,13 @@ static void on_abandoned(void *attachment, MPI_Request request)
     bool has_turn = hw_p2p_turn_begin();
     receiving->next = abandoned;
     abandoned = receiving;
+    bool is_time = hw_p2p_given_up_one(&given_up);
     hw_p2p_turn_end(has_turn);
     hw_inside_want(HW_INSIDE_GOES_MOVED, true);
-    bool is_time = hw_p2p_given_up_one(&given_up);
-}
-
     if (is_time)
         hw_p2p_receiving_look_after();
+}
+
 static const struct hw_request_guard guard = {.look = look,
                                               .settle = settle,
                                               .amend = amend,
@@ -410,20 +412,20 @@ void hw_p2p_receiving_serve(void)
  * there before it goes on, in whatever thread. */
 void hw_p2p_receiving_look_after(void)
 {
-    bool has_turn = hw_p2p_turn_begin();
-    for (struct hw_p2p_receiving **link = &abandoned, *one; (one = *link) != NULL;) {
     uint32_t left = 0;
-        if (look(one, one->handle) == HW_REQUEST_OPEN) {
+    bool has_turn = hw_p2p_turn_begin();
     hw_p2p_given_up_look(&given_up);
+    for (struct hw_p2p_receiving **link = &abandoned, *one; (one = *link) != NULL;) {
+        if (look(one, one->handle) == HW_REQUEST_OPEN) {
             link = &one->next;
+            left++;
             continue;
         }
-            left++;
         *link = one->next;
         hw_p2p_receive_finish(&one->receive, HW_STATUS_IGNORE);
         hw_bottom.Request_free(&one->handle);
         freed(one);
     }
+    hw_p2p_given_up_looked(&given_up, left);
     hw_p2p_turn_end(has_turn);
 }
-    hw_p2p_given_up_looked(&given_up, left);

@@ -12,7 +12,8 @@ struct hw_p2p_receiving;
 struct hw_p2p_receiving *hw_p2p_receiving_make(void);
 void hw_p2p_receiving_drop(struct hw_p2p_receiving *receiving);
 
-/* What it is about; where it is persistent, the source and tag of each start. */
+/* What it is about; where it is persistent, the source and tag of each start, on its communicator, which is
+ * valid now. */
 struct hw_p2p_receive *hw_p2p_receiving_receive(struct hw_p2p_receiving *receiving);
 void hw_p2p_receiving_persists(struct hw_p2p_receiving *receiving, int source, int tag);
 
