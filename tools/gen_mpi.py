@@ -324,7 +324,7 @@ class Generator:
             (name, p)
             for group in self.spec.asked_groups
             for name, p in self.asked(group).items()
-            if self.spec.find(name).is_blocking
+            if self.spec.find(name).is_blocking or name == "Bsend"  # an engine makes it, too
         ]
         for name, hook in [*self.hooks().items(), *asked]:
             original = self.prototypes[name]

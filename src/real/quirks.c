@@ -33,6 +33,7 @@ static bool is_intel(void)
     return strncmp(hw_real_detect_version(), intel, sizeof intel - 1) == 0;
 }
 
+bool hw_real_hides_refusals(void) { return is_mpich_5(); }
 bool hw_real_raises_requests_at_world(void) { return is_mpich_4_0(); }
 bool hw_real_raises_at_world(void) { return is_mpich_4_0() || is_intel(); }
 

@@ -90,6 +90,10 @@ bool hw_real_asking_keeps_status(void);
  * of others it is not known. */
 bool hw_real_raises_at_world(void);
 
+/* True where a call that is refused returns MPI_SUCCESS, and no handle, once a handler of the program's has
+ * heard of it: MPICH 5. */
+bool hw_real_hides_refusals(void);
+
 /* True where the error of a request is raised at MPI_COMM_WORLD, whatever its communicator: MPICH 4.0. */
 bool hw_real_raises_requests_at_world(void);
 

@@ -134,19 +134,21 @@ static int receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source
     return received(&one, status, hw_real_recv(buf, count, datatype, source, tag, comm, status));
 }
 
-/* Of a receive with a request, after its real call. */
+/* Of a receive with a request, after its real call, which may leave none (hw_real_hides_refusals). */
 static int posted(struct hw_p2p_receiving *receiving, MPI_Request *request, int rc)
 {
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS && *request != HW_REQUEST_NULL)
         hw_p2p_receiving_attach(receiving, *request);
     else
         hw_p2p_receiving_drop(receiving);
     return rc;
 }
 
-static struct hw_p2p_receiving *prepare(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm)
+static struct hw_p2p_receiving *prepare(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
+                                        MPI_Request *request)
 {
     struct hw_p2p_receiving *receiving = hw_p2p_receiving_make();
+    *request = HW_REQUEST_NULL;
     if (receiving)
         hw_p2p_receive_begin(hw_p2p_receiving_receive(receiving), (uintptr_t)buf, count, datatype, comm,
                              true);
@@ -163,7 +165,7 @@ static int irecv_in_turn(void *buf, MPI_Count count, MPI_Datatype datatype, int 
     struct hw_p2p_held *held = held_for(comm, source, tag);
     if (held == NULL && !has_room(count, datatype, source))
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm, request);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     struct hw_p2p_receive *one = hw_p2p_receiving_receive(receiving);
@@ -197,7 +199,7 @@ static int recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 {
     if (request == NULL || source == HW_PROC_NULL || datatype == HW_DATATYPE_NULL)
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm, request);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     int rc = hw_real_recv_init(buf, count, datatype, source, tag, comm, request);
@@ -245,7 +247,7 @@ static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
     bool is_held = hw_p2p_held_matched(*message, &matched);
     if (!is_held && !has_room(count, datatype, HW_ANY_SOURCE))
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, HW_COMM_NULL);
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, HW_COMM_NULL, request);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     if (is_held) {
@@ -390,9 +392,9 @@ static int isendrecv_held(struct hw_p2p_held *held, struct hw_p2p_receiving *rec
 
 /* A held message comes by a receive of its own. */
 static struct hw_p2p_receiving *prepare_both(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
-                                             const struct hw_p2p_held *held)
+                                             const struct hw_p2p_held *held, MPI_Request *request)
 {
-    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm, request);
     if (receiving && held == NULL)
         hw_p2p_receiving_receive(receiving)->is_mute = HW_REAL_IS_ISENDRECV_MUTE;
     return receiving;
@@ -407,7 +409,7 @@ static int isendrecv_in_turn(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     struct hw_p2p_held *held = held_for(comm, source, recvtag);
     if (held == NULL && !has_room(recvcount, recvtype, source))
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare_both(recvbuf, recvcount, recvtype, comm, held);
+    struct hw_p2p_receiving *receiving = prepare_both(recvbuf, recvcount, recvtype, comm, held, request);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     if (held == NULL)
@@ -443,7 +445,7 @@ static int isendrecv_replace_in_turn(void *buf, MPI_Count count, MPI_Datatype da
     struct hw_p2p_held *held = held_for(comm, source, recvtag);
     if (held == NULL && !has_room(count, datatype, source))
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare_both(buf, count, datatype, comm, held);
+    struct hw_p2p_receiving *receiving = prepare_both(buf, count, datatype, comm, held, request);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     if (held == NULL)

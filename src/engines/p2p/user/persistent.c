@@ -131,7 +131,7 @@ static int start(void *attachment, MPI_Request *request)
         return HW_REQUEST_PLAINLY;
     int rc = hw_p2p_transfer_tell(transfer, &persistent->sent);
     persistent->transfer = rc == MPI_SUCCESS ? transfer : NULL;
-    return rc;
+    return rc == HW_P2P_UNTOLD ? MPI_SUCCESS : rc;
 }
 
 static void end(struct persistent *persistent)

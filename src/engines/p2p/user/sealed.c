@@ -15,6 +15,7 @@
 #include "profile/record/counters.h"
 #include "real/constants.h"
 #include "real/eager.h"
+#include "real/quirks.h"
 #include "world/world.h"
 
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 
 static struct hw_p2p_sealed *shared;
 static uint64_t commanded, heard, eager_bytes;
+static bool asks_first;    /* whether the MPI takes a message: it may not tell later that it did not */
 static unsigned under_way; /* operations of the program that ghosts have, but copies */
 
 void hw_p2p_sealed_open(void)
@@ -29,6 +31,7 @@ void hw_p2p_sealed_open(void)
     shared = hw_p2p_sealed_of(hw_p2p_opened.block);
     commanded = heard = 0;
     eager_bytes = hw_real_eager_limit();
+    asks_first = hw_real_hides_refusals();
 }
 
 /* ---- what is asked, and what is answered -----------------------------------------------------------------
@@ -153,7 +156,12 @@ bool hw_p2p_sealed_is_far(const struct hw_p2p_seal *seal, int peer)
            hw_world.processes[seal->processes[peer]].node != hw_world_own_node();
 }
 
-static bool is_counted(const struct hw_p2p_seal *seal, const struct hw_p2p_part *part)
+static bool is_accepted(const struct hw_p2p_part *part)
+{
+    return hw_p2p_own_accepts(part->memory, part->count, part->type, part->tag);
+}
+
+static bool is_concerned(const struct hw_p2p_seal *seal, const struct hw_p2p_part *part)
 {
     return hw_p2p_sealed_is_far(seal, part->peer) && part->tag >= 0 && part->count >= 0 &&
            part->type != HW_DATATYPE_NULL;
@@ -166,15 +174,16 @@ bool hw_p2p_sealed_is_large(struct hw_p2p_seal *seal, MPI_Comm comm, const struc
         hw_p2p_seal_broken(comm, "receives from MPI_ANY_SOURCE");
     if (is_receive && part->tag == HW_ANY_TAG && part->peer != HW_PROC_NULL)
         hw_p2p_seal_broken(comm, "receives with MPI_ANY_TAG");
-    return is_counted(seal, part) && hw_engines_bytes(part->count, part->type) >= seal->min_bytes &&
-           hw_p2p_own_accepts(part->memory, part->count, part->type, part->tag);
+    return is_concerned(seal, part) && hw_engines_bytes(part->count, part->type) >= seal->min_bytes &&
+           is_accepted(part);
 }
 
 static void count_small(struct hw_p2p_seal *seal, const struct hw_p2p_part *part, bool is_receive,
                         uint64_t change)
 {
-    struct hw_p2p_smalls *smalls =
-        is_counted(seal, part) ? hw_p2p_seal_smalls(seal, part->peer, part->tag) : NULL;
+    if (!is_concerned(seal, part) || (asks_first && !is_accepted(part)))
+        return;
+    struct hw_p2p_smalls *smalls = hw_p2p_seal_smalls(seal, part->peer, part->tag);
     if (smalls)
         *(is_receive ? &smalls->received : &smalls->sent) += change;
 }

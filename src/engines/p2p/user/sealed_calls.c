@@ -97,7 +97,7 @@ static int after_small(struct hw_p2p_seal *seal, const struct hw_p2p_part *part,
 SEND(send, HW_P2P_STANDARD, SENT(send))
 SEND(rsend, HW_P2P_STANDARD, SENT(rsend))
 SEND(ssend, HW_P2P_SYNCHRONOUS, SENT(ssend))
-SEND(bsend, HW_P2P_BUFFERED, HW_DECLINES)
+SEND(bsend, HW_P2P_BUFFERED, SENT(bsend))
 
 #define ISEND(name, how)                                                                                     \
     static int name(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,              \
@@ -151,8 +151,9 @@ static int irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     }
     if (!hw_p2p_sealed_is_far(seal, source))
         return HW_DECLINES;
+    *request = HW_REQUEST_NULL;
     rc = hw_real_irecv(buf, count, datatype, source, tag, comm, request);
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS && *request != HW_REQUEST_NULL)
         hw_p2p_sealed_count(seal, &part, true, false, *request);
     else
         hw_p2p_sealed_refused(seal, &part, true);

@@ -91,7 +91,7 @@ int hw_p2p_send(const struct hw_p2p_sent *sent, MPI_Request *request)
         hw_p2p_transfer_abandon(transfer, HW_REQUEST_NULL);
     if (rc != MPI_SUCCESS) {
         hw_request_give_back();
-        return rc;
+        return rc == HW_P2P_UNTOLD ? MPI_SUCCESS : rc;
     }
     hw_request_attach(
         *request, &(struct hw_request_attachment){.calls = &calls, .attachment = transfer, .bytes = bytes});

@@ -456,7 +456,7 @@ int hw_p2p_transfer_tell(struct hw_p2p_transfer *transfer, const struct hw_p2p_s
     int rc = sent->real(&transfer->ticket, count, element, sent->dest, sent->tag, sent->comm, &request);
     hw_ghost_bell_ring_later(bell); /* it may take the core until the kernel's next tick */
     hw_ghost_bell_post_end(bell);
-    if (rc == MPI_SUCCESS) {
+    if (rc == MPI_SUCCESS && request != HW_REQUEST_NULL) {
         hw_atomic_store_relaxed(&transfer->ticket_request, request);
         count_one(&transfer->ticket);
         return rc;
@@ -464,5 +464,5 @@ int hw_p2p_transfer_tell(struct hw_p2p_transfer *transfer, const struct hw_p2p_s
     transfer->is_cancelled = true; /* nobody will ask for what was handed over */
     hw_p2p_transfer_wait(transfer);
     hw_p2p_transfer_end(transfer);
-    return rc;
+    return rc == MPI_SUCCESS ? HW_P2P_UNTOLD : rc;
 }

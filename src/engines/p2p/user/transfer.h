@@ -10,6 +10,8 @@
 #include "engines/p2p/user/ticket.h"
 #include "shm/queue.h"
 
+#include <limits.h>
+
 /* After the service opened. IS_AUTO: where it is worth it. False: no memory. */
 bool hw_p2p_transfers_open(uint64_t min_bytes, bool is_auto);
 /* Waits for all that were abandoned. */
@@ -55,7 +57,10 @@ bool hw_p2p_transfer_refuses(const struct hw_p2p_sent *sent);
 /* Hands it over. WANTS_ENTRY: hw_request_reserve as well. NULL: nothing was done; the record has the reason.
  */
 struct hw_p2p_transfer *hw_p2p_transfer_begin(const struct hw_p2p_sent *sent, bool wants_entry);
-/* Before anything else: sends its ticket. Returns an MPI error code, raised; the transfer is ended then. */
+/* Before anything else: sends its ticket. Returns an MPI error code, raised; the transfer is ended then, as
+ * with HW_P2P_UNTOLD: the MPI has refused it, and returned MPI_SUCCESS (hw_real_hides_refusals). No MPI has
+ * such an error code. */
+enum { HW_P2P_UNTOLD = INT_MIN };
 int hw_p2p_transfer_tell(struct hw_p2p_transfer *transfer, const struct hw_p2p_sent *sent);
 
 bool hw_p2p_transfer_is_over(struct hw_p2p_transfer *transfer);
