@@ -15,6 +15,9 @@ static bool is_counted(const char *name)
     return strncasecmp(name, "MPIX_", 5) == 0 && strcasestr(name, "query") == NULL;
 }
 
+/* Intel MPI's Put and Get that tell the target. */
+static bool is_operation(const char *name) { return is_counted(name) && strcasestr(name, "_notify") != NULL; }
+
 static bool is_named_as_mpi(const char *path) { return strncmp(basename(path), "libmpi", 6) == 0; }
 
 /* Linked with an MPI, and not a part of it: those refer to what they offer. */
@@ -28,52 +31,63 @@ static bool may_refer(const struct link_map *map, const struct hw_real_symbols *
     return false;
 }
 
-static const char *find(const struct hw_real_symbols *symbols, const ElfW(Rela) * relocations, size_t count)
+struct search {
+    bool (*is_wanted)(const char *name);
+    const char *name; /* the first */
+};
+
+static const char *find(const struct hw_real_symbols *symbols, const ElfW(Rela) * relocations, size_t count,
+                        bool (*is_wanted)(const char *name))
 {
     for (size_t i = 0; i < count; i++) {
         const ElfW(Sym) *symbol = &symbols->table[ELF64_R_SYM(relocations[i].r_info)];
         const char *name = symbols->strings + symbol->st_name;
         /* By weak references programs ask what there is, mpi4py of every MPI. */
         bool is_weak = ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
-        if (symbol->st_shndx == SHN_UNDEF && !is_weak && is_counted(name))
+        if (symbol->st_shndx == SHN_UNDEF && !is_weak && is_wanted(name))
             return name;
     }
     return NULL;
 }
 
-static const char *find_in(const struct link_map *map)
+static const char *find_in(const struct link_map *map, bool (*is_wanted)(const char *name))
 {
     struct hw_real_symbols symbols;
     if (!hw_real_symbols_find(map, &symbols) || !may_refer(map, &symbols))
         return NULL;
     size_t count = symbols.relocations_size / sizeof *symbols.relocations;
     size_t skipped = symbols.relative_count < count ? symbols.relative_count : count;
-    const char *name = find(&symbols, symbols.relocations + skipped, count - skipped);
-    return name ? name : find(&symbols, symbols.calls, symbols.calls_size / sizeof *symbols.calls);
+    const char *name = find(&symbols, symbols.relocations + skipped, count - skipped, is_wanted);
+    count = symbols.calls_size / sizeof *symbols.calls;
+    return name ? name : find(&symbols, symbols.calls, count, is_wanted);
 }
 
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    const char **name = context;
-    for (int i = 0; i < info->dlpi_phnum && *name == NULL; i++) {
+    struct search *search = context;
+    for (int i = 0; i < info->dlpi_phnum && search->name == NULL; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type != PT_DYNAMIC)
             continue;
         struct link_map map = {.l_addr = info->dlpi_addr,
                                .l_name = (char *)info->dlpi_name,
                                .l_ld = (ElfW(Dyn) *)(info->dlpi_addr + segment->p_vaddr)};
-        *name = find_in(&map);
+        search->name = find_in(&map, search->is_wanted);
     }
-    return *name != NULL;
+    return search->name != NULL;
 }
 
-const char *hw_real_extension_used(void)
+static const char *find_wanted(bool (*is_wanted)(const char *name))
 {
-    const char *name = NULL;
-    dl_iterate_phdr(look_at_object, &name);
-    return name;
+    struct search search = {.is_wanted = is_wanted};
+    dl_iterate_phdr(look_at_object, &search);
+    return search.name;
 }
+
+const char *hw_real_extension_used(void) { return find_wanted(is_counted); }
+
+bool hw_real_has_own_operations(void) { return find_wanted(is_operation) != NULL; }
 
 static int is_openshmem(struct dl_phdr_info *info, size_t size, void *context)
 {

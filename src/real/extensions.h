@@ -10,6 +10,9 @@
  * loaded. */
 const char *hw_real_extension_used(void);
 
+/* Whether one of these is an operation on windows, which names processes by their ranks there. */
+bool hw_real_has_own_operations(void);
+
 /* Whether Open MPI's OpenSHMEM is loaded, which makes progress of this MPI past its entries. */
 bool hw_real_has_openshmem(void);
 

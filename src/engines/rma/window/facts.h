@@ -13,6 +13,10 @@ extern HW_HIDDEN bool hw_rma_needs_confirmation;
 /* The call that makes an accumulate waits for its ghost (operation/await.h). Likewise. */
 extern HW_HIDDEN bool hw_rma_accumulates_wait;
 
+/* The program may call operations of which we do not hear, and which would go to another process. Likewise.
+ */
+extern HW_HIDDEN bool hw_rma_has_foreign_operations;
+
 /* At the start. */
 void hw_rma_facts_find(void);
 

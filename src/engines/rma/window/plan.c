@@ -4,6 +4,7 @@
 #include "base/atomic.h"
 #include "base/options.h"
 #include "engines/rma/window/common.h"
+#include "engines/rma/window/facts.h"
 #include "engines/rma/window/protocol.h"
 #include "engines/rma/window/wish.h"
 #include "profile/record.h"
@@ -157,6 +158,7 @@ static enum hw_status judge_offers(struct hw_rma_plan *plan)
         [HW_RMA_TOO_MANY] = "a window beside so many others that its ghosts could not map them all",
         [HW_RMA_BESIDE] = HW_REAL_CONFUSED_WINDOW,
         [HW_RMA_ALIGNED] = "a window whose memory is to be aligned to more than a page",
+        [HW_RMA_EXTENDED] = "a window of a program that may call operations of no standard on it",
         [HW_RMA_CROWDED] = "a window beside so many others with a communicator of their own",
     };
     bool has_range = false;
@@ -198,6 +200,8 @@ enum hw_status hw_rma_plan_agree(struct hw_rma_plan *plan)
     if (plan->own.consent == HW_RMA_WILLING && hw_atomic_load_relaxed(&live_declined) > 0 &&
         !hw_rma_common_is_there() && hw_real_confuses_windows() && !plan->is_one_node)
         plan->own.consent = HW_RMA_BESIDE;
+    if (plan->own.consent == HW_RMA_WILLING && hw_rma_has_foreign_operations)
+        plan->own.consent = HW_RMA_EXTENDED;
     if (plan->own.consent == HW_RMA_WILLING && hw_atomic_load_relaxed(&live_own_comms) >= OWN_COMMS_MAX)
         plan->own.consent = HW_RMA_CROWDED;
     if (hw_bottom.Allgather(&plan->own, sizeof plan->own, HW_BYTE, plan->offers, sizeof plan->own, HW_BYTE,

@@ -21,7 +21,8 @@ enum hw_rma_consent {
     HW_RMA_TOO_MANY,
     HW_RMA_BESIDE,
     HW_RMA_CROWDED,
-    HW_RMA_ALIGNED
+    HW_RMA_ALIGNED,
+    HW_RMA_EXTENDED
 };
 
 /* What each process tells the others about its part. */
