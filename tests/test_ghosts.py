@@ -123,6 +123,14 @@ PROGRAMS = [
     ),
     Program("before_init", counters=()),
     Program("null_comm", counters=(), is_for_family=True),
+    Program("extensions", counters=(), mpis=("mpich5", "ompi4", "ompi5")),
+    Program(
+        "extensions",
+        counters=(),
+        mpis=("impi",),
+        declined="a window of a program that may call operations of no standard",
+        label="extensions-windows",
+    ),
     Program("starvation", users=6, mpis=("mpich5",)),
     # Plain MPICH 5 now and then crashes in it.
     Program(
@@ -209,11 +217,13 @@ def is_short(mpi: Mpi, program: Program, names: list[str]) -> bool:
         return matrix.one_of_a("family").holds(mpi, names)
     able = [m for m in names if m not in DECLINED and is_able(support.known_mpis()[m], program)]
     is_turn = matrix.has_turn("family", mpi, able, PROGRAMS.index(program))
-    return is_turn or mpi.name in DECLINED or program.id == "ghosts"
+    return is_turn or mpi.name in DECLINED or program.id in ("ghosts", "extensions")
 
 
 @matrix.only(
-    lambda mpi, program: mpi.name not in DECLINED or program.id in ("ghosts", "world"),
+    lambda mpi, program: (
+        mpi.name not in DECLINED or program.id in ("ghosts", "world", "extensions")
+    ),
     "Open MPI 4 keeps its own windows, which fail in this program, plain too",
 )
 @matrix.only(is_able, "as PROGRAMS says, or the MPI lacks what the program needs")
