@@ -77,19 +77,33 @@ static int take_tag(void)
     return tag;
 }
 
+/* The grant of a tag that nobody was asked for: the next one of that tag must not go there. */
+static void take_back(MPI_Request *request)
+{
+    if (*request == HW_REQUEST_NULL)
+        return;
+    hw_bottom.Cancel(request);
+    hw_bottom.Wait(request, HW_STATUS_IGNORE);
+}
+
 enum hw_status hw_ghost_ask_later(int ghost, struct hw_ghost_command *command, struct hw_ghost_later *later,
                                   int *rc)
 {
+    MPI_Request request;
     later->request = HW_REQUEST_NULL;
     later->tag = take_tag();
     if (later->tag < 0)
         return HW_DECLINED;
     command->grant_tag = later->tag;
-    *rc = hw_bottom.Irecv(NULL, 0, HW_BYTE, ghost, later->tag, hw_world.all, &later->request);
-    if (*rc == MPI_SUCCESS)
+    *rc = hw_bottom.Irecv(NULL, 0, HW_BYTE, ghost, later->tag, hw_world.all, &request);
+    if (*rc == MPI_SUCCESS) { /* else nobody says what became of the request */
+        later->request = request;
         *rc = hw_ghost_tell(ghost, command);
-    if (*rc != MPI_SUCCESS)
+    }
+    if (*rc != MPI_SUCCESS) {
+        take_back(&later->request);
         hw_ghost_later_end(later);
+    }
     return HW_OK;
 }
 

@@ -26,6 +26,7 @@ static const int others[USERS - 1] = {1, 2, 3}; /* all but this process */
 static struct hw_world_process processes[WORLD];
 static struct hw_world_node nodes[2] = {{.process_count = USERS}, {.process_count = 1, .ghost_count = 1}};
 static struct hw_rma_target targets[USERS];
+static struct hw_rma_sent sent[1];
 static struct hw_rma_window window;
 static MPI_Group group; /* of the others */
 
@@ -81,6 +82,14 @@ static int fake_request_free(MPI_Request *request)
     return MPI_SUCCESS;
 }
 
+static int fake_wait(MPI_Request *request, MPI_Status *status)
+{
+    (void)status;
+    waited++;
+    *request = HW_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
 static int fake_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
     (void)requests, (void)statuses;
@@ -98,6 +107,12 @@ static int fake_flush(MPI_Win win)
 {
     (void)win;
     return FAILS(flushes) ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static int fake_flush_target(int rank, MPI_Win win)
+{
+    (void)rank;
+    return fake_flush(win);
 }
 
 static int fake_call_errhandler(MPI_Win win, int code)
@@ -135,12 +150,14 @@ static int open_world(void **state)
     hw_bottom.Irecv = fake_irecv;
     hw_bottom.Cancel = fake_cancel;
     hw_bottom.Request_free = fake_request_free;
+    hw_bottom.Wait = fake_wait;
     hw_bottom.Waitall = fake_waitall;
     hw_bottom.Iprobe = fake_iprobe;
     fake_group_install(0, USERS - 1, others);
     memset(&group, 0x11, sizeof group);
     hw_real.Win_sync = fake_sync;
     hw_real.Win_flush_all = fake_flush;
+    hw_real.Win_flush = fake_flush_target;
     hw_real.Win_call_errhandler = fake_call_errhandler;
     return hw_ghost_channel_open() == HW_OK ? 0 : -1;
 }
@@ -154,6 +171,7 @@ static int begin(void **state)
         targets[i].ghost_in_world = GHOST;
     }
     window = (struct hw_rma_window){.targets = targets,
+                                    .sent = sent,
                                     .size = USERS,
                                     .generation = 1,
                                     .start_count = -1,
@@ -271,6 +289,37 @@ static void failed_end_of_lock_all_leaves_no_target_open(void **state)
     assert_nothing_is_open();
 }
 
+static void failed_end_of_lock_gives_it_back(void **state)
+{
+    (void)state;
+    assert_int_equal(hw_rma_lock(&window, MPI_LOCK_EXCLUSIVE, 2, 0), MPI_SUCCESS);
+    hw_atomic_store_relaxed(&targets[2].dirty, 1);
+    flushes.fails_at = 0;
+    assert_int_equal(hw_rma_unlock(&window, 2), MPI_ERR_OTHER);
+    assert_int_equal(flushes.count, 1);
+    assert_int_equal(sends.count, 2); /* asked for, given back */
+    assert_nothing_is_open();
+}
+
+/* What is posted for a grant that nobody was asked for would take that of another lock. */
+static void lock_that_cannot_be_asked_for_takes_its_receive_back(void **state)
+{
+    (void)state;
+    struct hw_ghost_later grant;
+    int rc;
+    sends.fails_at = 0;
+    assert_int_equal(hw_rma_lock_ask(&window, 2, &grant, &rc), HW_OK);
+    assert_int_equal(rc, MPI_ERR_OTHER);
+    assert_int_equal(cancelled, 1);
+    assert_int_equal(waited, 1);
+    irecvs.fails_at = 1;
+    assert_int_equal(hw_rma_lock_ask(&window, 2, &grant, &rc), HW_OK);
+    assert_int_equal(rc, MPI_ERR_OTHER);
+    assert_int_equal(cancelled, 1); /* nothing was posted */
+    assert_int_equal(sends.count, 1);
+    assert_nothing_is_open();
+}
+
 static void post_that_fails_takes_its_receives_back(void **state)
 {
     (void)state;
@@ -310,6 +359,19 @@ static void start_that_fails_opens_no_target(void **state)
     assert_int_equal(hw_rma_access_of(&window, 1), HW_RMA_ACCESS_STARTED);
     isends.fails_at = 0;
     assert_int_equal(hw_rma_complete(&window), MPI_ERR_OTHER);
+    assert_nothing_is_open();
+}
+
+/* Each waits for it. */
+static void failed_end_of_start_is_told_to_all_targets(void **state)
+{
+    (void)state;
+    assert_int_equal(hw_rma_start_access(&window, group, 0), MPI_SUCCESS);
+    hw_atomic_store_relaxed(&targets[1].dirty, 1);
+    flushes.fails_at = 0;
+    assert_int_equal(hw_rma_complete(&window), MPI_ERR_OTHER);
+    assert_int_equal(flushes.count, 1);
+    assert_int_equal(isends.count, USERS - 1);
     assert_nothing_is_open();
 }
 
@@ -375,9 +437,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(lock_of_all_that_are_shown_asks_each_ghost, begin, end),
         cmocka_unit_test_setup_teardown(lock_of_all_that_are_shown_may_fail, begin, end),
         cmocka_unit_test_setup_teardown(failed_end_of_lock_all_leaves_no_target_open, begin, end),
+        cmocka_unit_test_setup_teardown(failed_end_of_lock_gives_it_back, begin, end),
+        cmocka_unit_test_setup_teardown(lock_that_cannot_be_asked_for_takes_its_receive_back, begin, end),
         cmocka_unit_test_setup_teardown(post_that_fails_takes_its_receives_back, begin, end),
         cmocka_unit_test_setup_teardown(post_that_nobody_hears_of_is_none, begin, end),
         cmocka_unit_test_setup_teardown(start_that_fails_opens_no_target, begin, end),
+        cmocka_unit_test_setup_teardown(failed_end_of_start_is_told_to_all_targets, begin, end),
         cmocka_unit_test_setup_teardown(null_group_is_an_error_of_the_window, begin, end),
         cmocka_unit_test_setup_teardown(threads_lock_targets_of_their_own, begin, end),
     };

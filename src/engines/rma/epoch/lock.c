@@ -130,13 +130,11 @@ int hw_rma_unlock(struct hw_rma_window *window, int rank)
     int rc = hw_rma_flush_target(window, rank, HW_RMA_AT_TARGET);
     if (rc == MPI_SUCCESS && rank == window->rank)
         rc = hw_rma_synchronise(window);
-    if (rc != MPI_SUCCESS)
-        return rc;
+    /* Whatever failed: no epoch remains, so others get the lock. */
     if (!end_lock(window, rank, access))
-        return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
-    if (access == HW_RMA_ACCESS_NOCHECK)
-        return MPI_SUCCESS;
-    return hw_rma_raise_if(window, release(window, rank));
+        return rc == MPI_SUCCESS ? hw_rma_raise(window, MPI_ERR_RMA_SYNC) : rc;
+    int released = access == HW_RMA_ACCESS_NOCHECK ? MPI_SUCCESS : release(window, rank);
+    return rc == MPI_SUCCESS ? hw_rma_raise_if(window, released) : rc;
 }
 
 static void end_lock_all(struct hw_rma_window *window)

@@ -227,11 +227,12 @@ int hw_rma_complete(struct hw_rma_window *window)
         return hw_rma_raise(window, MPI_ERR_RMA_SYNC);
     for (int i = 0; rc == MPI_SUCCESS && i < count; i++)
         rc = hw_rma_flush_target(window, ranks[i], HW_RMA_AT_TARGET);
-    /* Whatever failed: no epoch remains, so no target may remain open. */
+    /* Whatever failed: no epoch remains, so no target may remain open, nor wait for this process. */
     for (int i = 0; i < count; i++) {
         hw_rma_access_change(window, ranks[i], HW_RMA_ACCESS_STARTED, HW_RMA_ACCESS_NONE);
+        int signalled = signal(window, ranks[i], HW_RMA_PSCW_COMPLETE);
         if (rc == MPI_SUCCESS)
-            rc = hw_rma_raise_if(window, signal(window, ranks[i], HW_RMA_PSCW_COMPLETE));
+            rc = hw_rma_raise_if(window, signalled);
     }
     free(ranks);
     return rc;
