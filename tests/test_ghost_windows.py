@@ -112,6 +112,16 @@ def test_callbacks(
     assert [record["windows_redirected"] for record in headway.records] == [3] * 3
 
 
+def libraries(mpi: Mpi, has_shim: bool) -> str:
+    """What is preloaded."""
+    if not has_shim:
+        return str(support.library(mpi))
+    source = support.PROGRAMS / "window_within.c"
+    flags = ["-DSHIM", "-shared", "-fPIC"]
+    shim = support.compile_program(mpi, "window_within.so", [source], flags)
+    return f"{support.library(mpi)}:{shim}"
+
+
 #: Ghosts, options, and whether another library stands between Headway and the MPI.
 WITHIN: list[tuple[int, dict[str, str], bool]] = [
     (1, {"HEADWAY_ADAPT": "auto"}, False),
@@ -137,11 +147,6 @@ def test_operations_within(
     """Callbacks that run within MPI operate on windows, and meet others in barriers. A library that
     passes our calls on to the MPI calls from within, too, with what is redirected already."""
     program = program_of(mpi, "window_within")
-    libraries = [str(support.library(mpi))]
-    if has_shim:
-        source = support.PROGRAMS / "window_within.c"
-        flags = ["-DSHIM", "-shared", "-fPIC"]
-        libraries += [str(support.compile_program(mpi, "window_within.so", [source], flags))]
     plain = plain_run(mpi, [program], ranks=3)
     headway = support.run_mpi(
         mpi,
@@ -149,7 +154,7 @@ def test_operations_within(
         ranks=3 + ghosts,
         options={"HEADWAY_GHOSTS": str(ghosts), "HEADWAY_REDIRECT": "on", **options},
         records=tmp_path,
-        preload=Path(":".join(libraries)),
+        preload=Path(libraries(mpi, has_shim)),
     )
     assert headway.status == 0 and headway.lines == plain.lines, headway.explain()
     for record in headway.records:
@@ -174,11 +179,14 @@ def test_deleted(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None
     "MPICH 4.0 loses accumulates within a node on several nodes, plain too",
 )
 @matrix.one_of_a("family")
-def test_memory_shown(mpi: Mpi, tmp_path: Path) -> None:
-    """The hint of ARMCI-MPI's that asks for loads and stores in a node is no reason to decline."""
+@pytest.mark.parametrize("has_shim", [False, True], ids=["alone", "shim"])
+def test_memory_shown(mpi: Mpi, has_shim: bool, tmp_path: Path) -> None:
+    """The hint of ARMCI-MPI's that asks for loads and stores in a node is no reason to decline. A
+    library that passes the question for them on to the MPI gets the answer that we get without."""
     argv = [str(program_of(mpi, "queried"))]
-    records = two_nodes.same_output(mpi, argv, tmp_path, users=2)
-    assert [record["windows_redirected"] for record in records] == [3] * 4
+    preload = libraries(mpi, has_shim)
+    records = two_nodes.same_output(mpi, argv, tmp_path, users=2, preload=preload)
+    assert [record["windows_redirected"] for record in records] == [4] * 4
 
 
 @matrix.only(matrix.on("mpich5"), "no different for another MPI")

@@ -202,7 +202,7 @@ class Generator:
     def write_marked(self) -> list[str]:
         """What stands before the next library in the chain, where its call into PMPI would be taken
         for one of the program's from within MPI."""
-        marked = [name for name in self.exported if self.spec.find(name).is_asked_within]
+        marked = [name for name in self.exported if self.spec.find(name).is_marked]
         lines = ["", "struct hw_real_table hw_real_next_table;"]
         for name in marked:
             p = self.table[name]

@@ -227,6 +227,11 @@ class Function:
     shared: str = ""  # what an engine is asked that has no member for it
     shared_arguments: str = ""
 
+    @property
+    def is_marked(self) -> bool:
+        """Whether MPI's calls to itself are not all alike: some are those of the next library."""
+        return self.is_asked_within or bool(self.after)
+
 
 @dataclass
 class Spec:

@@ -143,7 +143,8 @@ bool hw_win_freed_within(MPI_Win *win)
 struct hw_engine_place hw_win_memory(MPI_Win *win, int *rank)
 {
     struct hw_engine_place place = {0};
-    hw_engines_window_place(win, rank, &place);
+    if (!hw_real_next_has_call)
+        hw_engines_window_place(win, rank, &place);
     return place;
 }
 

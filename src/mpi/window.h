@@ -12,7 +12,8 @@
 #include <string.h>
 
 /* Turns a window and a rank of the program's into the real ones whose memory it is, and says where in this
- * process that is if we know better than the MPI. */
+ * process that is if we know better than the MPI. A library behind us that passes our call on has the real
+ * ones. */
 HW_HIDDEN struct hw_engine_place hw_win_memory(MPI_Win *win, int *rank);
 
 /* Frees one of the MPI's own from within MPI, of which engines were told. False: it is none of these, or the

@@ -37,8 +37,8 @@ extern HW_HIDDEN struct hw_real_table hw_bottom;
 
 /* True while the next library in the chain has a call of ours that it is to pass on, through PMPI, and with
  * it through us: that is no call of the program's from within MPI. Of functions about which engines are asked
- * there (spec, `within`) alone; where the next one is the MPI itself nothing is marked, and nothing paid for
- * it. */
+ * there, or of which we change something there (spec, `within`, `after`), alone; where the next one is the
+ * MPI itself nothing is marked, and nothing paid for it. */
 extern HW_HIDDEN _Thread_local bool hw_real_next_has_call;
 
 /* MPIX_Request_is_complete of the MPI itself: tells of any request, persistent ones too, and makes no

@@ -17,7 +17,7 @@ static uint64_t says_shared(MPI_Win win)
 }
 
 /* Windows that say so themselves, or not. */
-static void ask(const char *name, const char *value)
+static void ask(const char *name, const char *value, MPI_Aint bytes)
 {
     MPI_Win win;
     MPI_Info info = MPI_INFO_NULL;
@@ -26,7 +26,7 @@ static void ask(const char *name, const char *value)
         MPI_Info_create(&info);
         MPI_Info_set(info, "alloc_shm", value);
     }
-    MPI_Win_allocate(64, 1, info, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_allocate(bytes, 1, info, MPI_COMM_WORLD, &memory, &win);
     check_report(name, says_shared(win));
     MPI_Win_free(&win);
     if (value)
@@ -70,8 +70,9 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     check_begin();
-    ask("default", NULL);
-    ask("refused", "false");
+    ask("default", NULL, 64);
+    ask("refused", "false", 64);
+    ask("empty", NULL, check_rank % 2 * 64);
     MPI_Win win = make();
     check_report("asked", says_shared(win));
     int ten = 10;

@@ -17,6 +17,10 @@ int MPI_Put(const void *origin, int count, MPI_Datatype datatype, int rank, MPI_
 }
 int MPI_Win_flush(int rank, MPI_Win win) { return PMPI_Win_flush(rank, win); }
 int MPI_Barrier(MPI_Comm comm) { return PMPI_Barrier(comm); }
+int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *unit, void *base)
+{
+    return PMPI_Win_shared_query(win, rank, size, unit, base);
+}
 #else
 
 enum { WORDS = 64, BARRIERS = 80 };

@@ -66,8 +66,9 @@ int hw_rma_window_set_info(struct hw_rma_window *window, MPI_Info info)
 /* The handle is one of MPI_Win_create, whose memory is not the MPI's to share. */
 static int tell_sharing(const struct hw_rma_window *window, MPI_Info info)
 {
+    const struct hw_rma_target *own = &window->targets[window->rank];
     bool is_shown = window->flavor == MPI_WIN_FLAVOR_SHARED ||
-                    (window->flavor == MPI_WIN_FLAVOR_ALLOCATE && window->targets[window->rank].memory);
+                    (window->flavor == MPI_WIN_FLAVOR_ALLOCATE && (own->memory || own->size == 0));
     if (!is_shown || !has_key(info, alloc_shm))
         return MPI_SUCCESS;
     return hw_bottom.Info_set(info, alloc_shm, "true");
