@@ -236,6 +236,13 @@ int hw_keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn,
     return hw_world_create_keyval(hw_real.Keyval_create, copy_fn, delete_fn, keyval, extra_state);
 }
 
+int hw_comm_free_keyval(int *comm_keyval)
+{
+    return hw_world_free_keyval(hw_real.Comm_free_keyval, comm_keyval);
+}
+
+int hw_keyval_free(int *keyval) { return hw_world_free_keyval(hw_real.Keyval_free, keyval); }
+
 int hw_type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
                           MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
                           void *extra_state)

@@ -18,14 +18,18 @@ static MPI_Comm as_known(MPI_Comm comm) { return hw_world_is_user_world(comm) ? 
 
 /* ---- attributes ---- */
 
-/* Never freed: attributes live longer than their keyval. */
+/* Attributes live longer than their keyval, so what was given MPI stays. The next keyval of the same
+ * functions and state gets it again. */
 struct attribute {
     struct hw_real_keyval known; /* what MPI has for the program's extra state */
     struct attribute *next;
     int keyval;
 };
 
-static struct attribute *attributes;
+static struct attribute *attributes, *left; /* those of which the program has freed the keyval */
+
+/* So many of them are looked at, those that were left last. */
+enum { LOOKS_MAX = 32 };
 
 static int copy_attribute(MPI_Comm comm, int keyval, void *extra, void *value, void *copied, int *flag)
 {
@@ -52,23 +56,82 @@ static void enter(struct attribute *own, int keyval)
     pthread_mutex_unlock(&lock);
 }
 
+static bool is_like(const struct hw_real_keyval *one, const struct hw_real_keyval *other)
+{
+    return one->copy_function == other->copy_function && one->delete_function == other->delete_function &&
+           one->extra == other->extra;
+}
+
+/* NULL: no memory. */
+static struct attribute *begin(const struct hw_real_keyval *known)
+{
+    struct attribute *own = NULL;
+    int looks = 0;
+    pthread_mutex_lock(&lock);
+    for (struct attribute **link = &left; *link && looks++ < LOOKS_MAX; link = &(*link)->next)
+        if (is_like(&(*link)->known, known)) {
+            own = *link;
+            *link = own->next;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    if (own == NULL && (own = calloc(1, sizeof *own)) != NULL)
+        own->known = *known;
+    return own;
+}
+
+static void leave(struct attribute *own)
+{
+    pthread_mutex_lock(&lock);
+    own->next = left;
+    left = own;
+    pthread_mutex_unlock(&lock);
+}
+
 int hw_world_create_keyval(hw_world_keyval_function *real_create, MPI_Comm_copy_attr_function *copy,
                            MPI_Comm_delete_attr_function *erase, int *keyval, void *extra)
 {
-    struct attribute *own = hw_world_has_ghosts() ? calloc(1, sizeof *own) : NULL;
+    const struct hw_real_keyval known = {.copy_function = copy, .delete_function = erase, .extra = extra};
+    struct attribute *own = hw_world_has_ghosts() ? begin(&known) : NULL;
     if (own == NULL)
         return real_create(copy, erase, keyval, extra);
-    own->known = (struct hw_real_keyval){.copy_function = copy, .delete_function = erase, .extra = extra};
     int rc = real_create(is_function((uintptr_t)copy) ? copy_attribute : copy,
                          is_function((uintptr_t)erase) ? delete_attribute : erase, keyval, &own->known);
     if (rc == MPI_SUCCESS)
         enter(own, *keyval);
     else
-        free(own);
+        leave(own);
     return rc;
 }
 
-/* The last that was made of this number: others were freed. Keyvals of datatypes and windows have others. */
+/* The last that was made of this number: others were freed past us. NULL: it is none of these. */
+static struct attribute *take(int keyval)
+{
+    pthread_mutex_lock(&lock);
+    struct attribute **link = &attributes;
+    while (*link && (*link)->keyval != keyval)
+        link = &(*link)->next;
+    struct attribute *own = *link;
+    if (own)
+        *link = own->next;
+    pthread_mutex_unlock(&lock);
+    return own;
+}
+
+/* The number may be another's as soon as it is free. */
+int hw_world_free_keyval(int (*real_free)(int *keyval), int *keyval)
+{
+    int number = keyval ? *keyval : MPI_KEYVAL_INVALID;
+    struct attribute *own = hw_world_has_ghosts() ? take(number) : NULL;
+    int rc = real_free(keyval);
+    if (own && rc == MPI_SUCCESS)
+        leave(own);
+    else if (own)
+        enter(own, number);
+    return rc;
+}
+
+/* The same, which stays. Keyvals of datatypes and windows have others. */
 static struct hw_real_keyval *find(int keyval)
 {
     pthread_mutex_lock(&lock);

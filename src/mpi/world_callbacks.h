@@ -16,6 +16,9 @@ typedef int hw_world_keyval_function(MPI_Comm_copy_attr_function *copy, MPI_Comm
 HW_HIDDEN int hw_world_create_keyval(hw_world_keyval_function *real_create, MPI_Comm_copy_attr_function *copy,
                                      MPI_Comm_delete_attr_function *erase, int *keyval, void *extra);
 
+/* `real_free`: MPI_Comm_free_keyval, or what came before it. */
+HW_HIDDEN int hw_world_free_keyval(int (*real_free)(int *keyval), int *keyval);
+
 /* What MPI is given as an error handler; the program's own if there have been too many others. */
 HW_HIDDEN MPI_Comm_errhandler_function *hw_world_errhandler(MPI_Comm_errhandler_function *handler);
 
