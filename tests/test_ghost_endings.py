@@ -213,6 +213,17 @@ def test_abort(mpi: Mpi, rank: str) -> None:
     assert told(result) == [], result.stderr[-3000:]
 
 
+@matrix.only(matrix.on("mpich4"), "the others' launchers do not end such a job, plain too")
+def test_slow_launcher(mpi: Mpi) -> None:
+    """A process that leaves, on a machine so busy that its launcher is late to end the others: the
+    status is the process's, or 1 as now and then plain, and none of ours."""
+    source = support.PROGRAMS / "slow_launcher.c"
+    program = support.compile_program(mpi, "slow_launcher", [source])
+    result = support.run_mpi(mpi, [program], ranks=3, options=OPTIONS)
+    assert result.status in (7, 1), result.explain()
+    assert "[headway ghost]" not in result.stderr, result.explain()
+
+
 class PatientCluster(Cluster):
     """Counts as left over what is left of a job after a while."""
 

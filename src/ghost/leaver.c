@@ -90,6 +90,12 @@ void hw_ghost_leaver_start(void)
     on_exit(leave, NULL);
 }
 
+bool hw_ghost_leaver_is_any(void)
+{
+    struct hw_ghost_leavers *leavers = hw_ghost_leavers();
+    return leavers && hw_atomic_load_acquire(&leavers->has_some);
+}
+
 static bool says(struct hw_ghost_leavers *leavers, int user, uint32_t what, uint32_t answer)
 {
     return (hw_atomic_load_acquire(&leavers->words[user]) & (what | answer)) == what;

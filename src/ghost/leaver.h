@@ -15,6 +15,9 @@
 /* In a user process, when the bells are there. */
 void hw_ghost_leaver_start(void);
 
+/* In a user process: whether one of the node has left so. The ghost then ends, and the launcher the job. */
+bool hw_ghost_leaver_is_any(void);
+
 /* In a ghost, between two rounds. True while user processes leave: nothing tells a sleeping ghost of their
  * end. Does not return once one is gone. */
 bool hw_ghost_leaver_look(void);

@@ -3,6 +3,7 @@
 
 #include "base/agent.h"
 #include "base/atomic.h"
+#include "ghost/leaver.h"
 #include "ghost/service.h"
 #include "progress/alarm.h"
 #include "progress/inside.h"
@@ -16,7 +17,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LAUNCHER_US = 100000, STACK_BYTES = 256 * 1024, EXIT_GHOST_LOST = 70 /* EX_SOFTWARE of sysexits.h */ };
+enum { STACK_BYTES = 256 * 1024, EXIT_GHOST_LOST = 70 /* EX_SOFTWARE of sysexits.h */ };
+
+/* In which a launcher ends the job, if it does. Where a process left, the job's status is that of the process
+ * as long as nobody else ends it, and a launcher on a busy machine takes its time. */
+enum { LAUNCHER_US = 100 * 1000, LEFT_US = 3000 * 1000 };
 
 static struct pollfd *watched; /* the ghosts, then the alarm that stops the thread */
 static int watched_count;
@@ -33,7 +38,7 @@ static void *run(void *argument)
         continue;
     if (watched[watched_count].revents)
         return argument;
-    usleep(LAUNCHER_US);
+    usleep(hw_ghost_leaver_is_any() ? LEFT_US : LAUNCHER_US);
     if (hw_atomic_load_acquire(&is_stopping))
         return argument;
     if (hw_ghost_services_are_dispensable()) {
