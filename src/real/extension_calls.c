@@ -11,7 +11,7 @@
     int name parameters                                                                                      \
     {                                                                                                        \
         static struct hw_real_fortran real = {#name, NULL};                                                  \
-        int(*function) parameters = hw_real_fortran_find(&real);                                             \
+        __typeof__(name) *function = hw_real_fortran_find(&real);                                            \
         if (function == NULL)                                                                                \
             return hw_real_missing(#name);                                                                   \
         comm = hw_real_fortran_hooks.translate(comm);                                                        \
