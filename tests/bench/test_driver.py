@@ -401,6 +401,13 @@ def test_published_results_have_the_digits_of_measurements() -> None:
     assert published["rows"][0] == {"samples": [0.00883182, 12], "mode": "plain", "reason": ""}
 
 
+def test_published_rows_of_few_launches_have_no_quartiles() -> None:
+    rows = [{"launches": launches, "values": {"total_s": summary(1.0)}} for launches in (3, 4)]
+    few, enough = command.abridged({"launches": [], "rows": rows})["rows"]
+    assert few["values"]["total_s"].keys() == {"median", "min", "max"}
+    assert enough["values"]["total_s"].keys() == {"median", "min", "max", "q1", "q3"}
+
+
 def known(mode: str, wall_s: float, prediction: dict | None = None) -> dict:
     """Half of the waits for a late sender, half for progress."""
     seconds = {"no_progress": 0.2, "bandwidth": 0.0, "late_sender": 0.2}

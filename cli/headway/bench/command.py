@@ -295,6 +295,18 @@ def shortened(value: Any) -> Any:
     return [shortened(one) for one in value] if isinstance(value, list) else value
 
 
+#: of fewer launches the quartiles say nothing that minimum, median and maximum do not
+QUARTILES_FROM = 4
+
+
+def without_quartiles(row: dict[str, Any]) -> None:
+    if row.get("launches", QUARTILES_FROM) >= QUARTILES_FROM:
+        return
+    for summary in row.get("values", {}).values():
+        summary.pop("q1", None)
+        summary.pop("q3", None)
+
+
 def abridged(document: dict[str, Any]) -> dict[str, Any]:
     """The result without what only debugging needs, and without the places of files on this
     machine, which crashes print: fits a repository."""
@@ -318,6 +330,7 @@ def abridged(document: dict[str, Any]) -> dict[str, Any]:
     failed = [launch for launch in brief if launch["failure"]]
     for row in document.get("rows", []):
         row["reason"] = re.sub(r"/\S*/", "", row.get("reason", ""))
+        without_quartiles(row)
     return {
         **{key: shortened(value) for key, value in document.items() if key != "launches"},
         "launches_total": len(brief),
