@@ -465,7 +465,11 @@ class Generator:
             )
             return f"{head}{body}    return rc;\n}}\n"
         asked = f"(rc = {ask}) != HW_DECLINES ? rc : {declined(name, function)}({arguments})"
-        call = f"HW_SENDING({function.sends}, {asked})" if function.sends else asked
+        call = asked
+        if function.sends:
+            call = f"HW_SENDING({counted(p)[0]}, {function.sends}, {asked})"
+        if function.receives:
+            call = f"HW_RECEIVING({counted(p)[0]}, {function.receives}, {asked})"
         call = f"HW_BLOCKING({call})" if function.is_blocking else call
         return head + "    int rc;\n" + wrap(f"    return {call};") + "\n}\n"
 
@@ -480,12 +484,7 @@ class Generator:
         if function.asked and function.kind != "hook":
             test = f"hw_engines_is_asked_{function.asked}()"
             if function.is_blocking:
-                pairs = [
-                    f"{count.name}, {q.name}"
-                    for count, q in zip(p.parameters, p.parameters[1:], strict=False)
-                    if q.type == "MPI_Datatype" and not q.array
-                ]
-                test = " || ".join(f"hw_track_watches({pair})" for pair in pairs)
+                test = " || ".join(f"hw_track_watches({pair})" for pair in counted(p))
                 test = test or f"hw_engines_is_asked_{function.asked}() || hw_inside_is_watched()"
             if function.unless:
                 test += f" && !{function.unless}"
@@ -533,6 +532,15 @@ def posted(function: Function) -> str:
     """What follows the real call of one of class posted."""
     call = f"hw_{function.group}_posted({function.posted});"
     return f"    if (rc == MPI_SUCCESS)\n        {call}\n"
+
+
+def counted(p: Prototype) -> list[str]:
+    """The counts with their datatypes, as arguments."""
+    return [
+        f"{count.name}, {q.name}"
+        for count, q in zip(p.parameters, p.parameters[1:], strict=False)
+        if q.type == "MPI_Datatype" and not q.array
+    ]
 
 
 def declined(name: str, function: Function) -> str:

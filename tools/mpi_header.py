@@ -212,7 +212,8 @@ class Function:
     sized: str = ""  # "count, datatype": the hook has nothing to do where they make a small message
     posted: str = ""  # arguments of the hook for class posted
     is_blocking: bool = False  # time in it is not computation
-    sends: str = ""  # and it sends one message: "count, datatype, dest"
+    sends: str = ""  # and it sends one message: to whom
+    receives: str = ""  # or receives one: from whom
     is_passing: bool = False  # the program comes to MPI with it
     is_owing: bool = False  # goes on without what its thread owes (progress/inside.h)
     is_postponing: bool = False  # goes on before receives that are to begin later; likewise
@@ -320,10 +321,10 @@ def read_spec(path: Path) -> Spec:
 
 
 def mark_blocking(spec: Spec, table: dict[str, Any]) -> None:
-    sends = table.get("sends", {})
+    sends, receives = table.get("sends", {}), table.get("receives", {})
     for name in table.get("functions", []):
         function = spec.find(name)
-        function.sends = sends.get(name, "")
+        function.sends, function.receives = sends.get(name, ""), receives.get(name, "")
         if function.kind not in ("pass", "world"):
             raise HeaderError(f"spec: {name} is blocking, which class {function.kind} is not asked")
         function.is_blocking = True

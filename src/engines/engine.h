@@ -185,6 +185,10 @@ struct hw_engine {
      * before `blocked`; told because the engine times calls. */
     void (*sent)(uint64_t bytes, uint64_t began_ns);
 
+    /* The program is about to receive a message of at most so many bytes by a call that blocks and has begun
+     * then; told like `sent`. */
+    void (*receives)(uint64_t bytes, uint64_t began_ns);
+
     /* An operation has been entered in the tracker (posted, or started). is_receive: it only takes what
      * others send. Any thread, inside a hook. An engine without it is told nothing down to `listen`, but of
      * doors, if it has `returned`. */

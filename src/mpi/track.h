@@ -129,6 +129,16 @@ static inline void hw_track_unposted(bool is_told)
         hw_sent;                                                                                             \
     })
 
+/* Likewise, which receives one. */
+#define HW_RECEIVING(count, type, peer, call)                                                                \
+    ({                                                                                                       \
+        uint64_t hw_received_bytes;                                                                          \
+        if (__builtin_expect(hw_began_ns != 0, 0) && (peer) != HW_PROC_NULL &&                               \
+            hw_track_wants_known(count, type, &hw_received_bytes))                                           \
+            HW_ENGINES_TELL(receives, hw_received_bytes, hw_began_ns);                                       \
+        (call);                                                                                              \
+    })
+
 /* After a persistent operation was made (persistent.c). */
 void hw_persistent_posted(MPI_Count count, MPI_Datatype datatype, int peer, bool is_receive,
                           MPI_Request *request);

@@ -13,7 +13,7 @@ enum { MOST_TIMES = 3 };
 static bool is_late(const struct hw_policy_window *window)
 {
     uint64_t least_ns = hw_policy_least_free_ns(window);
-    return window->sends_late && window->early_free_ns >= least_ns &&
+    return window->is_half_late && window->early_free_ns >= least_ns &&
            hw_policy_free_ns(window) < window->early_free_ns + least_ns;
 }
 
@@ -31,7 +31,7 @@ static void count(struct hw_policy_late *late, const struct hw_policy_window *wi
 enum hw_policy_lateness hw_policy_late_heed(struct hw_policy_late *late,
                                             const struct hw_policy_window *window)
 {
-    if (window->is_cut || window->was_held) /* held, nobody looked before the sends */
+    if (window->is_cut || window->was_held || window->is_half_unseen) /* held, nobody looked */
         return HW_POLICY_LATE_SAME;
     count(late, window);
     if (!late->is_so && late->times < MOST_TIMES && late->score > (int)late->times) {

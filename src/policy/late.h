@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends that come late: a program posts receives, computes, then sends as much while they are still under
- * way, and waits.
+/* Half an exchange that comes late: a program posts receives, computes, then sends as much while they are
+ * still under way, and waits; or it sends, computes, then receives.
  *
- * Its own transfer begins with that send, so what it receives early gains nothing. It costs a transfer where
- * the partner computes likewise: the answer to this process's own message travels behind the partner's data,
- * and the two directions, which would have shared the time, go one after the other. A class of such windows
- * stands down with the first one. With the first that are none it is again what it was before. A class that
- * is now the one and now the other is judged by its costs alone. What early answers bring on other processes'
- * links trials tell. Pure; the caller serialises. */
+ * Its own transfer ends as late as the half that begins late, so what moves early gains nothing. It costs a
+ * transfer where the partner computes likewise: what one of the two processes announces or answers travels
+ * behind the other's early data, and the two directions, which would have shared the time, go one after the
+ * other. Of what it sends hardly anything may have moved: else the partner had received before, and early
+ * data are its gain. A class of such windows stands down with the first one. With the first that are none it
+ * is again what it was before. A class that is now the one and now the other is judged by its costs alone.
+ * What early answers bring on other processes' links trials tell. Pure; the caller serialises. */
 #ifndef HW_POLICY_LATE_H
 #define HW_POLICY_LATE_H
 
@@ -38,10 +39,13 @@ static inline bool hw_policy_is_as_much(uint64_t bytes, uint64_t other_bytes)
     return bytes >= other_bytes - other_bytes / LESS_PARTS;
 }
 
-/* Of what it receives a process that does not send as much gains by having it early. */
-static inline bool hw_policy_late_is_as_much(uint64_t received_bytes, uint64_t sends_bytes)
+/* What is sent early may have moved to this part before the program receives. */
+enum { HW_POLICY_LATE_MOVED_PARTS = 4 };
+
+/* Where the half that is late is less, the early one may gain. */
+static inline bool hw_policy_late_is_as_much(uint64_t early_bytes, uint64_t late_bytes)
 {
-    return received_bytes && hw_policy_is_as_much(sends_bytes, received_bytes);
+    return early_bytes && hw_policy_is_as_much(late_bytes, early_bytes);
 }
 
 /* Of a window with something to gain, as it ends. */

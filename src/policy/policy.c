@@ -396,7 +396,7 @@ static bool is_idle(struct hw_policy_class *class, const struct hw_policy_window
         class->idle_run = 0;
         return false;
     }
-    add_sample(&class->alone, window->blocked_ns);
+    add_sample(&class->alone, window->blocked_ns + window->elsewhere_ns);
     if (class->idle_run < HW_POLICY_IDLE_RUN) {
         class->idle_run++;
         class->window_count--; /* controls count windows that matter */

@@ -161,8 +161,9 @@ struct hw_policy_window {
     uint64_t bytes;         /* of all operations */
     bool is_cut;            /* something was still outstanding: it ended only because it was long */
     bool was_held;          /* before its sends (hold.h) */
-    bool sends_late;        /* receives alone, then as much was sent while they were under way (late.h) ... */
+    bool is_half_late;      /* half of an exchange was posted while the other was under way (late.h) ... */
     uint64_t early_free_ns; /* ... after the program had been outside MPI for so long */
+    bool is_half_unseen;    /* or whether it was is not known */
     uint64_t opened_ns;
     uint64_t blocked_ns;   /* in completion */
     uint64_t elsewhere_ns; /* in blocking calls that complete none of the window's operations */

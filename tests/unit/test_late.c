@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Description: a class of receives whose process sends as much when it has computed, and then waits, stands
- * down; one that computes beside its own transfer, or sends less, does not. */
+/* Description: a class of receives (or sends) whose process sends (receives) as much when it has computed,
+ * and then waits, stands down; one that computes beside its own transfer, or sends less, does not. */
 #include "policy/policy.h"
 
 #include <setjmp.h>
@@ -18,15 +18,15 @@ struct program {
     struct hw_policy_class class;
     struct hw_policy_ledger ledger;
     uint64_t now_ns, early_ns, late_ns;
-    bool sends_late;
+    bool is_half_late, is_half_unseen;
     uint64_t on_wait_ns, off_wait_ns;
     int on_count;
 };
 
-static struct program program_make(bool sends_late, uint64_t early_ns, uint64_t late_ns)
+static struct program program_make(bool is_half_late, uint64_t early_ns, uint64_t late_ns)
 {
     return (struct program){.now_ns = MS,
-                            .sends_late = sends_late,
+                            .is_half_late = is_half_late,
                             .early_ns = early_ns,
                             .late_ns = late_ns,
                             .on_wait_ns = 17 * MS,
@@ -41,7 +41,8 @@ static void window_run(struct program *program)
     const struct hw_policy_window window = {
         .was_on = was_on,
         .bytes = MIB,
-        .sends_late = program->sends_late,
+        .is_half_late = program->is_half_late,
+        .is_half_unseen = program->is_half_unseen && was_on,
         .early_free_ns = program->early_ns,
         .opened_ns = program->now_ns,
         .elsewhere_ns = wait_ns,
@@ -105,7 +106,7 @@ static void another_phase_starts_it_again(void **state)
     struct program program = program_make(true, 9 * MS, 0);
     run(&program, 20);
     assert_true(program.class.stands_down);
-    program.sends_late = false;
+    program.is_half_late = false;
     program.on_wait_ns = MS;
     run(&program, 4);
     assert_false(program.class.stands_down);
@@ -133,7 +134,7 @@ static void both_kinds_in_turns_keep_it_on(void **state)
     struct program program = program_make(true, 9 * MS, 0);
     program.on_wait_ns = MS;
     for (int i = 0; i < 40; i++) {
-        program.sends_late = i % 2 == 0;
+        program.is_half_late = i % 2 == 0;
         run(&program, 1);
     }
     assert_false(program.class.stands_down);
@@ -146,12 +147,31 @@ static void mixtures_are_left_to_costs(void **state)
     (void)state;
     struct program program = program_make(true, 9 * MS, 0);
     for (int i = 0; i < 300; i++) {
-        program.sends_late = i % 6 < 3;
-        program.on_wait_ns = program.sends_late ? 17 * MS : MS;
+        program.is_half_late = i % 6 < 3;
+        program.on_wait_ns = program.is_half_late ? 17 * MS : MS;
         run(&program, 1);
     }
     assert_in_range(program.class.late.times, 1, 3);
     assert_false(program.class.late.is_so);
+}
+
+/* The thread does not watch every window of sends, nor is there a thread to watch where it stands down. */
+static void windows_that_nobody_saw_tell_nothing(void **state)
+{
+    (void)state;
+    struct program program = program_make(false, 9 * MS, 0);
+    program.on_wait_ns = MS;
+    program.is_half_unseen = true;
+    run(&program, 100);
+    assert_false(program.class.stands_down);
+    assert_int_equal(program.class.late.times, 0);
+    program = program_make(true, 9 * MS, 0);
+    run(&program, 4);
+    assert_true(program.class.late.is_so);
+    program.is_half_unseen = true;
+    run(&program, 100);
+    assert_true(program.class.late.is_so);
+    assert_int_equal(program.class.late.times, 1);
 }
 
 /* It had been stopped by its costs before. */
@@ -163,7 +183,7 @@ static void the_end_of_late_sends_revives_nobody(void **state)
     assert_true(program.class.stands_down);
     int before = program.on_count;
     for (int i = 0; i < 10; i++) {
-        program.sends_late = i % 2 == 0;
+        program.is_half_late = i % 2 == 0;
         run(&program, 6);
     }
     assert_true(program.class.stands_down);
@@ -190,6 +210,7 @@ int main(void)
         cmocka_unit_test(single_windows_of_another_kind_change_nothing),
         cmocka_unit_test(both_kinds_in_turns_keep_it_on),
         cmocka_unit_test(mixtures_are_left_to_costs),
+        cmocka_unit_test(windows_that_nobody_saw_tell_nothing),
         cmocka_unit_test(the_end_of_late_sends_revives_nobody),
         cmocka_unit_test(what_helps_others_is_found_by_trials),
     };

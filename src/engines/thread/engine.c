@@ -150,8 +150,8 @@ static void posted(enum hw_request_kind kind, uint64_t bytes, bool is_receive)
 
 static void messaged(const struct hw_engine_message *message)
 {
-    if (!message->is_receive && hw_overlap_is_open())
-        hw_overlap_sends(message->bytes);
+    if (hw_overlap_is_open())
+        hw_overlap_other(message->bytes, message->is_receive);
 }
 
 static void describe(struct hw_record_facts *facts)
@@ -184,6 +184,7 @@ const struct hw_engine hw_engine_thread = {
     .unposted = hw_thread_unposted,
     .messaged = messaged,
     .sent = hw_thread_sent,
+    .receives = hw_overlap_receives,
     .posted = posted,
     .waits = hw_thread_waits,
     .returned = hw_thread_returned,

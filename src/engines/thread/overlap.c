@@ -8,7 +8,8 @@
 #include "engines/thread/account.h"
 #include "engines/thread/classes.h"
 #include "engines/thread/gap.h"
-#include "engines/thread/pace.h"
+#include "engines/thread/halves.h"
+#include "engines/thread/movement.h"
 #include "policy/policy.h"
 #include "policy/rounds.h"
 #include "profile/record/counters.h"
@@ -51,20 +52,14 @@ static struct {
     uint64_t posting_ns;      /* in posts, but for the first one */
     bool has_gone;            /* somebody was told to start the thread on it */
     bool is_probe, has_begun; /* the thread comes later; it has come */
-    bool has_wire;
     struct hw_probe probe;
     uint64_t sent_bytes;     /* of bytes, those that this process sends */
     uint64_t received_bytes; /* those that it receives, and all that were posted before */
-    uint64_t sends_bytes;    /* of sends, also by calls that block; see note_send */
-    bool has_sent, is_late;
-    uint64_t early_free_ns;
-    uint64_t looked_ns, seen_bytes; /* the last look; 0: none */
-    uint64_t first_seen_bytes;      /* the first one */
-    struct hw_pace pace;
-    uint64_t first_moved_ns, last_moved_ns; /* looks between which bytes moved */
-    bool is_series_over;                    /* the first series of posts */
-    bool is_interfered;                     /* the policy learns nothing from it */
-    bool has_only_receives, is_for_others;
+    struct hw_halves halves;
+    struct hw_movement movement;
+    bool is_series_over; /* the first series of posts */
+    bool is_interfered;  /* the policy learns nothing from it */
+    bool is_for_others;
     bool is_held; /* the thread does not come before the sends are posted */
     struct hw_policy_held held;
     uint32_t series_count;
@@ -124,8 +119,8 @@ static void add_earlier(uint64_t bytes)
     window.sent_bytes = window.bytes / 2;
     window.received_bytes = window.bytes;
     window.earlier_bytes = window.base > 0 ? window.bytes : 0; /* an earlier window counts them */
-    window.has_sent = true;
-    window.has_only_receives = window.is_for_others = false;
+    hw_halves_mix(&window.halves);
+    window.is_for_others = false;
 }
 
 static void clear_window(uint64_t now_ns)
@@ -133,11 +128,9 @@ static void clear_window(uint64_t now_ns)
     window.is_interfered = is_paused || is_listened;
     window.opened_ns = now_ns;
     window.blocked_ns = window.elsewhere_ns = window.posting_ns = window.posts_since_ns = 0;
-    window.bytes = window.sent_bytes = window.received_bytes = window.sends_bytes = window.earlier_bytes = 0;
-    window.is_late = false;
-    window.has_wire = false;
-    window.pace = (struct hw_pace){0};
-    window.looked_ns = window.first_moved_ns = window.last_moved_ns = 0;
+    window.bytes = window.sent_bytes = window.received_bytes = window.earlier_bytes = 0;
+    window.halves = (struct hw_halves){0};
+    window.movement = (struct hw_movement){0};
     window.is_series_over = false;
     window.has_posts = window.has_completed = false;
     window.round_count = 0;
@@ -184,7 +177,7 @@ static void set_held(bool is_held)
 static void hold_back(uint64_t received_bytes)
 {
     bool may_be_held = may_hold_back && window.is_on && !is_listened;
-    if (may_be_held && hw_policy_is_held(&window.class->hold, received_bytes, window.sends_bytes)) {
+    if (may_be_held && hw_policy_is_held(&window.class->hold, received_bytes, window.halves.sends_bytes)) {
         window.held.was_held = true;
         set_held(true);
     }
@@ -193,7 +186,7 @@ static void hold_back(uint64_t received_bytes)
 /* Returns true if the thread may come now. */
 static bool let_go(void)
 {
-    if (!window.is_held || !hw_policy_hold_is_sent(&window.class->hold, window.sends_bytes))
+    if (!window.is_held || !hw_policy_hold_is_sent(&window.class->hold, window.halves.sends_bytes))
         return false;
     set_held(false);
     return true;
@@ -221,8 +214,8 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     begin_window(class_of(kind, bytes, is_receive), now_ns);
     hw_atomic_store_relaxed(&has_rounds, false);
     window.has_gone = false;
-    window.has_sent = !is_receive; /* it opens the window */
-    window.has_only_receives = window.is_for_others = true;
+    hw_halves_open(&window.halves, is_receive);
+    window.is_for_others = true;
     add_earlier(bytes);
     if (kind == HW_REQUEST_P2P && window.base == 0)
         hold_back(window.received_bytes + (is_receive ? bytes : 0));
@@ -244,18 +237,10 @@ static void learn(struct hw_policy_class *class, const struct hw_policy_window *
     hw_gap_adapt(class, closed);
 }
 
-/* For how long what moved while the thread took part was on the wire. */
-static uint64_t helped_ns(void)
-{
-    uint64_t bytes = window.seen_bytes - window.first_seen_bytes - window.probe.natural_bytes;
-    uint64_t moved_ns = window.last_moved_ns - window.first_moved_ns;
-    return hw_pace_is_known(&window.pace) ? hw_pace_ns(&window.pace, bytes) : moved_ns;
-}
-
 static void learn_of_hold(void)
 {
     window.held.received_bytes = window.received_bytes;
-    window.held.sends_bytes = window.sends_bytes;
+    window.held.sends_bytes = window.halves.sends_bytes;
     window.held.transfer_ns = takes_turns ? 0 : hw_policy_transfer_ns(window.class);
     window.held.was_in_vain |= window.is_held;
     hw_policy_hold_learn(&window.class->hold, &window.held);
@@ -269,27 +254,28 @@ static void end_window(uint64_t now_ns, bool is_cut)
     struct hw_policy_window closed = {
         .was_on = is_on_now && window.has_begun,
         .was_probe = is_on_now && window.is_probe && window.has_begun,
-        .went_by_itself = is_on_now && window.is_probe && !window.has_begun && window.looked_ns != 0,
+        .went_by_itself = is_on_now && window.is_probe && !window.has_begun && window.movement.looked_ns != 0,
         .is_for_others = window.is_for_others,
-        .has_wire = window.has_wire,
+        .has_wire = window.movement.has_wire,
         .natural_bytes = window.probe.natural_bytes + window.probe.on_way_bytes,
         .has_unsent = window.probe.has_unsent,
-        .wire_bytes = window.looked_ns ? window.seen_bytes - window.first_seen_bytes : 0,
+        .wire_bytes = hw_movement_bytes(&window.movement),
         .bytes = window.bytes - window.earlier_bytes,
         .is_cut = is_cut,
         .was_held = window.held.was_held,
-        .sends_late =
-            window.is_late && hw_policy_late_is_as_much(window.bytes - window.sent_bytes, window.sends_bytes),
-        .early_free_ns = window.is_late ? window.early_free_ns : 0,
+        .is_half_late =
+            hw_halves_is_late(&window.halves, window.bytes - window.sent_bytes, window.sent_bytes),
+        .early_free_ns = window.halves.is_late ? window.halves.early_free_ns : 0,
+        .is_half_unseen = window.halves.is_unseen,
         .opened_ns = window.opened_ns,
         .blocked_ns = window.blocked_ns,
         .elsewhere_ns = window.elsewhere_ns,
         .posting_ns = window.posting_ns,
         .overhead_ns = window.wake_ns,
         .duration_ns = now_ns - window.opened_ns,
-        .moving_ns = window.last_moved_ns - window.first_moved_ns,
-        .has_helped = is_on_now && window.has_begun && window.has_wire && hw_overlap_wants_wire(),
-        .helped_ns = helped_ns(),
+        .moving_ns = hw_movement_ns(&window.movement),
+        .has_helped = is_on_now && window.has_begun && window.movement.has_wire && hw_overlap_wants_wire(),
+        .helped_ns = hw_movement_helped_ns(&window.movement, window.probe.natural_bytes),
     };
     if (closed.was_on && !has_own_core)
         closed.overhead_ns += hw_clock_read(thread_clock) - window.thread_cpu_ns;
@@ -323,13 +309,12 @@ static void close_window(uint64_t now_ns, bool is_cut)
 /* The program goes on with what is under way in the place of what it has completed. */
 static void continue_window(uint64_t now_ns)
 {
-    bool is_for_others = window.is_for_others, has_sent = window.has_sent;
+    bool is_for_others = window.is_for_others;
     end_window(now_ns, true);
     begin_window(window.next_class, now_ns);
     add_earlier(0);
-    window.has_sent = has_sent;
+    hw_halves_mix(&window.halves);
     window.is_for_others = is_for_others;
-    window.has_only_receives = false;
     window.has_gone = true;
 }
 
@@ -340,29 +325,66 @@ void hw_overlap_posts(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Of the first send it is kept how long the program had computed before, and whether what it receives was
- * still under way. */
-static void note_send(uint64_t bytes, uint64_t began_ns)
+static uint64_t since_opened_ns(uint64_t began_ns)
 {
-    window.sends_bytes += bytes;
-    uint64_t since_ns = began_ns > window.opened_ns ? began_ns - window.opened_ns : 0; /* another thread's */
-    hw_policy_hold_note_send(&window.class->hold, &window.held, window.sends_bytes, since_ns);
-    if (window.has_sent)
-        return;
-    uint64_t inside_ns = window.blocked_ns + window.elsewhere_ns + window.posting_ns;
-    bool is_pending = hw_atomic_load_seq_cst(&hw_request_pending) != 0;
-    bool is_looked_at = window.is_on && !window.held.was_held;
-    window.has_sent = true;
-    window.is_late = window.has_only_receives && is_pending;
-    window.held.came_early = window.has_only_receives && !is_pending && is_looked_at;
-    window.early_free_ns = since_ns > inside_ns ? since_ns - inside_ns : 0;
+    return began_ns > window.opened_ns ? began_ns - window.opened_ns : 0; /* else another thread's */
 }
 
-void hw_overlap_sends(uint64_t bytes)
+static bool is_pending(void) { return hw_atomic_load_seq_cst(&hw_request_pending) != 0; }
+
+/* With the thread. What is sent early may be what a partner waits for that has received before: data that
+ * have moved are its gain. The kernel may hold all of them, and no request is pending then. Within a node
+ * nothing queues up. */
+static bool are_sends_under_way(uint64_t now_ns)
+{
+    uint64_t little_ns = hw_policy_transfer_ns(window.class) / HW_POLICY_LATE_MOVED_PARTS;
+    bool is_little = hw_movement_bytes(&window.movement) <= window.sent_bytes / HW_POLICY_LATE_MOVED_PARTS;
+    bool is_recent = is_pending() || now_ns - window.movement.looked_ns < little_ns;
+    return window.movement.has_wire && is_little && is_recent;
+}
+
+static struct hw_halves_moment moment_at(uint64_t since_ns)
+{
+    uint64_t inside_ns = window.blocked_ns + window.elsewhere_ns + window.posting_ns;
+    return (struct hw_halves_moment){.free_ns = since_ns > inside_ns ? since_ns - inside_ns : 0,
+                                     .is_under_way = is_pending(),
+                                     .is_seen = true};
+}
+
+static void note_receive(uint64_t bytes, uint64_t began_ns)
+{
+    struct hw_halves_moment moment = moment_at(since_opened_ns(began_ns));
+    if (window.is_on) {
+        moment.is_under_way = are_sends_under_way(began_ns);
+        moment.is_seen = hw_overlap_wants_wire();
+    }
+    hw_halves_receive(&window.halves, bytes, &moment);
+}
+
+static void note_send(uint64_t bytes, uint64_t began_ns)
+{
+    uint64_t since_ns = since_opened_ns(began_ns);
+    struct hw_halves_moment moment = moment_at(since_ns);
+    bool is_first = hw_halves_send(&window.halves, bytes, &moment);
+    hw_policy_hold_note_send(&window.class->hold, &window.held, window.halves.sends_bytes, since_ns);
+    if (is_first)
+        window.held.came_early = !moment.is_under_way && window.is_on && !window.held.was_held;
+}
+
+void hw_overlap_other(uint64_t bytes, bool is_receive)
 {
     pthread_mutex_lock(&lock);
     if (window.class)
-        note_send(bytes, window.posts_since_ns ? window.posts_since_ns : hw_clock_now_ns());
+        (is_receive ? note_receive : note_send)(bytes, window.posts_since_ns ? window.posts_since_ns
+                                                                             : hw_clock_now_ns());
+    pthread_mutex_unlock(&lock);
+}
+
+void hw_overlap_receives(uint64_t bytes, uint64_t began_ns)
+{
+    pthread_mutex_lock(&lock);
+    if (window.class && began_ns >= window.opened_ns)
+        note_receive(bytes, began_ns);
     pthread_mutex_unlock(&lock);
 }
 
@@ -435,13 +457,13 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
     *(is_receive ? &window.received_bytes : &window.sent_bytes) += bytes;
     if (kind == HW_REQUEST_COLLECTIVE)
         hw_atomic_store_relaxed(&has_rounds, true);
-    window.has_only_receives &= is_receive;
+    hw_halves_post(&window.halves, kind, is_receive);
     window.is_for_others &= kind == HW_REQUEST_COLLECTIVE || (kind == HW_REQUEST_P2P && !is_receive);
     enum hw_policy_post result = continue_series(began_ns, now_ns);
     /* Who has posted receives alone often goes on to a blocking send. A poll before it would answer the
      * partner first, and the two directions would go one after the other: let the thread wait a moment and
      * see. */
-    if (result == HW_POLICY_POST_COMPLETE && window.has_only_receives)
+    if (result == HW_POLICY_POST_COMPLETE && window.halves.has_only_receives)
         result = HW_POLICY_POST_TELL;
     if (!window.is_on)
         result = HW_POLICY_POST_OFF;
@@ -510,26 +532,11 @@ void hw_overlap_interfere(bool wants_pause, bool wants_listening)
     pthread_mutex_unlock(&lock);
 }
 
-static void note_movement(const struct hw_probe_wire *wire, uint64_t now_ns)
-{
-    window.has_wire = wire->has_wire;
-    bool has_moved = window.looked_ns && wire->moved_bytes >= window.seen_bytes + HW_PACE_MOVED_BYTES;
-    if (has_moved && window.first_moved_ns == 0)
-        window.first_moved_ns = window.looked_ns;
-    if (has_moved)
-        window.last_moved_ns = now_ns;
-    if (window.looked_ns == 0)
-        window.first_seen_bytes = wire->moved_bytes;
-    hw_pace_note(&window.pace, wire->moved_bytes, window.bytes, now_ns);
-    window.looked_ns = now_ns;
-    window.seen_bytes = wire->moved_bytes;
-}
-
 void hw_overlap_looked(const struct hw_probe_wire *wire, uint64_t now_ns)
 {
     pthread_mutex_lock(&lock);
     if (window.class)
-        note_movement(wire, now_ns);
+        hw_movement_note(&window.movement, wire, window.bytes, now_ns);
     pthread_mutex_unlock(&lock);
 }
 
@@ -543,7 +550,7 @@ void hw_overlap_looked_first(const struct hw_probe_wire *wire, uint64_t now_ns)
 {
     pthread_mutex_lock(&lock);
     if (window.class && window.is_on) {
-        note_movement(wire, now_ns);
+        hw_movement_note(&window.movement, wire, window.bytes, now_ns);
         struct hw_probe_window probed = probed_window();
         hw_probe_look_first(&window.probe, wire, &probed, now_ns);
         bool may_probe = hw_options.stand_down != HW_OPTION_STAND_DOWN_NEVER && !is_listened;

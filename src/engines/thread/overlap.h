@@ -28,10 +28,12 @@ enum hw_policy_post hw_overlap_posted(enum hw_request_kind kind, uint64_t bytes,
 /* Nothing was posted after all. */
 void hw_overlap_unposted(void);
 
-/* The program has posted a send, of which hw_overlap_posted() follows; or has sent so much by a call that
- * blocks, of which hw_overlap_blocked() does: true if the thread held back for it, and may come now. */
-void hw_overlap_sends(uint64_t bytes);
+/* In a window the program has posted another message, of which hw_overlap_posted() follows; or has sent so
+ * much by a call that blocks, of which hw_overlap_blocked() does: true if the thread held back for it, and
+ * may come now; or is about to receive by one. */
+void hw_overlap_other(uint64_t bytes, bool is_receive);
 bool hw_overlap_sent(uint64_t bytes, uint64_t began_ns);
+void hw_overlap_receives(uint64_t bytes, uint64_t began_ns);
 
 /* A window is open. */
 bool hw_overlap_is_open(void);
