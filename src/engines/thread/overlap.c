@@ -200,7 +200,7 @@ uint64_t hw_overlap_held_ns(bool may_end)
     pthread_mutex_lock(&lock);
     if (window.class && window.is_held) {
         uint64_t since_ns = hw_clock_now_ns() - window.opened_ns;
-        uint64_t most_ns = hw_policy_hold_most_ns(&window.class->hold);
+        uint64_t most_ns = hw_policy_hold_most_ns(&window.class->hold, window.received_bytes);
         left_ns = most_ns > since_ns ? most_ns - since_ns : !may_end;
         window.held.was_in_vain |= left_ns == 0;
         set_held(left_ns > 0);
@@ -241,7 +241,8 @@ static void learn_of_hold(void)
 {
     window.held.received_bytes = window.received_bytes;
     window.held.sends_bytes = window.halves.sends_bytes;
-    window.held.transfer_ns = takes_turns ? 0 : hw_policy_transfer_ns(window.class);
+    window.held.transfer_ns = hw_policy_transfer_ns(window.class);
+    window.held.is_in_turns = takes_turns;
     window.held.was_in_vain |= window.is_held;
     hw_policy_hold_learn(&window.class->hold, &window.held);
 }
