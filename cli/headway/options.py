@@ -12,7 +12,8 @@ import re
 from collections.abc import Mapping
 
 from headway.errors import HeadwayError
-from headway.options_table import OPTIONS, Option
+from headway.option import Option
+from headway.options_table import OPTIONS
 
 FAMILY = "HEADWAY_"
 PATH_MAX = 4096

@@ -3,27 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, kw_only=True)
-class Option:
-    """One option of the library; `name` is its environment variable."""
-
-    name: str
-    type: str  # "enum", "integer", "share", "bool" or "path"
-    default: str
-    values: tuple[str, ...] = ()
-    unit: str = ""  # of an integer: "bytes", "us", "fraction" (in thousandths) or ""
-    min: int = 0
-    max: int = 0
-    auto: int | None = None  # the number the word "auto" stands for
-    aliases: tuple[str, ...] = ()
-    tune: tuple[str, ...] = ()  # values worth trying, for `headway tune`
-    accepted: str
-    brief: str
-    help: str
-
+from headway.option import Option
 
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -476,6 +456,22 @@ OPTIONS: tuple[Option, ...] = (
             "several processes a node on several nodes, a process that waits there for the others "
             "goes on answering their messages. Also with HEADWAY_ENGINE=off. Elsewhere it does "
             "nothing. mpi: as the MPI does by itself."
+        ),
+    ),
+    Option(
+        name="HEADWAY_TRANSPORT",
+        type="enum",
+        default="auto",
+        values=("auto", "duplex", "keep"),
+        accepted="auto | duplex | keep",
+        brief="whether Intel MPI over TCP is told to keep its two directions apart",
+        help=(
+            "Intel MPI over TCP sends the two directions of large exchanges one after the other, "
+            "unless FI_TCP_PREFETCH_RBUF_SIZE is 48; messages of more than 24 bytes then take 0.3 "
+            "us more. auto: the library sets that before MPI_Init on links of up to 2.5 Gbit/s, "
+            "as headway run does. duplex: on all. keep: never; so does a value that is set "
+            "already. On other MPIs it does nothing: headway run --transport sets what Open MPI "
+            "needs, since all its processes must agree."
         ),
     ),
     Option(

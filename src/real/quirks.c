@@ -50,6 +50,12 @@ void hw_real_make_room_for_accumulates(void)
 #endif
 }
 
+/* libfabric's tcp: how much it reads ahead (cli/headway/mpi/transport.py). */
+static const char read_ahead[] = "FI_TCP_PREFETCH_RBUF_SIZE";
+
+bool hw_real_may_be_told_of_directions(void) { return is_intel() && getenv(read_ahead) == NULL; }
+void hw_real_tell_of_directions(void) { setenv(read_ahead, "48", 0); }
+
 bool hw_real_takes_dense(void)
 {
 #if HW_ABI_OPEN_MPI

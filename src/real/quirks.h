@@ -141,6 +141,13 @@ void hw_real_make_room_for_accumulates(void);
  * where the target's datatype has gaps (doc/guide/troubleshooting.md). */
 bool hw_real_gains_by_sleep(void);
 
+/* True where the transport sends both directions of an exchange at once if it is told to, each process may
+ * say so by itself, and the environment does not say otherwise: Intel MPI over TCP (doc/adr/0057). */
+bool hw_real_may_be_told_of_directions(void);
+
+/* Says so. Before the real MPI_Init*. */
+void hw_real_tell_of_directions(void);
+
 /* True where a poll that moves something within the node polls no network (engines/thread/burst.h): MPICH 5.
  */
 bool hw_real_polls_node_first(void);

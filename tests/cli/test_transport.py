@@ -11,6 +11,7 @@ from pathlib import Path
 
 import matrix
 import pytest
+import support
 from headway.cluster import Cluster
 from headway.mpi import transport
 from headway.mpi.mpis import Mpi
@@ -136,3 +137,45 @@ def test_large_messages(mpi: Mpi, hello: Path, headway: Headway) -> None:
     assert "=".join(wanted) in done.stderr
     told = " ".join(line.removeprefix("headway: ").strip() for line in done.stderr.splitlines())
     assert f"{'='.join(wanted)} was set for the whole job" in told, done.stderr
+
+
+READ_AHEAD = transport.SETTINGS["Intel MPI"].variable
+
+
+@pytest.mark.parametrize(
+    "rate, settings, wanted",
+    [
+        ("1gbit", {}, "48"),
+        ("1gbit", {"HEADWAY_TRANSPORT": "keep"}, "unset"),
+        ("1gbit", {"HEADWAY_ENGINE": "off"}, "unset"),
+        ("1gbit", {READ_AHEAD: "9000"}, "9000"),
+        ("10gbit", {}, "unset"),
+        ("10gbit", {"HEADWAY_TRANSPORT": "duplex"}, "48"),
+        ("none", {}, "unset"),
+    ],
+)
+@matrix.one_of_a("vendor")
+def test_library_tells_those_that_need_not_agree(
+    mpi: Mpi, rate: str, settings: dict[str, str], wanted: str
+) -> None:
+    program = support.compile_program(mpi, "environment", [support.PROGRAMS / "environment.c"])
+    if not mpi.is_intel and READ_AHEAD not in settings:
+        wanted = "unset"
+    with Cluster(2, rate=rate) as cluster:
+        done = cluster.run(
+            mpi,
+            [str(program), READ_AHEAD],
+            ranks_per_node=1,
+            netmod=support.netmod(mpi),
+            launcher_args=support.launcher_extra(mpi),
+            env={"LD_PRELOAD": str(support.library(mpi)), **settings},
+            timeout=60,
+        )
+    assert done.is_ok, done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"rank {i} {wanted}" for i in range(2)]
+
+
+def test_keep_is_for_the_library_too(hello: Path, headway: Headway) -> None:
+    said = "export HEADWAY_TRANSPORT=keep\n"
+    assert said in dry_run(headway, "--transport", "keep", "-n", 2, hello)
+    assert said not in dry_run(headway, "-n", 2, hello)

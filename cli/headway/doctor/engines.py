@@ -68,7 +68,15 @@ def directions(answers: Sequence[Answer], bits_per_s: float | None) -> list[Find
     titles = [answer.mpi.title for answer in answers]
     told = {title: transport.settings(title, None, choice="duplex") for title in titles}
     is_told_here = any(transport.settings(title, bits_per_s) for title in titles)
+    by_library = [title for title in titles if told[title] and transport.is_by_library(title)]
+    if is_told_here:
+        told |= dict.fromkeys(by_library, {})
     names = ", ".join(title for title in titles if told[title])
+    if not names and by_library:
+        text = f"{', '.join(by_library)}: over TCP the library keeps them apart"
+        return [
+            Finding(OK, "directions", text, "HEADWAY_TRANSPORT=keep leaves the transport alone")
+        ]
     if not names:
         return []
     if bits_per_s is not None and not is_told_here:

@@ -26,7 +26,8 @@ limits it (`tc`'s token bucket), so that on `headway cluster`'s links `headway r
 `headway cluster run --headway` and the benchmarks, which made the links, do.
 
 Open MPI's processes must agree: in a mixed job 4.1 and 5.0 crash. So a command that starts the
-whole job may say it, and the preloaded library may not.
+whole job may say it, and the preloaded library may not. Intel MPI's need not: there the library
+says it too, where it was not said (HEADWAY_TRANSPORT).
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ class Duplex:
     #: reductions to all, too, send both directions at once by it: each of their steps is an
     #: exchange, not a way to a root or back
     is_for_steps: bool = False
+    #: processes need not agree, and the preloaded library says it by the same rule
+    #: (HEADWAY_TRANSPORT, src/engines/thread/engine.c)
+    is_by_library: bool = False
 
 
 #: by what the MPI's title begins with
@@ -59,7 +63,11 @@ SETTINGS = {
     # an announcement is 16 + 64 + 104 bytes: at most half of its last part may be read ahead, or
     # the message behind it comes along. A message of 24 bytes fits.
     "Intel MPI": Duplex(
-        "FI_TCP_PREFETCH_RBUF_SIZE", "48", "FI_TCP_PREFETCH_RBUF_SIZE", is_for_steps=True
+        "FI_TCP_PREFETCH_RBUF_SIZE",
+        "48",
+        "FI_TCP_PREFETCH_RBUF_SIZE",
+        is_for_steps=True,
+        is_by_library=True,
     ),
 }
 
@@ -76,6 +84,12 @@ def vendor_of(title: str) -> str | None:
     None: another."""
     plain = title.replace("(R)", "")
     return next((vendor for vendor in SETTINGS if plain.startswith(vendor)), None)
+
+
+def is_by_library(title: str) -> bool:
+    """Whether the preloaded library tells this MPI's transport by itself."""
+    duplex = SETTINGS.get(vendor_of(title) or "")
+    return duplex is not None and duplex.is_by_library
 
 
 def link_bits_per_s(net: Path = Path("/sys/class/net")) -> float | None:

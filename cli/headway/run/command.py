@@ -174,6 +174,8 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
         raise HeadwayError(f"{arguments.ranks} ranks cannot be run", "ask for 1 or more")
     kind, target = find_target(words, kind, arguments.abi)
     settings = settings | ghost_settings(arguments)
+    if getattr(arguments, "transport", "auto") == "keep":
+        settings = {"HEADWAY_TRANSPORT": "keep"} | settings
     if not getattr(arguments, "dry_run", False):  # a script may be for another machine
         settings = settings | link_settings(settings)
     found = threshold_settings(target.title, arguments.ranks, settings)

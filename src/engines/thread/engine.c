@@ -4,6 +4,7 @@
 
 #include "base/atomic.h"
 #include "base/cores.h"
+#include "base/link.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "engines/thread/order.h"
@@ -21,6 +22,8 @@
 
 #include <sched.h>
 #include <stdio.h>
+
+#define MOST_SLOW_BITS_PER_S UINT64_C(2500000000)
 
 static const char name[] = "thread";
 
@@ -59,6 +62,21 @@ static bool is_crowded(void)
     return hw_policy_is_crowded(&cores);
 }
 
+/* Slow links hide the price (cli/headway/mpi/transport.py). */
+static bool is_link_slow(void)
+{
+    uint64_t rate = hw_link_bits_per_s();
+    return rate > 0 && rate <= MOST_SLOW_BITS_PER_S;
+}
+
+static void prepare_transport(void)
+{
+    if (hw_options.transport == HW_OPTION_TRANSPORT_KEEP || !hw_real_may_be_told_of_directions())
+        return;
+    if (hw_options.transport == HW_OPTION_TRANSPORT_DUPLEX || is_link_slow())
+        hw_real_tell_of_directions();
+}
+
 static void prepare(void)
 {
     if (hw_options.engine == HW_OPTION_ENGINE_OFF)
@@ -70,8 +88,10 @@ static void prepare(void)
     else if (hw_options.engine == HW_OPTION_ENGINE_AUTO && is_crowded())
         stand_back("all ranks share one node with no idle core, so a progress thread would only slow them; "
                    "HEADWAY_ENGINE=thread forces it");
-    if (!off_reason)
-        hw_gate_prepare();
+    if (off_reason)
+        return;
+    prepare_transport();
+    hw_gate_prepare();
 }
 
 /* The thread cannot take turns with calls that are no entries of ours; only MPI's own locks keep them apart.
