@@ -33,7 +33,7 @@ static MPI_Group group; /* of the others */
 /* Calls of each kind since the test began; the one of this number fails. */
 static struct {
     int count, fails_at;
-} sends, irecvs, isends, recvs, syncs, flushes;
+} sends, irecvs, isends, recvs, syncs, flushes, barriers;
 static int raised, cancelled, freed, waited;
 
 #define FAILS(calls) ((calls).count++ == (calls).fails_at)
@@ -109,6 +109,18 @@ static int fake_flush(MPI_Win win)
     return FAILS(flushes) ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
+static int fake_barrier(MPI_Comm comm)
+{
+    (void)comm;
+    return FAILS(barriers) ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static int fake_ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    memset(request, 0x11, sizeof *request);
+    return fake_barrier(comm);
+}
+
 static int fake_flush_target(int rank, MPI_Win win)
 {
     (void)rank;
@@ -153,6 +165,8 @@ static int open_world(void **state)
     hw_bottom.Wait = fake_wait;
     hw_bottom.Waitall = fake_waitall;
     hw_bottom.Iprobe = fake_iprobe;
+    hw_bottom.Barrier = fake_barrier;
+    hw_bottom.Ibarrier = fake_ibarrier;
     fake_group_install(0, USERS - 1, others);
     memset(&group, 0x11, sizeof group);
     hw_real.Win_sync = fake_sync;
@@ -179,9 +193,10 @@ static int begin(void **state)
                                     .epoch_types = HW_RMA_EPOCH_ANY};
     window.win = window.handle = HW_WIN_NULL;
     pthread_mutex_init(&window.mutex, NULL);
-    sends.count = irecvs.count = isends.count = recvs.count = syncs.count = flushes.count = 0;
+    sends.count = irecvs.count = isends.count = recvs.count = syncs.count = flushes.count = barriers.count =
+        0;
     sends.fails_at = irecvs.fails_at = isends.fails_at = recvs.fails_at = syncs.fails_at = flushes.fails_at =
-        NEVER;
+        barriers.fails_at = NEVER;
     raised = cancelled = freed = waited = 0;
     return 0;
 }
@@ -375,6 +390,27 @@ static void failed_end_of_start_is_told_to_all_targets(void **state)
     assert_nothing_is_open();
 }
 
+/* All wait for all in it. */
+static void fence_that_fails_is_still_met(void **state)
+{
+    (void)state;
+    MPI_Request barrier;
+    hw_atomic_store_relaxed(&window.has_ops, 1);
+    flushes.fails_at = 0;
+    assert_int_equal(hw_rma_fence(&window, 0), MPI_ERR_OTHER);
+    assert_int_equal(barriers.count, 1);
+    flushes.fails_at = 1;
+    assert_int_equal(hw_rma_fence_begin(&window, &barrier), MPI_ERR_OTHER);
+    assert_int_equal(barriers.count, 2);
+    assert_true(barrier != HW_REQUEST_NULL);
+    barriers.fails_at = 2;
+    assert_int_equal(hw_rma_fence_begin(&window, &barrier), MPI_ERR_OTHER);
+    assert_true(barrier == HW_REQUEST_NULL);
+    assert_int_equal(flushes.count, 3);
+    assert_int_equal(hw_rma_fence(&window, MPI_MODE_NOSUCCEED), MPI_SUCCESS);
+    assert_nothing_is_open();
+}
+
 /* At the window, not where the MPI would raise it for the group. */
 static void null_group_is_an_error_of_the_window(void **state)
 {
@@ -443,6 +479,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(post_that_nobody_hears_of_is_none, begin, end),
         cmocka_unit_test_setup_teardown(start_that_fails_opens_no_target, begin, end),
         cmocka_unit_test_setup_teardown(failed_end_of_start_is_told_to_all_targets, begin, end),
+        cmocka_unit_test_setup_teardown(fence_that_fails_is_still_met, begin, end),
         cmocka_unit_test_setup_teardown(null_group_is_an_error_of_the_window, begin, end),
         cmocka_unit_test_setup_teardown(threads_lock_targets_of_their_own, begin, end),
     };

@@ -131,18 +131,18 @@ static int lock_all(int assertion, MPI_Win win)
  * so all take this way or none. What is this process's alone decides only whether it waits. */
 static int begin_fence(struct hw_rma_window *window, int assertion)
 {
-    MPI_Request barrier = HW_REQUEST_NULL;
+    MPI_Request barrier;
     if (!hw_rma_late_reserve(window))
         return hw_rma_raise(window, MPI_ERR_NO_MEM);
     int rc = hw_rma_fence_begin(window, &barrier);
-    if (rc != MPI_SUCCESS)
+    if (barrier == HW_REQUEST_NULL)
         return rc;
     hw_rma_late_add_fence(window, barrier, assertion);
     if (!may_defer(window) || (assertion & MPI_MODE_NOSUCCEED))
         hw_rma_late_settle(window, HW_RMA_LATE_ALL);
     else
         hw_rma_late_look(window);
-    return MPI_SUCCESS;
+    return rc;
 }
 
 static int fence(int assertion, MPI_Win win)

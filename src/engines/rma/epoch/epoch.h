@@ -45,7 +45,8 @@ void hw_rma_start_fail(struct hw_rma_window *window);
 enum hw_status hw_rma_lock_ask(struct hw_rma_window *window, int rank, struct hw_ghost_later *later, int *rc);
 void hw_rma_lock_granted(struct hw_rma_window *window, int rank, struct hw_ghost_later *later);
 
-/* MPI_Win_fence with MPI_MODE_NOPRECEDE: a request of a barrier of all members; they are there. */
+/* MPI_Win_fence with MPI_MODE_NOPRECEDE: a request of a barrier of all members, null if there is none,
+ * whatever else failed; they are there. */
 int hw_rma_fence_begin(struct hw_rma_window *window, MPI_Request *request);
 void hw_rma_fence_opened(struct hw_rma_window *window, int assertion);
 

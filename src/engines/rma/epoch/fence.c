@@ -5,6 +5,7 @@
 #include "engines/rma/epoch/flush.h"
 #include "engines/rma/window/agree.h"
 #include "engines/rma/window/epoch_type.h"
+#include "real/constants.h"
 
 /* All have flushed everything. */
 static int meet(struct hw_rma_window *window)
@@ -42,8 +43,9 @@ int hw_rma_fence(struct hw_rma_window *window, int assertion)
     if (rc != MPI_SUCCESS)
         return rc;
     rc = flush(window);
+    int met = meet(window); /* whatever failed: the others wait for this process */
     if (rc == MPI_SUCCESS)
-        rc = hw_rma_raise_if(window, meet(window));
+        rc = hw_rma_raise_if(window, met);
     if (rc == MPI_SUCCESS)
         rc = hw_rma_synchronise(window);
     set_open(window, !(assertion & MPI_MODE_NOSUCCEED));
@@ -52,12 +54,17 @@ int hw_rma_fence(struct hw_rma_window *window, int assertion)
 
 int hw_rma_fence_begin(struct hw_rma_window *window, MPI_Request *request)
 {
+    MPI_Request barrier;
+    *request = HW_REQUEST_NULL;
     int rc = begin(window);
     if (rc != MPI_SUCCESS)
         return rc;
     set_open(window, false);
     rc = flush(window);
-    return rc == MPI_SUCCESS ? hw_rma_raise_if(window, hw_bottom.Ibarrier(window->users, request)) : rc;
+    int met = hw_bottom.Ibarrier(window->users, &barrier); /* as above */
+    if (met == MPI_SUCCESS)
+        *request = barrier;
+    return rc == MPI_SUCCESS ? hw_rma_raise_if(window, met) : rc;
 }
 
 void hw_rma_fence_opened(struct hw_rma_window *window, int assertion)
