@@ -2,13 +2,13 @@
 /* Description: sealed_refused [own]: on a sealed communicator small messages of a datatype that was not
  * committed, whose errors return, or are heard by a handler of its own: the MPI refuses the call. None of
  * them counts, when large messages are probed for or come late. Large ones are refused as well, where ghosts
- * move messages in place of the MPI. */
+ * move messages in place of the MPI, and so is what goes both ways if one half is wrong. */
 #include "check.h"
 
 #include <limits.h>
 #include <unistd.h>
 
-enum { LARGE = 20000, REFUSALS = 6 };
+enum { LARGE = 20000, REFUSALS = 6, HALF_TAG = 9 };
 
 /* As long as ghosts look twice for receives that are too short. */
 enum { LATE_S = 3 };
@@ -84,6 +84,35 @@ static int tag_beyond(void)
     return *most < INT_MAX ? *most + 1 : -5;
 }
 
+/* Nothing is sent of a call whose other half is wrong. */
+static void send_halves(int peer)
+{
+    large[0] = 1;
+    expect("half-type", MPI_Sendrecv(large, LARGE, MPI_INT, peer, HALF_TAG, small, 1, refused, peer, HALF_TAG,
+                                     comm, MPI_STATUS_IGNORE));
+    expect("half-rank", MPI_Sendrecv(large, LARGE, MPI_INT, peer, HALF_TAG, small, 1, MPI_INT, check_size,
+                                     HALF_TAG, comm, MPI_STATUS_IGNORE));
+    expect("half-tag", MPI_Sendrecv_replace(large, LARGE, MPI_INT, peer, HALF_TAG, peer, tag_beyond(), comm,
+                                            MPI_STATUS_IGNORE));
+    expect("half-sent", MPI_Sendrecv(small, 1, refused, peer, HALF_TAG, large, LARGE, MPI_INT, peer, HALF_TAG,
+                                     comm, MPI_STATUS_IGNORE));
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+    MPI_Request request;
+    expect("half-later", MPI_Isendrecv(large, LARGE, MPI_INT, peer, HALF_TAG, small, 1, refused, peer,
+                                       HALF_TAG, comm, &request));
+    expect("half-replaced",
+           MPI_Isendrecv_replace(large, LARGE, MPI_INT, peer, HALF_TAG, peer, tag_beyond(), comm, &request));
+#endif
+    large[0] = 2;
+    CHECK(MPI_Send(large, LARGE, MPI_INT, peer, HALF_TAG, comm) == MPI_SUCCESS);
+}
+
+static void receive_whole(int peer)
+{
+    CHECK(MPI_Recv(large, LARGE, MPI_INT, peer, HALF_TAG, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    check_report("whole", (uint64_t)large[0]);
+}
+
 /* What ghosts would move: the MPI refuses that, too. */
 static void send_large(MPI_Comm on, int peer)
 {
@@ -120,10 +149,12 @@ int main(int argc, char **argv)
     send_large(unsealed, check_size - 1 - check_rank);
     MPI_Comm_free(&unsealed);
     if (check_rank == 0) {
+        send_halves(check_size - 1);
         send(check_size - 1);
         for (int tag = 0; tag < 2; tag++)
             CHECK(MPI_Send(large, LARGE, MPI_INT, check_size - 1, tag, comm) == MPI_SUCCESS);
     } else if (check_rank == check_size - 1) {
+        receive_whole(0);
         probe(0);
         come_late(0);
     }

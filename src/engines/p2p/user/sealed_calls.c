@@ -4,6 +4,7 @@
 #include "engines/p2p/user/sealed_calls.h"
 
 #include "engines/p2p/user/calls.h"
+#include "engines/p2p/user/own.h"
 #include "engines/p2p/user/replaced.h"
 #include "engines/p2p/user/sealed.h"
 #include "engines/p2p/user/sealed_probes.h"
@@ -257,13 +258,44 @@ static int copy_out(MPI_Comm comm, struct hw_p2p_part *out, bool is_large, void 
     return MPI_SUCCESS;
 }
 
+/* Whether the MPI takes a half that ghosts do not move. */
+static bool is_taken(const struct hw_p2p_seal *seal, const struct hw_p2p_part *part, bool is_receive)
+{
+    bool is_there = part->peer == HW_PROC_NULL || (part->peer >= 0 && part->peer < seal->size);
+    int tag = is_receive && part->tag == HW_ANY_TAG ? 0 : part->tag;
+    return is_there && hw_p2p_own_accepts(part->memory, part->count, part->type, tag);
+}
+
+/* The MPI says what is wrong with one half, and does nothing about the other. */
+static int refuse(MPI_Comm comm, const struct hw_p2p_part *out, const struct hw_p2p_part *in,
+                  bool is_replaced, MPI_Request *request, MPI_Status *status)
+{
+    void *buf = (void *)(uintptr_t)in->memory;
+    if (is_replaced)
+        return request ? hw_real_isendrecv_replace(buf, in->count, in->type, out->peer, out->tag, in->peer,
+                                                   in->tag, comm, request)
+                       : hw_real_sendrecv_replace(buf, in->count, in->type, out->peer, out->tag, in->peer,
+                                                  in->tag, comm, status);
+    return request ? hw_real_isendrecv(out->memory, out->count, out->type, out->peer, out->tag, buf,
+                                       in->count, in->type, in->peer, in->tag, comm, request)
+                   : hw_real_sendrecv(out->memory, out->count, out->type, out->peer, out->tag, buf, in->count,
+                                      in->type, in->peer, in->tag, comm, status);
+}
+
 /* Declines where neither half is large. `request` is NULL in calls that block. */
 static int both(struct hw_p2p_seal *seal, MPI_Comm comm, struct hw_p2p_part out, struct hw_p2p_part in,
                 bool is_replaced, MPI_Request *request, MPI_Status *status)
 {
     struct hw_p2p_halves halves = {.real = HW_REQUEST_NULL};
-    const bool is_large[2] = {hw_p2p_sealed_concerns(seal, comm, &out, false),
-                              hw_p2p_sealed_concerns(seal, comm, &in, true)};
+    const bool is_large[2] = {hw_p2p_sealed_is_large(seal, comm, &out, false),
+                              hw_p2p_sealed_is_large(seal, comm, &in, true)};
+    if (is_large[0] != is_large[1] &&
+        !(is_large[0] ? is_taken(seal, &in, true) : is_taken(seal, &out, false)))
+        return refuse(comm, &out, &in, is_replaced, request, status);
+    if (!is_large[0])
+        (void)hw_p2p_sealed_concerns(seal, comm, &out, false); /* counts it */
+    if (!is_large[1])
+        (void)hw_p2p_sealed_concerns(seal, comm, &in, true);
     if (!is_large[0] && !is_large[1])
         return HW_DECLINES;
     if (is_replaced) {
