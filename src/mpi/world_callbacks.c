@@ -2,6 +2,7 @@
 #include "mpi/world_callbacks.h"
 
 #include "real/constants.h"
+#include "real/extensions.h"
 #include "real/keyval.h"
 #include "world/comm.h"
 #include "world/world.h"
@@ -195,3 +196,39 @@ MPI_Comm_errhandler_function *hw_world_errhandler(MPI_Comm_errhandler_function *
     pthread_mutex_unlock(&lock);
     return i < HANDLER_COUNT ? given[i] : handler;
 }
+
+/* One with a state, of the program's. */
+struct handler {
+    hw_real_handler_function *function;
+    hw_real_handler_destructor *destructor; /* NULL: none */
+    void *state;
+};
+
+static void handle_with_state(MPI_Comm comm, int code, void *of)
+{
+    const struct handler *own = of;
+    own->function(as_known(comm), code, own->state);
+}
+
+static void end_state(void *of)
+{
+    const struct handler own = *(struct handler *)of;
+    free(of);
+    if (own.destructor)
+        own.destructor(own.state);
+}
+
+static int create_handler(hw_real_handler_create *real_create, hw_real_handler_function *function,
+                          hw_real_handler_destructor *destructor, void *state, MPI_Errhandler *errhandler)
+{
+    struct handler *own = hw_world_has_ghosts() && function ? malloc(sizeof *own) : NULL;
+    if (own == NULL)
+        return real_create(function, destructor, state, errhandler);
+    *own = (struct handler){function, destructor, state};
+    int rc = real_create(handle_with_state, end_state, own, errhandler);
+    if (rc != MPI_SUCCESS)
+        free(own);
+    return rc;
+}
+
+const struct hw_real_extension_hooks hw_real_extension_hooks = {.create_handler = create_handler};

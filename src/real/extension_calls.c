@@ -2,6 +2,7 @@
 /* Extensions (extensions.h) that take a communicator. With ghosts they must not get MPI_COMM_WORLD as the MPI
  * has it, whose ghosts take no part in them; nothing else is done about them. The two names of a function
  * stay apart: a tool behind us that has the first calls the second, which must not lead to the tool again. */
+#include "real/extensions.h"
 #include "real/fortran.h"
 #include "real/real.h"
 #include "real/table.h"
@@ -89,5 +90,21 @@ ENTRIES(Stream_comm_create, (MPI_Comm comm, int stream, MPI_Comm *made), (comm, 
 ENTRIES(Stream_comm_create_multiplex, (MPI_Comm comm, int count, int streams[], MPI_Comm *made),
         (comm, count, streams, made))
 ENTRIES(Threadcomm_init, (MPI_Comm comm, int thread_count, MPI_Comm *made), (comm, thread_count, made))
+
+/* What the program's function is told is its own world. */
+#define HANDLER_ENTRY(name)                                                                                  \
+    __attribute__((visibility("default"))) hw_real_handler_create name;                                      \
+    int name(hw_real_handler_function *function, hw_real_handler_destructor *destructor, void *state,        \
+             MPI_Errhandler *errhandler)                                                                     \
+    {                                                                                                        \
+        static struct hw_real_fortran real = {#name, NULL};                                                  \
+        hw_real_handler_create *create = hw_real_fortran_find(&real);                                        \
+        if (create == NULL)                                                                                  \
+            return hw_real_missing(#name);                                                                   \
+        return hw_real_extension_hooks.create_handler(create, function, destructor, state, errhandler);      \
+    }
+
+HANDLER_ENTRY(MPIX_Comm_create_errhandler_x)
+HANDLER_ENTRY(PMPIX_Comm_create_errhandler_x)
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: functions of no standard on MPI_COMM_WORLD: what processes that live agree on, a communicator
- * of those that do, who failed; of Open MPI 4 persistent collectives, of MPICH 5 a communicator of a stream,
- * of Intel MPI operations on windows. The first end plain MPICH with an error. */
+ * of those that do, who failed; of Open MPI 4 persistent collectives, of MPICH 5 a communicator of a stream
+ * and an error handler with a state, of Intel MPI operations on windows. The first end plain MPICH with an
+ * error. */
 #include "check.h"
 
 #ifdef OPEN_MPI
@@ -91,10 +92,34 @@ static void try_all(void)
 
 #else
 
+static int known, heard, ended;
+
+static void hear(MPI_Comm comm, int code, void *state)
+{
+    known += comm == MPI_COMM_WORLD;
+    heard += code == MPI_ERR_OTHER && state == &heard;
+}
+
+static void end(void *state) { ended += state == &heard; }
+
+static void try_handler(void)
+{
+    MPI_Errhandler handler;
+    CHECK(MPIX_Comm_create_errhandler_x(hear, end, &heard, &handler) == MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_OTHER);
+    check_report("known", (uint64_t)known);
+    check_report("heard", (uint64_t)heard);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    check_report("ended", (uint64_t)ended);
+}
+
 static void try_all(void)
 {
     int size;
     MPI_Comm made;
+    try_handler();
     CHECK(MPIX_Stream_comm_create(MPI_COMM_WORLD, MPIX_STREAM_NULL, &made) == MPI_SUCCESS);
     MPI_Comm_size(made, &size);
     MPI_Barrier(made);

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: with ghosts, what MPI is given for a keyval's functions and state serves the next keyval of
- * the same once the program has freed the first, and no other. */
+ * the same once the program has freed the first, and no other. An error handler with a state of its own is
+ * told of the world that the program knows. */
 #include "mpi/world_callbacks.h"
+#include "real/constants.h"
+#include "real/extensions.h"
 #include "real/keyval.h"
+#include "world/comm.h"
 #include "world/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -53,6 +58,8 @@ static int open_world(void **state)
 {
     (void)state;
     hw_world.ghost_count = 1;
+    hw_world_translation.from = HW_COMM_WORLD;
+    memset(&hw_world_translation.to, 0x33, sizeof hw_world_translation.to);
     return 0;
 }
 
@@ -92,11 +99,61 @@ static void keyval_that_is_not_freed_is_still_known(void **state)
     assert_ptr_not_equal(create(&one, &none), first);
 }
 
+/* ---- error handlers with a state ---- */
+
+static hw_real_handler_function *given_function;
+static hw_real_handler_destructor *given_destructor;
+static int told, ended;
+
+static int fake_create_handler(hw_real_handler_function *function, hw_real_handler_destructor *destructor,
+                               void *state, MPI_Errhandler *errhandler)
+{
+    (void)errhandler;
+    given_function = function;
+    given_destructor = destructor;
+    given = state;
+    return is_refused ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static void hear(MPI_Comm comm, int code, void *state)
+{
+    assert_true(comm == HW_COMM_WORLD && code == MPI_ERR_TAG && state == &told);
+    told++;
+}
+
+static void hear_end(void *state)
+{
+    assert_ptr_equal(state, &told);
+    ended++;
+}
+
+static void handlers_with_a_state_are_told_of_the_programs_world(void **state)
+{
+    (void)state;
+    MPI_Errhandler handler;
+    hw_real_handler_create *create_handler = fake_create_handler;
+    assert_int_equal(hw_real_extension_hooks.create_handler(create_handler, hear, hear_end, &told, &handler),
+                     MPI_SUCCESS);
+    given_function(hw_world_translation.to, MPI_ERR_TAG, given);
+    given_destructor(given);
+    assert_int_equal(told, 1);
+    assert_int_equal(ended, 1);
+    assert_int_equal(hw_real_extension_hooks.create_handler(create_handler, hear, NULL, &told, &handler),
+                     MPI_SUCCESS);
+    given_destructor(given);
+    is_refused = true;
+    assert_int_equal(hw_real_extension_hooks.create_handler(create_handler, hear, hear_end, &told, &handler),
+                     MPI_ERR_OTHER);
+    is_refused = false;
+    assert_int_equal(ended, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(freed_keyvals_take_no_more_memory),
         cmocka_unit_test(keyval_that_is_not_freed_is_still_known),
+        cmocka_unit_test(handlers_with_a_state_are_told_of_the_programs_world),
     };
     return cmocka_run_group_tests(tests, open_world, NULL);
 }
