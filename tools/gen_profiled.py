@@ -44,6 +44,8 @@ MAY_BE_PACKED = re.compile(
 )
 #: before a call whose bytes are asked for when it is over: what mpi/profiled.h wants to know then
 FREES = "    unsigned frees = hw_atomic_load_acquire(&hw_real_type_frees);\n"
+#: calls that tell of requests that they are complete: the first that does ends the wait for it
+DOOR = re.compile(r"(Wait|Test|Request_get_status_?)(all|any|some)?$")
 NOT_COUNTED = re.compile(
     r"(?:Init|Init_thread|Finalize|Session_init|Session_finalize|Abort|"
     r"T_.*|.*_(?:c2f|f2c|fromint|toint))$"
@@ -92,10 +94,19 @@ def is_unsized(prototype: Prototype) -> bool:
     return scalar_bytes(prototype) == "0" and not prototype.name.startswith("File_")
 
 
+def requests_of(prototype: Prototype, function: Function) -> str:
+    """How many requests a door looks at, and where they are."""
+    if function.door:
+        return function.door
+    names = [p.name for p in prototype.parameters]
+    return f"1, &{names[0]}" if names[0] == "request" else f"{names[0]}, {names[1]}"
+
+
 def told(prototype: Prototype) -> str:
     """Which requests a door says that it has completed, and whom they took from."""
     names = [p.name for p in prototype.parameters]
-    kind = prototype.name[4:]  # behind Wait or Test
+    found = DOOR.match(prototype.name)
+    kind = (found and found[2]) or ""
     flag = "" if prototype.name.startswith("Wait") else "*flag"
     count, indices = "1", "NULL"
     if kind == "all":
@@ -115,8 +126,8 @@ def told(prototype: Prototype) -> str:
 def statuses(prototype: Prototype, function: Function) -> str:
     """Before a door: room to be told whom requests took from."""
     name = prototype.parameters[-1].name
-    is_one = re.search(r"(Wait|Test|any)$", prototype.name)
-    count = "1" if is_one else function.door.partition(", ")[0]
+    is_one = re.search(r"(Wait|Test|status|any)$", prototype.name)
+    count = "1" if is_one else requests_of(prototype, function).partition(", ")[0]
     return (
         "    MPI_Status own[HW_PROFILED_STATUS_COUNT];\n"
         f"    {name} = hw_profiled_statuses(&call, {count}, {name}, own);\n"
@@ -130,18 +141,15 @@ def around(prototype: Prototype, function: Function) -> tuple[str, str] | None:
         return "    hw_profiled_forget(request);\n", "    hw_profile_count(&call);\n"
     if name in ("Start", "Startall"):
         return "", f"    hw_profiled_started(&call, rc, {function.door});\n"
-    if re.match(r"(Wait|Test)(all|any|some)?$", name):
-        blocks = "true" if name.startswith("Wait") else "false"
-        complete = {
-            "Wait": "rc == MPI_SUCCESS",
-            "Waitall": "rc == MPI_SUCCESS",
-            "Test": "rc == MPI_SUCCESS && *flag",
-            "Testall": "rc == MPI_SUCCESS && *flag",
-        }.get(name, "false")
-        requests = function.door.partition(", ")[2]
+    if found := DOOR.match(name):
+        blocks = "true" if found[1] == "Wait" else "false"
+        complete = "false"
+        if found[2] in (None, "all"):
+            complete = "rc == MPI_SUCCESS" + (" && *flag" if blocks == "false" else "")
+        of = requests_of(prototype, function)
+        requests = of.partition(", ")[2]
         return (
-            f"    hw_profiled_hold(&call, {function.door}, {blocks});\n"
-            f"{statuses(prototype, function)}",
+            f"    hw_profiled_hold(&call, {of}, {blocks});\n{statuses(prototype, function)}",
             f"{told(prototype)}    hw_profiled_release(&call, {requests}, {complete}, {blocks});\n",
         )
     posts = any(p.name == "request" and p.is_request_in_out() for p in prototype.parameters)

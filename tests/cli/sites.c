@@ -49,6 +49,20 @@ static void tested(int peer)
     MPI_Waitsome(2, requests, &count, indices, MPI_STATUSES_IGNORE);
 }
 
+/* Odd ranks come late. */
+static void asked(int peer, int rank)
+{
+    int is_done = 0;
+    MPI_Request requests[2];
+    MPI_Irecv(incoming, COUNT, MPI_INT, peer, 7, MPI_COMM_WORLD, &requests[0]);
+    for (int i = 0; rank % 2 && i < 5; i++)
+        compute();
+    MPI_Isend(outgoing, COUNT, MPI_INT, peer, 7, MPI_COMM_WORLD, &requests[1]);
+    while (!is_done)
+        MPI_Request_get_status(requests[0], &is_done, MPI_STATUS_IGNORE); /* site: asked */
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);                        /* site: after asking */
+}
+
 /* Sends that are complete at once may all have one handle. */
 static void several_small(int peer)
 {
@@ -161,6 +175,7 @@ int main(int argc, char **argv)
         exchange(rank ^ 1);
         at_once(rank ^ 1);
         tested(rank ^ 1);
+        asked(rank ^ 1, rank);
         several_small(rank ^ 1);
         collectives();
         communicators(rank);

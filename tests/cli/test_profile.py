@@ -82,7 +82,20 @@ def test_counts_every_site(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Pa
     assert at(run, "allreduce", "Allreduce").total("bytes") == 2 * ROUNDS * 4
     assert at(run, "wait collective", "Wait").total("completed") == 2 * ROUNDS
     posts = [s for s in run.sites if s.function in ("Isend", "Irecv", "Iallreduce")]
-    assert sum(s.total("completed") for s in posts) == sum(s.calls for s in posts) == 30 * ROUNDS
+    assert sum(s.total("completed") for s in posts) == sum(s.calls for s in posts) == 34 * ROUNDS
+
+
+def test_asking_in_a_loop_is_a_wait(
+    headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path
+) -> None:
+    assert headway("profile", "--record", "kept", "-n", 2, sites, ROUNDS).returncode == 0
+    run = load(tmp_path / "kept")
+    sites_there = [s for s in run.sites if s.place.line == line_of("asked")]
+    (asked,) = (s for s in sites_there if s.size_class)  # the others asked in vain
+    assert {s.function for s in sites_there} == {"Request_get_status"}
+    assert asked.total("completed") == 2 * ROUNDS and asked.total("bytes") == 2 * ROUNDS * BYTES
+    assert asked.is_wait and asked.waited > 0
+    assert at(run, "after asking", "Waitall").total("completed") == 2 * ROUNDS
 
 
 def test_times_make_sense(headway: Headway, mpi: Mpi, sites: Path, tmp_path: Path) -> None:
@@ -116,7 +129,7 @@ def test_sums_by_communicator(headway: Headway, mpi: Mpi, sites: Path, tmp_path:
     anew = found["anew"]
     assert anew.size == 2 and anew.members == "0-1" and anew.total("calls") == 8 * ROUNDS
     world = found["MPI_COMM_WORLD"]
-    assert world.total("completed") == 2 * 19 * ROUNDS
+    assert world.total("completed") == 2 * 21 * ROUNDS
     assert world.total("blocked_ns") > 0 and world.total("call_ns") > 0
 
 
@@ -128,7 +141,7 @@ def test_world_keeps_its_name_beside_a_ghost(
     assert done.returncode == 0, done.stderr
     found = {str(one): one for one in communicators_of(load(tmp_path / "kept"))}
     assert set(found) == COMMUNICATORS
-    assert found["MPI_COMM_WORLD"].total("completed") == 2 * 19 * ROUNDS
+    assert found["MPI_COMM_WORLD"].total("completed") == 2 * 21 * ROUNDS
 
 
 @pytest.mark.parametrize("source", ["sites.f90", "sites_f08.f90"])
@@ -218,6 +231,7 @@ def test_program_without_debugging_information(headway: Headway, mpi: Mpi, tmp_p
         "exchange",
         "at_once",
         "tested",
+        "asked",
         "several_small",
     }
     assert all(s.place.line == 0 for s in sends)
@@ -231,7 +245,7 @@ def test_stripped_program(headway: Headway, mpi: Mpi, tmp_path: Path) -> None:
     done = headway("profile", "--record", "kept", "-n", 2, program, ROUNDS)
     assert done.returncode == 0, done.stderr
     sends = [s for s in load(tmp_path / "kept").sites if s.function == "Isend"]
-    assert len(sends) == 4 and all(s.place.file.startswith("sites+0x") for s in sends)
+    assert len(sends) == 5 and all(s.place.file.startswith("sites+0x") for s in sends)
     assert not any(s.place.function == "main" for s in sends)
 
 

@@ -24,6 +24,7 @@ from headway.report.headline import Figure, told
 from headway.report.pop import last_lines
 from headway.report.recorded import Site, profile_of, sites_of
 from headway.report.runs import Run, complaints
+from headway.report.spots import DOORS
 from headway.report.text import (
     REASON_NAMES,
     call_rows,
@@ -486,7 +487,7 @@ def timeline_picture(run: Run) -> Picture | None:
 
 def call_shape(left: float, width: float, function: str, took_us: float) -> Call:
     kind = "other"
-    if function.startswith(("Wait", "Test")):
+    if function.startswith(DOORS):
         kind = "waited"
     elif function.startswith(("I", "Start", "File_i", "R")) and not function.startswith("Re"):
         kind = "posting"

@@ -15,7 +15,7 @@ from headway.record.table import Record
 from headway.records import NS, figure
 from headway.report.found import Found
 from headway.report.places import Known, Place, Places
-from headway.report.spots import LOOPS, Spot
+from headway.report.spots import DOORS, LOOPS, TESTS, Spot
 
 #: the schema that knows which idle time of the wire a wait could have used
 USABLE_SCHEMA = 3
@@ -107,11 +107,11 @@ class Site:
 
     @property
     def is_door(self) -> bool:
-        return self.function.startswith(("Wait", "Test"))
+        return self.function.startswith(DOORS)
 
     @property
     def is_test(self) -> bool:
-        return self.function.startswith("Test")
+        return self.function.startswith(TESTS)
 
     @property
     def is_wait(self) -> bool:

@@ -19,12 +19,14 @@ ROOTED = ("Bcast", "Scatter", "Ibcast", "Iscatter")
 
 #: calls that tell at once whether a message is there: in a loop they are a wait
 SPINS = ("Iprobe", "Improbe")
+#: calls that tell at once whether requests are complete
+TESTS = ("Test", "Request_get_status")
 #: likewise all that are called in a loop: of a wait there only the whole loop is known
-LOOPS = ("Test", "Win_test", *SPINS)
+LOOPS = (*TESTS, "Win_test", *SPINS)
 #: of MPI-IO, that open, read, write or close
 FILES = "File_"
 #: calls that complete requests, and those that posted collectives
-DOORS = ("Wait", "Test")
+DOORS = ("Wait", *TESTS)
 
 
 @dataclass(frozen=True)
