@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "engines/engine.h"
+#include "real/quirks.h"
 
 /* What a door that looks has found complete: those at `indices`, or the first where that is NULL. */
 struct found {
@@ -21,7 +22,8 @@ static int leave_look(enum hw_request_looking is, uint64_t began_ns, const MPI_R
     uint64_t blocked_ns = began_ns ? hw_clock_now_ns() - began_ns : 0;
     if (!found.is_known)
         hw_request_look_untold(requests);
-    bool is_followed = hw_request_looked(requests, found.count, found.indices, &is_pending);
+    bool are_all = rc == MPI_SUCCESS && !HW_REAL_MAY_HIDE_ERRORS;
+    bool is_followed = hw_request_looked(requests, found.count, found.indices, are_all, &is_pending);
     if (is_followed || began_ns)
         hw_engines_returned(blocked_ns, is_pending);
     return rc;

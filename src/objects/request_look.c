@@ -127,7 +127,8 @@ static void give_back(struct hw_request_changes *by)
     }
 }
 
-bool hw_request_looked(const MPI_Request *requests, int found, const int *indices, bool *is_any_pending)
+bool hw_request_looked(const MPI_Request *requests, int found, const int *indices, bool are_all,
+                       bool *is_any_pending)
 {
     hw_request_lock();
     struct hw_request_changes by = hw_request_no_changes();
@@ -139,7 +140,7 @@ bool hw_request_looked(const MPI_Request *requests, int found, const int *indice
             end(index, requests[index], &by);
     }
     /* Nothing else has changed, mostly, which is seen fastest in one go. */
-    bool is_same = memcmp(requests, look.handles, (size_t)look.count * sizeof *requests) == 0;
+    bool is_same = are_all || memcmp(requests, look.handles, (size_t)look.count * sizeof *requests) == 0;
     for (int i = 0; i < look.count && !is_same; i++)
         if (requests[i] != look.handles[i])
             end(i, requests[i], &by);

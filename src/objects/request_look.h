@@ -28,11 +28,12 @@ void hw_request_look_found(const MPI_Request *requests, int index);
 /* The call failed, and nothing tells whose error it is (hw_request_mark_untold). */
 void hw_request_look_untold(const MPI_Request *requests);
 
-/* Ends it. The door found `found` of them complete: those at `indices`, or the first where that is NULL. Any
- * whose handle has changed is complete, too. Sets *is_any_pending, of all that is tracked, since a look hides
- * all of it from the progress thread; returns whether anybody follows what was looked at, or what is pending.
- */
-bool hw_request_looked(const MPI_Request *requests, int found, const int *indices, bool *is_any_pending);
+/* Ends it. The door found `found` of them complete: those at `indices`, or the first where that is NULL.
+ * Unless these `are_all`, any whose handle has changed is complete, too: of thousands, that takes as long as
+ * the MPI's own look at them. Sets *is_any_pending, of all that is tracked, since a look hides all of it from
+ * the progress thread; returns whether anybody follows what was looked at, or what is pending. */
+bool hw_request_looked(const MPI_Request *requests, int found, const int *indices, bool are_all,
+                       bool *is_any_pending);
 
 /* Part of hw_request_forget, under the lock. */
 void hw_request_look_take(struct hw_request_changes *by);

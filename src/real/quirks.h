@@ -49,6 +49,8 @@ enum {
     HW_REAL_IS_ISENDRECV_MUTE = 0,
     /* Collectives refuse a buffer that is sent from and received into. */
     HW_REAL_REFUSES_ALIASES = 0,
+    /* A call that failed may return MPI_SUCCESS once a handler of the program's has heard of it. */
+    HW_REAL_MAY_HIDE_ERRORS = 0,
 };
 
 #else
@@ -71,6 +73,7 @@ enum {
     HW_REAL_PACKS_WHILE_SENDING_BYTES = 0, /* of no size */
     HW_REAL_IS_ISENDRECV_MUTE = 1,         /* tests/mpi/moved.c */
     HW_REAL_REFUSES_ALIASES = 1,
+    HW_REAL_MAY_HIDE_ERRORS = 1, /* MPICH 5 */
 };
 
 #endif

@@ -15,20 +15,25 @@ static void pending_stay_as_they_are(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(hw_request_look(4, requests), HW_REQUEST_LOOKS);
         assert_counts(2, 2, 2);
-        assert_true(hw_request_looked(requests, 0, NULL, &is_any_pending));
+        assert_true(hw_request_looked(requests, 0, NULL, false, &is_any_pending));
         assert_true(is_any_pending);
         assert_counts(2, 2, 2);
     }
     int index = 2;
     hw_request_look(4, requests);
     requests[2] = HW_REQUEST_NULL;
-    assert_true(hw_request_looked(requests, 1, &index, &is_any_pending));
+    assert_true(hw_request_looked(requests, 1, &index, false, &is_any_pending));
     assert_true(is_any_pending);
     assert_counts(1, 1, 1);
     assert_int_equal(atomic_load(&hw_request_pending_bytes), 100);
     hw_request_look(4, requests);
-    requests[0] = HW_REQUEST_NULL; /* nobody says so: its handle does */
-    assert_true(hw_request_looked(requests, 0, NULL, &is_any_pending));
+    requests[0] = HW_REQUEST_NULL; /* nobody says so: its handle does, where it is looked at */
+    assert_true(hw_request_looked(requests, 0, NULL, true, &is_any_pending));
+    assert_counts(1, 1, 1);
+    requests[0] = handle_of(1);
+    hw_request_look(4, requests);
+    requests[0] = HW_REQUEST_NULL;
+    assert_true(hw_request_looked(requests, 0, NULL, false, &is_any_pending));
     assert_false(is_any_pending);
     assert_counts(0, 0, 0);
     assert_int_equal(hw_request_look(4, requests), HW_REQUEST_LOOKS_AT_NOTHING);
@@ -45,11 +50,11 @@ static void persistent_and_told_each(void **state)
     start(2, requests, &bytes);
     assert_int_equal(hw_request_look(2, requests), HW_REQUEST_LOOKS);
     hw_request_look_found(requests, 1);
-    hw_request_looked(requests, 0, NULL, &is_any_pending);
+    hw_request_looked(requests, 0, NULL, false, &is_any_pending);
     assert_true(is_any_pending);
     assert_counts(2, 1, 1);
     hw_request_look(2, requests);
-    hw_request_looked(requests, 2, NULL, &is_any_pending);
+    hw_request_looked(requests, 2, NULL, false, &is_any_pending);
     assert_false(is_any_pending);
     assert_counts(2, 0, 0);
     hw_request_drop(2, requests);
@@ -66,7 +71,7 @@ static void untold(void **state)
     start(1, requests, &bytes);
     assert_int_equal(hw_request_look(2, requests), HW_REQUEST_LOOKS);
     hw_request_look_untold(requests);
-    hw_request_looked(requests, 0, NULL, &is_any_pending);
+    hw_request_looked(requests, 0, NULL, false, &is_any_pending);
     assert_counts(2, 1, 1);
     start(1, requests, &bytes);
     assert_counts(2, 2, 2);
@@ -86,7 +91,7 @@ static void handle_used_again(void **state)
     hw_request_post(request, HW_REQUEST_P2P, 5);
     hw_request_look(1, &request);
     hw_request_post(request, HW_REQUEST_P2P, 7);
-    hw_request_looked(&after, 1, NULL, &is_any_pending);
+    hw_request_looked(&after, 1, NULL, false, &is_any_pending);
     assert_true(is_any_pending); /* the new one */
     assert_counts(1, 1, 1);
     assert_int_equal(atomic_load(&hw_request_pending_bytes), 7);
@@ -103,7 +108,7 @@ static void others_are_pending_still(void **state)
     hw_request_look(1, &request);
     assert_int_equal(atomic_load(&hw_request_lookers), 1);
     request = HW_REQUEST_NULL;
-    hw_request_looked(&request, 1, NULL, &is_any_pending);
+    hw_request_looked(&request, 1, NULL, false, &is_any_pending);
     assert_int_equal(atomic_load(&hw_request_lookers), 0);
     assert_true(is_any_pending);
     hw_request_drop(1, &other);
@@ -117,7 +122,7 @@ static void cancelled_while_looked_at(void **state)
     hw_request_post(request, HW_REQUEST_P2P, 5);
     hw_request_look(1, &request);
     assert_true(hw_request_borrow(1, &request, &by_cancel));
-    hw_request_looked(&after, 1, NULL, &is_any_pending);
+    hw_request_looked(&after, 1, NULL, false, &is_any_pending);
     assert_counts(0, 0, 0);
     assert_int_equal(hw_request_return(&by_cancel, &request), 0);
     assert_counts(0, 0, 0);
@@ -139,7 +144,7 @@ static void come_back_from_inside_mpi(void **state)
     assert_counts(2, 0, 2);
     hw_request_post(other, HW_REQUEST_P2P, 1);
     requests[0] = HW_REQUEST_NULL;
-    hw_request_looked(requests, 0, NULL, &is_any_pending);
+    hw_request_looked(requests, 0, NULL, false, &is_any_pending);
     assert_true(is_any_pending);
     assert_counts(2, 2, 2);
     hw_request_drop(1, &requests[1]);
@@ -162,7 +167,7 @@ static void attached_are_taken(void **state)
         assert_int_equal(hw_request_look(2, requests), HW_REQUEST_MUST_TAKE);
         hw_request_drop(1, &requests[1]);
         assert_int_equal(hw_request_look(2, requests), HW_REQUEST_LOOKS);
-        hw_request_looked(requests, 0, NULL, &is_any_pending);
+        hw_request_looked(requests, 0, NULL, false, &is_any_pending);
     }
     hw_request_drop(1, &requests[0]);
     assert_counts(0, 0, 0);
@@ -205,12 +210,12 @@ static void long_arrays(void **state)
             indices[found++] = i;
         } else
             left++;
-    assert_true(hw_request_looked(requests, found, indices, &is_any_pending));
+    assert_true(hw_request_looked(requests, found, indices, false, &is_any_pending));
     assert_counts(left, left, left);
     hw_request_look(COUNT, requests);
     for (int i = 0; i < COUNT; i++)
         requests[i] = HW_REQUEST_NULL;
-    assert_true(hw_request_looked(requests, COUNT, NULL, &is_any_pending));
+    assert_true(hw_request_looked(requests, COUNT, NULL, false, &is_any_pending));
     assert_false(is_any_pending);
     assert_counts(0, 0, 0);
 }
