@@ -58,6 +58,18 @@ void hw_errors_start(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* MPICH 4.0 raises those of persistent requests at the communicator, where a handler of the program's is told
+ * which that is. */
+bool hw_errors_are_alike(MPI_Comm comm)
+{
+    if (!hw_real_raises_requests_at_world())
+        return true;
+    pthread_mutex_lock(&lock);
+    struct hw_engine_handlers now = handlers;
+    pthread_mutex_unlock(&lock);
+    return !now.has_own && (!now.has_return || kind_at(comm) == now.world);
+}
+
 /* A communicator is about to get a handler: nobody asks until it has it. */
 static void begin_setting(MPI_Errhandler handler)
 {

@@ -11,7 +11,15 @@
 #ifndef HW_MPI_ERRORS_H
 #define HW_MPI_ERRORS_H
 
+#include "real/real.h"
+
+#include <stdbool.h>
+
 /* With the engine's start: the handlers that the launcher gave. */
 void hw_errors_start(void);
+
+/* Whether an error of a persistent receive on COMM is raised as that of any other is, by which handler and
+ * with which communicator; as handlers are now. */
+bool hw_errors_are_alike(MPI_Comm comm);
 
 #endif

@@ -2,6 +2,7 @@
 /* Nonblocking point-to-point (MPI-4.1 section 3.7): the real call, then the size test, unless an engine takes
  * the message. Persistent ones are made in the same way, and pending from each start (persistent.c). */
 #include "hooks.h"
+#include "mpi/errors.h"
 #include "mpi/track.h"
 
 /* What follows the real call in every hook; hands its result on. is_told: of hw_track_posts. */
@@ -115,7 +116,7 @@ static bool is_postponed(void *buf, MPI_Count count, MPI_Datatype datatype, int 
 {
     uint64_t bytes;
     if (!hw_track_wants_known(count, datatype, &bytes) || !hw_postponed_is_possible(source, bytes) ||
-        !hw_request_reserve()) {
+        !hw_errors_are_alike(comm) || !hw_request_reserve()) {
         start_before(source, tag, comm);
         return false;
     }

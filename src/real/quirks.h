@@ -97,7 +97,8 @@ bool hw_real_raises_at_world(void);
  * heard of it: MPICH 5. */
 bool hw_real_hides_refusals(void);
 
-/* True where the error of a request is raised at MPI_COMM_WORLD, whatever its communicator: MPICH 4.0. */
+/* True where the error of a request is raised at MPI_COMM_WORLD, whatever its communicator, but for
+ * persistent ones: MPICH 4.0. */
 bool hw_real_raises_requests_at_world(void);
 
 /* True where MPI_Finalize ends though another process of the job has died, if the launcher lets the job go
