@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import gen_profiled
+import gen_requests
 from mpi_header import (
     NUMBERS,
     Function,
@@ -318,7 +319,7 @@ class Generator:
             "/* The real call behind each hook, and behind each blocking call that engines are",
             " * asked about; the int version whenever every count fits. */",
             "",
-            NO_REQUEST,
+            gen_requests.AROUND,
         ]
         asked = [
             (name, p)
@@ -344,7 +345,11 @@ class Generator:
                     wide = f"return hw_real.{name}_c({hook.arguments()});"
                 body = f"    if ({fits})\n    {body}\n    {wide}"
             head = wrap(hook.declaration("hw_real" + hook_name(name)[2:], "static inline "))
-            lines.append(f"{head}\n{{\n{no_request(original, self.spec.find(name))}{body}\n}}\n")
+            function = self.spec.find(name)
+            if made := gen_requests.made(original, function):
+                after = rf"return hw_real_requested(\1, {made}, before);"
+                body = re.sub(r"return ([^;]*);", after, body)
+            lines.append(f"{head}\n{{\n{gen_requests.before(original, function)}{body}\n}}\n")
         return "\n".join([*lines, "#endif", ""])
 
     def write_entries_c(self) -> str:
@@ -403,13 +408,14 @@ class Generator:
         if function.kind == "leaf":
             return f"{head}    return hw_real.{name}({arguments});\n{tail}"
         call, after = self.outermost_call(name, p, function), ""
-        translate = translations(self.spec, function, p)
-        if function.kind == "posted":
-            translate = no_request(p, function) + translate
+        translate = nested = translations(self.spec, function, p)
         if function.kind == "posted" and not function.asked:
             after = posted(function)
         elif function.after:
             after = f"    if (rc == MPI_SUCCESS)\n        {function.after};\n"
+        if function.kind == "posted" and (made := gen_requests.made(p, function)):
+            translate = gen_requests.before(p, function) + translate
+            after += f"    rc = hw_real_requested(rc, {made}, before);\n"
         outside, leave = "hw_inside_depth(inside) == HW_INSIDE_NO", "leave"
         if function.is_owing:
             outside, leave = "hw_inside_is_outside(inside)", "leave_owing"
@@ -431,7 +437,7 @@ class Generator:
             cold += self.asking(name, p, function, "HW_ASKED" if is_frequent else section)
         cold += gen_profiled.profiled(declared, function, translate, call, after)
         cold += gen_profiled.slow(
-            declared, function, translate, after if function.after else "", section
+            declared, function, nested, after if function.after else "", section
         )
         return "\n".join(map(wrap, cold.split("\n"))) + head + body + tail
 
@@ -503,35 +509,10 @@ class Generator:
         return hook
 
 
-#: Of the libraries for MPICH's ABI.
-NO_REQUEST = """\
-/* Before a call that makes a request. MPICH 5 returns MPI_SUCCESS after an error handler of the
- * program, too: what is in the program's variable then is no request to follow. */
-static inline void hw_real_no_request(MPI_Request *request)
-{
-#if HW_ABI_OPEN_MPI
-    (void)request;
-#else
-    if (request)
-        *request = MPI_REQUEST_NULL;
-#endif
-}
-"""
-
-
-def no_request(p: Prototype, function: Function) -> str:
-    """Before a call that makes a request which is followed."""
-    last = p.parameters[-1] if p.parameters else None
-    is_made = last is not None and last.type == "MPI_Request *" and not function.only_known
-    if not is_made or function.kind not in ("hook", "posted"):
-        return ""
-    return f"    hw_real_no_request({last.name});\n"
-
-
 def posted(function: Function) -> str:
     """What follows the real call of one of class posted."""
     call = f"hw_{function.group}_posted({function.posted});"
-    return f"    if (rc == MPI_SUCCESS)\n        {call}\n"
+    return f"    if (hw_real_is_made(rc, request))\n        {call}\n"
 
 
 def counted(p: Prototype) -> list[str]:

@@ -10,18 +10,11 @@ static inline int tracked(int rc, bool is_told, MPI_Count count, MPI_Datatype da
                           bool is_receive, const MPI_Request *request)
 {
     uint64_t bytes;
-    if (rc == MPI_SUCCESS && hw_track_wants_p2p(count, datatype, peer, request, &bytes))
+    if (hw_real_is_made(rc, request) && hw_track_wants_p2p(count, datatype, peer, request, &bytes))
         hw_track_p2p(bytes, is_receive, request);
     else
         hw_track_unposted(is_told);
     return rc;
-}
-
-/* MPICH 5 returns MPI_SUCCESS after a handler of the program's; no request is left then. */
-static inline bool is_refused(int rc, const MPI_Request *request)
-{
-    bool is_made = rc == MPI_SUCCESS && request != NULL && *request != HW_REQUEST_NULL;
-    return __builtin_expect(!is_made, 0);
 }
 
 /* Before anybody is told that something was posted, which may take the core from the program: others wait for
@@ -38,7 +31,7 @@ static inline int messaged(int rc, bool is_told, MPI_Count count, MPI_Datatype d
                            MPI_Comm comm, bool is_receive, const MPI_Request *request)
 {
     uint64_t bytes;
-    if (is_refused(rc, request)) {
+    if (!hw_real_is_made(rc, request)) {
         hw_engines_refused(count, datatype, peer, tag, comm, is_receive);
         hw_track_unposted(is_told);
         return rc;
@@ -96,7 +89,7 @@ int hw_ibsend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
         return rc;
     bool is_told = hw_track_posts(count, datatype, dest);
     rc = hw_real_ibsend(buf, count, datatype, dest, tag, comm, request);
-    if (is_refused(rc, request))
+    if (!hw_real_is_made(rc, request))
         hw_engines_refused(count, datatype, dest, tag, comm, false);
     return tracked(rc, is_told, count, datatype, dest, false, request);
 }
@@ -176,7 +169,7 @@ int hw_isendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
         return rc;
     rc = hw_real_isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                            recvtag, comm, request);
-    if (is_refused(rc, request)) {
+    if (!hw_real_is_made(rc, request)) {
         hw_engines_refused(sendcount, sendtype, dest, sendtag, comm, false);
         hw_engines_refused(recvcount, recvtype, source, recvtag, comm, true);
     }
@@ -192,7 +185,7 @@ int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int 
     if (rc != HW_DECLINES)
         return rc;
     rc = hw_real_isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-    if (is_refused(rc, request)) {
+    if (!hw_real_is_made(rc, request)) {
         hw_engines_refused(count, datatype, dest, sendtag, comm, false);
         hw_engines_refused(count, datatype, source, recvtag, comm, true);
     }
@@ -203,7 +196,7 @@ int hw_isendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, int 
 static inline int defined(int rc, MPI_Count count, MPI_Datatype datatype, int peer, bool is_receive,
                           MPI_Request *request)
 {
-    if (rc == MPI_SUCCESS)
+    if (hw_real_is_made(rc, request))
         hw_persistent_posted(count, datatype, peer, is_receive, request);
     return rc;
 }

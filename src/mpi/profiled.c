@@ -189,7 +189,7 @@ void hw_profiled_comm_forget(const MPI_Comm *comm)
 
 void hw_profiled_posted(struct hw_profile_call *call, int rc, const MPI_Request *request, bool is_persistent)
 {
-    if (rc == MPI_SUCCESS && *request != HW_REQUEST_NULL)
+    if (hw_real_is_made(rc, request))
         hw_profile_posted(call, number(*request), is_persistent);
     else
         hw_profile_count(call);

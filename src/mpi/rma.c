@@ -76,7 +76,7 @@ int hw_compare_and_swap(const void *origin_addr, const void *compare_addr, void 
 /* A request of the MPI's own, if the call went well: tells of it. */
 static int posted(int rc, MPI_Count count, MPI_Datatype datatype, const MPI_Request *request)
 {
-    if (rc == MPI_SUCCESS)
+    if (hw_real_is_made(rc, request))
         hw_engines_post_rma(count, datatype, *request);
     return rc;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: calls with a type that is none, on a communicator whose handler returns errors, while that of
- * MPI_COMM_WORLD ends the job: each returns its error. And posts that fail under a handler of the program's
- * which returns: what their variables held before is no request, and the handler hears of each once. */
+ * MPI_COMM_WORLD ends the job: each returns its error, and leaves in the program's variable what was there.
+ * And posts that fail under a handler of the program's which returns: what their variables held before is no
+ * request, and the handler hears of each once; also of those that have no room for a request. */
 #include "check.h"
 
 static MPI_Comm own;
@@ -26,6 +27,21 @@ static void fail(void)
                                             1, own, &request));
 #endif
     report_class("Ibcast", MPI_Ibcast(&value, 1, MPI_DATATYPE_NULL, 0, own, &request));
+}
+
+static void keep_requests(void)
+{
+    MPI_Request before, posts[4];
+    int *memory = check_ints(LARGE_INTS);
+    memset(&before, 'U', sizeof before);
+    memset(posts, 'U', sizeof posts);
+    CHECK(MPI_Isend(memory, LARGE_INTS, MPI_INT, check_size, 4, own, &posts[0]) != MPI_SUCCESS);
+    CHECK(MPI_Irecv(memory, LARGE_INTS, MPI_INT, check_size, 4, own, &posts[1]) != MPI_SUCCESS);
+    CHECK(MPI_Recv_init(memory, LARGE_INTS, MPI_INT, check_size, 4, own, &posts[2]) != MPI_SUCCESS);
+    CHECK(MPI_Ibcast(memory, LARGE_INTS, MPI_INT, check_size, own, &posts[3]) != MPI_SUCCESS);
+    for (int i = 0; i < 4; i++)
+        check_report("kept", memcmp(&posts[i], &before, sizeof before) == 0);
+    free(memory);
 }
 
 /* The same while something is outstanding, when the time of posts is taken. */
@@ -72,6 +88,20 @@ static void post_of_no_type(int *memory)
     check_report("heard-of-no-type", (uint64_t)heard);
 }
 
+static void post_nowhere(int *memory)
+{
+    int peer = check_rank ^ 1;
+    heard = 0;
+    MPI_Isend(memory, LARGE_INTS, MPI_INT, peer, 3, own, NULL);
+    MPI_Ibsend(memory, LARGE_INTS, MPI_INT, peer, 3, own, NULL);
+    MPI_Irecv(memory, LARGE_INTS, MPI_INT, peer, 3, own, NULL);
+    MPI_Recv_init(memory, LARGE_INTS, MPI_INT, peer, 3, own, NULL);
+#ifndef OPEN_MPI /* which does not look */
+    MPI_Ibcast(memory, LARGE_INTS, MPI_INT, 0, own, NULL);
+#endif
+    check_report("heard-of-nowhere", (uint64_t)heard);
+}
+
 /* MPICH 5 returns MPI_SUCCESS then. */
 static void post_in_vain(void)
 {
@@ -88,6 +118,7 @@ static void post_in_vain(void)
     check_compute(COMPUTE_US);
     check_report("heard", (uint64_t)heard);
     post_of_no_type(memory);
+    post_nowhere(memory);
     set_handlers(MPI_ERRORS_RETURN, MPI_ERRORS_ARE_FATAL);
     free(memory);
 }
@@ -99,6 +130,7 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     fail();
+    keep_requests();
     exchange();
     post_in_vain();
     exchange();
