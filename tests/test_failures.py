@@ -25,7 +25,7 @@ def fake(request: pytest.FixtureRequest) -> Mpi:
     return support.oldest(request.param)
 
 
-def build_fake(mpi: Mpi, variant: str = "") -> tuple[Path, Path]:
+def build_fake(mpi: Mpi, variant: str = "", name: str = "program") -> tuple[Path, Path]:
     """The program, and the folder with the fake library it runs with."""
     compiler = Path(shutil.which("gcc") or "gcc")
     include = f"-I{mpi.header.parent}"
@@ -41,8 +41,8 @@ def build_fake(mpi: Mpi, variant: str = "") -> tuple[Path, Path]:
     )
     program = support.compile_program(
         mpi,
-        f"{folder}/program",
-        [HERE / "program.c"],
+        f"{folder}/{name}",
+        [HERE / f"{name}.c"],
         [include, f"-L{library.parent}", f"-l:{soname}"],
         compiler,
     )
@@ -57,8 +57,9 @@ def run_fake(
     flavour: str = "",
     records: Path | None = None,
     arguments: tuple[str, ...] = (),
+    name: str = "program",
 ) -> support.Result:
-    program, folder = build_fake(mpi, variant)
+    program, folder = build_fake(mpi, variant, name)
     env = {k: v for k, v in os.environ.items() if not k.startswith("HEADWAY_")}
     env |= {"LD_LIBRARY_PATH": str(folder), "FAKE_MPI": failures}
     if options is not None:
@@ -145,6 +146,17 @@ def test_process_without_mpi(fake: Mpi) -> None:
     headway = support.run_group([program], os.environ | support.preloaded(fake, {}))
     assert headway.status == plain.status == 0, headway.explain()
     assert headway.stdout == plain.stdout and not headway.stderr, headway.explain()
+
+
+def test_first_call_while_a_library_is_loaded(fake: Mpi) -> None:
+    """Who loads it holds a lock of the loader, and waits for another."""
+    gcc = Path(shutil.which("gcc") or "gcc")
+    flags = ["-shared", "-fPIC"]
+    library = support.compile_program(fake, "fake/loaded.so", [HERE / "loaded.c"], flags, gcc)
+    for options in (None, {}):
+        done = run_fake(fake, "", options, arguments=(str(library),), name="loading")
+        assert done.status == 0, done.explain()
+        assert done.stdout == "loaded 1, MPI 0\n", done.explain()
 
 
 def test_wrong_flavour(fake: Mpi) -> None:

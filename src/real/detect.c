@@ -67,34 +67,61 @@ static enum hw_real_flavour flavour_of(const struct hw_real_library *library)
     return HW_REAL_FLAVOUR_MPICH;
 }
 
+struct search {
+    bool (*is_wanted)(const char *path);
+    size_t index;
+    char *path;
+    size_t size;
+};
+
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    struct hw_real_library *found = context;
-    const char *name = base_name(info->dlpi_name);
-    if (strncmp(name, "libmpi", strlen("libmpi")) != 0 || strlen(info->dlpi_name) >= sizeof found->path)
+    struct search *search = context;
+    if (!search->is_wanted(info->dlpi_name) || strlen(info->dlpi_name) >= search->size || search->index-- > 0)
         return 0;
-    struct hw_real_library one = {.handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD)};
-    if (one.handle == NULL)
-        return 0;
-    struct link_map *map = one.handle;
-    one.base = map->l_addr;
-    snprintf(one.path, sizeof one.path, "%s", info->dlpi_name);
-    one.flavour = flavour_of(&one);
-    bool is_better = one.flavour != HW_REAL_FLAVOUR_NONE &&
-                     (found->flavour == HW_REAL_FLAVOUR_NONE || one.flavour == hw_real_flavour_built());
-    if (!is_better) {
-        dlclose(one.handle);
-        return 0;
-    }
-    *found = one;
-    return one.flavour == hw_real_flavour_built();
+    snprintf(search->path, search->size, "%s", info->dlpi_name);
+    return 1;
+}
+
+/* Names alone are taken out of the list: a thread that loads a library holds the loader's lock, which dlopen
+ * and dlsym take, and waits for the list's, which a look at it holds. */
+bool hw_real_object_find(bool (*is_wanted)(const char *path), size_t index, char *path, size_t size)
+{
+    struct search search = {.is_wanted = is_wanted, .index = index, .path = path, .size = size};
+    return dl_iterate_phdr(look_at_object, &search) != 0;
+}
+
+static bool may_be_mpi(const char *path) { return strncmp(base_name(path), "libmpi", strlen("libmpi")) == 0; }
+
+/* Whose path is known already. False: there is none of that path any more, or it is no MPI. */
+static bool open_library(struct hw_real_library *library)
+{
+    library->handle = dlopen(library->path, RTLD_LAZY | RTLD_NOLOAD);
+    if (library->handle == NULL)
+        return false;
+    library->base = ((const struct link_map *)library->handle)->l_addr;
+    library->flavour = flavour_of(library);
+    if (library->flavour == HW_REAL_FLAVOUR_NONE)
+        dlclose(library->handle);
+    return library->flavour != HW_REAL_FLAVOUR_NONE;
 }
 
 enum hw_status hw_real_detect(struct hw_real_library *library)
 {
+    struct hw_real_library one;
     *library = (struct hw_real_library){.flavour = HW_REAL_FLAVOUR_NONE};
-    dl_iterate_phdr(look_at_object, library);
+    for (size_t i = 0; library->flavour != hw_real_flavour_built() &&
+                       hw_real_object_find(may_be_mpi, i, one.path, sizeof one.path);
+         i++) {
+        if (!open_library(&one))
+            continue;
+        bool is_better = library->flavour == HW_REAL_FLAVOUR_NONE || one.flavour == hw_real_flavour_built();
+        if (!is_better)
+            dlclose(one.handle);
+        else
+            *library = one;
+    }
     return library->flavour == HW_REAL_FLAVOUR_NONE ? HW_AGAIN : HW_OK;
 }
 

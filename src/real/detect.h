@@ -37,6 +37,11 @@ const char *hw_real_flavour_library(enum hw_real_flavour flavour);
  * *library filled, or HW_AGAIN when the process holds none. */
 enum hw_status hw_real_detect(struct hw_real_library *library);
 
+/* The path of the loaded object whose path IS_WANTED, INDEX of them being before it, in PATH, which has SIZE
+ * bytes. False: there is none. Those with a longer path are left out. IS_WANTED calls nothing of the loader.
+ */
+bool hw_real_object_find(bool (*is_wanted)(const char *path), size_t index, char *path, size_t size);
+
 /* The library found by hw_real_load; flavour NONE before. */
 const struct hw_real_library *hw_real_library_used(void);
 

@@ -6,37 +6,34 @@
 #include "real/real.h"
 
 #include <dlfcn.h>
-#include <link.h>
+#include <limits.h>
 
-struct search {
-    const char *name;
-    void *found;
-};
-
-static int look_in_object(struct dl_phdr_info *info, size_t size, void *context)
+static void *look_in_object(const char *path, const char *name)
 {
-    (void)size;
-    struct search *search = context;
-    if (!hw_real_is_language_layer(info->dlpi_name))
-        return 0;
-    void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == NULL)
-        return 0;
-    search->found = dlsym(handle, search->name);
-    if (search->found == NULL)
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    void *found = handle ? dlsym(handle, name) : NULL;
+    if (handle && found == NULL)
         dlclose(handle);
-    return search->found != NULL;
+    return found;
+}
+
+static void *look_in_layers(const char *name)
+{
+    char path[PATH_MAX];
+    void *found = NULL;
+    for (size_t i = 0; found == NULL && hw_real_object_find(hw_real_is_language_layer, i, path, sizeof path);
+         i++)
+        found = look_in_object(path, name);
+    return found;
 }
 
 static void *look_up(const char *name)
 {
     hw_real_load_or_exit();
-    struct search search = {.name = name, .found = dlsym(RTLD_NEXT, name)};
-    if (search.found == NULL)
-        search.found = dlsym(hw_real_library_used()->handle, name);
-    if (search.found == NULL)
-        dl_iterate_phdr(look_in_object, &search);
-    return search.found;
+    void *found = dlsym(RTLD_NEXT, name);
+    if (found == NULL)
+        found = dlsym(hw_real_library_used()->handle, name);
+    return found ? found : look_in_layers(name);
 }
 
 void *hw_real_fortran_find(struct hw_real_fortran *function)
