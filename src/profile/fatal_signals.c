@@ -25,17 +25,48 @@ static bool is_repeated(const siginfo_t *info)
            (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
 }
 
+static void on_signal(int number, siginfo_t *info, void *context);
+
+static bool is_in_place(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == on_signal;
+}
+
+/* By a handler that has taken our place, as the one from before it; with the number alone, perhaps. */
+static bool is_called_by_handler(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && !is_in_place(&now);
+}
+
+/* What it would find without us is no handler. Of these two signals it goes on then, most likely: they are
+ * the program's own. */
+static bool is_programs_own(int number) { return number == SIGUSR1 || number == SIGUSR2; }
+
+static bool send_again(int number, siginfo_t *info)
+{
+    return syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, info) == 0;
+}
+
+static void put_back(int number)
+{
+    for (int i = 0; i < WATCHED_COUNT; i++)
+        if (watched[i] == number)
+            sigaction(number, &before[i], NULL);
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
     int kept_errno = errno;
+    bool is_called = is_called_by_handler(number);
+    if (is_called && is_programs_own(number))
+        return;
     tell_of(number);
-    for (int i = 0; i < WATCHED_COUNT; i++)
-        if (watched[i] == number)
-            sigaction(number, &before[i], NULL);
+    put_back(number);
     /* Blocked until this returns. */
-    if (!is_repeated(info) &&
-        syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, info) != 0)
+    bool is_coming = !is_called && (is_repeated(info) || send_again(number, info));
+    if (!is_coming)
         raise(number);
     errno = kept_errno;
 }
@@ -68,8 +99,7 @@ void hw_fatal_signals_leave(void)
 {
     for (int i = 0; i < WATCHED_COUNT; i++) {
         struct sigaction now;
-        if (is_ours[i] && sigaction(watched[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-            now.sa_sigaction == on_signal)
+        if (is_ours[i] && sigaction(watched[i], NULL, &now) == 0 && is_in_place(&now))
             sigaction(watched[i], &before[i], NULL);
         is_ours[i] = false;
     }

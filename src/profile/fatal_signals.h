@@ -3,8 +3,10 @@
  *
  * Only where the signal would end it for sure: it has no handler, or one of the MPI's own that prints where
  * the program was. A handler that the program sets up, before or later, is left alone and takes the place of
- * ours. After the word the handler from before is back, and the signal comes again, as it came: by the same
- * instruction, or sent with what its sender told. So exit status, core file and the MPI's words stay.
+ * ours. If it calls ours, as the one from before it, SIGUSR1 and SIGUSR2 do nothing, as without us; others
+ * end the process. After the word the handler from before is back, and the signal comes again, as it came: by
+ * the same instruction, or sent with what its sender told. So exit status, core file and the MPI's words
+ * stay.
  */
 #ifndef HW_PROFILE_FATAL_SIGNALS_H
 #define HW_PROFILE_FATAL_SIGNALS_H

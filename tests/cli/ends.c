@@ -10,9 +10,14 @@
  *   abort3    rank 0 calls abort(3)
  *   terminate rank 0 sends itself SIGTERM
  *   caught    rank 0 sends itself SIGTERM, for which it has a handler that calls _exit(5)
- *   hang      rank 0 waits for a message that never comes; rank 1 computes for ever; both print "pid N" */
+ *   chained   the same, but it calls the handler from before, if there was one, with the number alone; else
+ *             the signal ends the process
+ *   called    rank 0 sends itself SIGUSR1, for which it has a handler that calls the one from before, if
+ * there was one; both ranks go on, to exit(3) hang      rank 0 waits for a message that never comes; rank 1
+ * computes for ever; both print "pid N" */
 #include <mpi.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +35,34 @@ static void on_terminate(int number)
 {
     (void)number;
     _exit(5);
+}
+
+static void (*handler_before)(int number);
+
+static bool has_handler_before(void) { return handler_before != SIG_DFL && handler_before != SIG_IGN; }
+
+/* Whoever calls with the number alone leaves anything in the place of what else there may be. */
+static void call_handler_before(int number)
+{
+    void (*call)(int number, long anything);
+    memcpy(&call, &handler_before, sizeof call);
+    call(number, 1);
+}
+
+static void on_chained(int number)
+{
+    if (has_handler_before()) {
+        call_handler_before(number);
+        return;
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void on_called(int number)
+{
+    if (has_handler_before())
+        call_handler_before(number);
 }
 
 static void exchange(double seconds)
@@ -52,6 +85,8 @@ static void end_alone(const char *how)
         abort();
     if (strcmp(how, "caught") == 0)
         signal(SIGTERM, on_terminate);
+    if (strcmp(how, "chained") == 0)
+        handler_before = signal(SIGTERM, on_chained);
     raise(SIGTERM);
 }
 
@@ -72,7 +107,11 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     exchange(argc > 2 ? atof(argv[2]) / 1000 : 0.01);
-    if (strcmp(how, "exit") == 0)
+    if (rank == 0 && strcmp(how, "called") == 0) {
+        handler_before = signal(SIGUSR1, on_called);
+        raise(SIGUSR1);
+    }
+    if (strcmp(how, "exit") == 0 || strcmp(how, "called") == 0)
         exit(3);
     if (strcmp(how, "quick") == 0)
         _exit(4);
