@@ -32,9 +32,10 @@ struct introduction {
 struct meeting {
     struct hw_option_share wanted;
     struct introduction *all; /* by rank in `all` */
-    int *leaders;             /* by node */
-    int *members;             /* of one node: ranks in `all` */
-    int *servers;             /* of one node: indices in members */
+    int *nodes;               /* by rank of a node's leader; -1 of others */
+    int *members;             /* ranks in `all`, node by node, in a node by rank */
+    int *ends;                /* by node: where its members end */
+    int *servers;             /* of one node: indices among its members */
     struct hw_place *places;  /* of one node */
 };
 
@@ -50,26 +51,31 @@ static const char *wanted_text(void)
     return text;
 }
 
-static int find_node(const int *leaders, int count, int leader)
-{
-    for (int i = count - 1; i >= 0; i--)
-        if (leaders[i] == leader)
-            return i;
-    return -1;
-}
-
+/* No loop here goes over all processes for each node: of a large job that would take seconds. */
 static void find_nodes(struct meeting *meeting)
 {
+    for (int rank = 0; rank < hw_world.size; rank++)
+        meeting->nodes[rank] = -1;
     for (int rank = 0; rank < hw_world.size; rank++) {
-        int leader = meeting->all[rank].node_leader;
-        int node = find_node(meeting->leaders, hw_world.node_count, leader);
-        if (node < 0) {
-            node = hw_world.node_count++;
-            meeting->leaders[node] = leader;
-        }
-        hw_world.processes[rank].node = node;
-        hw_world.nodes[node].process_count++;
+        int *node = &meeting->nodes[meeting->all[rank].node_leader];
+        if (*node < 0)
+            *node = hw_world.node_count++;
+        hw_world.processes[rank].node = *node;
+        hw_world.nodes[*node].process_count++;
     }
+}
+
+static void list_members(struct meeting *meeting)
+{
+    for (int node = 1; node < hw_world.node_count; node++)
+        meeting->ends[node] = meeting->ends[node - 1] + hw_world.nodes[node - 1].process_count;
+    for (int rank = 0; rank < hw_world.size; rank++)
+        meeting->members[meeting->ends[hw_world.processes[rank].node]++] = rank;
+}
+
+static const int *members_of(const struct meeting *meeting, int node)
+{
+    return meeting->members + meeting->ends[node] - hw_world.nodes[node].process_count;
 }
 
 static enum hw_status refuse_unknown(int rank)
@@ -108,33 +114,31 @@ static enum hw_status place_node(struct meeting *meeting, int number)
 {
     struct hw_world_node *node = &hw_world.nodes[number];
     struct hw_topology most = {.place = {-1, -1}};
-    int count = 0;
+    const int *members = members_of(meeting, number);
+    int count = node->process_count;
     bool is_near;
-    for (int rank = 0; rank < hw_world.size; rank++) {
-        const struct hw_topology *own = &meeting->all[rank].topology;
-        if (hw_world.processes[rank].node != number)
-            continue;
-        meeting->members[count] = rank;
-        meeting->places[count++] = own->place;
+    for (int i = 0; i < count; i++) {
+        const struct hw_topology *own = &meeting->all[members[i]].topology;
+        meeting->places[i] = own->place;
         most.socket_count = own->socket_count > most.socket_count ? own->socket_count : most.socket_count;
         most.numa_count = own->numa_count > most.numa_count ? own->numa_count : most.numa_count;
     }
     node->ghost_count = hw_placement_count(meeting->wanted, most.socket_count, most.numa_count);
     if (node->ghost_count < 0)
-        return refuse_unknown(meeting->members[0]);
+        return refuse_unknown(members[0]);
     if (node->ghost_count >= count)
-        return refuse_small(meeting->members[0], count, node->ghost_count);
+        return refuse_small(members[0], count, node->ghost_count);
     enum hw_status status = hw_placement_assign(meeting->places, count, meeting->wanted, node->ghost_count,
                                                 meeting->servers, &is_near);
     for (int i = 0; status == HW_OK && i < count; i++)
-        hw_world.processes[meeting->members[i]].ghost = meeting->members[meeting->servers[i]];
+        hw_world.processes[members[i]].ghost = members[meeting->servers[i]];
     if (status == HW_OK && number == hw_world_own_node() && needs_topology(meeting->wanted))
         hw_world.placement = is_near ? "near" : most.socket_count == 0 ? "even, no hwloc" : "even, not bound";
     return status;
 }
 
 /* Numbers everybody. */
-static void number_processes(void)
+static void number_processes(const struct meeting *meeting)
 {
     for (int rank = 0; rank < hw_world.size; rank++) {
         struct hw_world_process *process = &hw_world.processes[rank];
@@ -146,15 +150,15 @@ static void number_processes(void)
     }
     for (int number = 0; number < hw_world.node_count; number++) {
         struct hw_world_node *node = &hw_world.nodes[number];
+        const int *members = members_of(meeting, number);
         int users = 0, ghosts = 0;
         node->first_ghost = hw_world.ghost_count;
-        for (int rank = 0; rank < hw_world.size; rank++) {
-            struct hw_world_process *process = &hw_world.processes[rank];
-            if (process->node != number)
-                continue;
-            process->local_index = process->ghost == rank ? ghosts++ : users++;
-            if (process->ghost == rank)
-                hw_world.ghost_ranks[hw_world.ghost_count++] = rank;
+        for (int i = 0; i < node->process_count; i++) {
+            struct hw_world_process *process = &hw_world.processes[members[i]];
+            bool is_ghost = process->ghost == members[i];
+            process->local_index = is_ghost ? ghosts++ : users++;
+            if (is_ghost)
+                hw_world.ghost_ranks[hw_world.ghost_count++] = members[i];
         }
     }
     hw_world.user_rank = hw_world.processes[hw_world.rank].user_rank;
@@ -165,8 +169,9 @@ static bool allocate(struct meeting *meeting)
 {
     size_t size = (size_t)hw_world.size;
     meeting->all = calloc(size, sizeof *meeting->all);
-    meeting->leaders = calloc(size, sizeof *meeting->leaders);
+    meeting->nodes = calloc(size, sizeof *meeting->nodes);
     meeting->members = calloc(size, sizeof *meeting->members);
+    meeting->ends = calloc(size, sizeof *meeting->ends);
     meeting->servers = calloc(size, sizeof *meeting->servers);
     meeting->places = calloc(size, sizeof *meeting->places);
     hw_world.processes = calloc(size, sizeof *hw_world.processes);
@@ -174,16 +179,17 @@ static bool allocate(struct meeting *meeting)
     hw_world.user_ranks = calloc(size, sizeof *hw_world.user_ranks);
     hw_world.ghost_ranks = calloc(size, sizeof *hw_world.ghost_ranks);
     hw_world.node_pids = calloc(size, sizeof *hw_world.node_pids);
-    return meeting->all && meeting->leaders && meeting->members && meeting->servers && meeting->places &&
-           hw_world.processes && hw_world.nodes && hw_world.user_ranks && hw_world.ghost_ranks &&
-           hw_world.node_pids;
+    return meeting->all && meeting->nodes && meeting->members && meeting->ends && meeting->servers &&
+           meeting->places && hw_world.processes && hw_world.nodes && hw_world.user_ranks &&
+           hw_world.ghost_ranks && hw_world.node_pids;
 }
 
 static void end_meeting(struct meeting *meeting)
 {
     free(meeting->all);
-    free(meeting->leaders);
+    free(meeting->nodes);
     free(meeting->members);
+    free(meeting->ends);
     free(meeting->servers);
     free(meeting->places);
 }
@@ -280,13 +286,15 @@ static enum hw_status meet(struct meeting *meeting)
         return HW_MPI;
     hw_world.placement = "last";
     enum hw_status status = compare_terms(meeting);
-    if (status == HW_OK)
+    if (status == HW_OK) {
         find_nodes(meeting);
+        list_members(meeting);
+    }
     for (int node = 0; status == HW_OK && node < hw_world.node_count; node++)
         status = place_node(meeting, node);
     if (status != HW_OK)
         return status;
-    number_processes();
+    number_processes(meeting);
     if (!make_node() || hw_bottom.Allgather(&pid, sizeof pid, HW_BYTE, hw_world.node_pids, sizeof pid,
                                             HW_BYTE, hw_world.node) != MPI_SUCCESS)
         return HW_MPI;
