@@ -19,6 +19,9 @@ is_intel = matrix.only(lambda mpi: mpi.is_intel, "only Intel MPI takes windows f
 APART = {"HEADWAY_GHOST_BALANCE": "operations"}
 BY_MESSAGES = {"MPIR_CVAR_CH4_OFI_ENABLE_RMA": "0"}
 
+#: In which a job that fills its memory does not fill the machine's.
+LOCKED_S = 10.0
+
 #: Ghosts a node, options of the environment, and whether the second window is served.
 BESIDE = [(1, {}, True), (2, APART, False), (2, {**APART, **BY_MESSAGES}, True)]
 
@@ -238,3 +241,18 @@ def test_memory_refused(mpi: Mpi, tmp_path: Path) -> None:
     for record in records:
         assert record["windows_redirected"] == 1
         assert "a window as large as no memory is left for" in record["declined"]
+
+
+@matrix.one_of_a("family")
+def test_memory_that_is_locked(mpi: Mpi, tmp_path: Path) -> None:
+    """The kernel fills all that is mapped, so there is no range of addresses for a whole
+    process."""
+    argv = [program_of(mpi, "locked")]
+    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
+    plain = support.run_mpi(mpi, argv, ranks=2)
+    headway = support.run_mpi(
+        mpi, argv, ranks=3, options=options, records=tmp_path, timeout_s=LOCKED_S
+    )
+    assert headway.status == plain.status == 0, headway.explain()
+    assert headway.lines == plain.lines, headway.explain()
+    assert headway.total("windows_redirected") > 0, headway.explain()

@@ -136,6 +136,27 @@ static bool may_reserve(void)
            (locked.rlim_cur == RLIM_INFINITY || locked.rlim_cur < LOCKED_BYTES_MIN);
 }
 
+/* A program may have locked all that is mapped from here on (mlockall), which the kernel then fills at once:
+ * of a range nobody has the memory. */
+static bool are_mappings_filled(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char is_there = 0;
+    void *probe = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (probe == MAP_FAILED)
+        return true;
+    bool is_filled = mincore(probe, page, &is_there) != 0 || (is_there & 1) != 0;
+    munmap(probe, page);
+    return is_filled;
+}
+
+static bool take_range(int users, int64_t bytes)
+{
+    if (are_mappings_filled())
+        return false;
+    return hw_world_is_ghost() ? map_ranges(users, bytes) : may_reserve() && hw_arena_reserve((size_t)bytes);
+}
+
 /* All of the node or nobody: what a ghost has not mapped no process may count on. */
 static void open_ranges(void)
 {
@@ -143,9 +164,7 @@ static void open_ranges(void)
     int64_t bytes = RANGE_BYTES_MAX;
     while (bytes > RANGES_BYTES_MAX / users)
         bytes /= 2;
-    bool has_range =
-        hw_world_is_ghost() ? map_ranges(users, bytes) : may_reserve() && hw_arena_reserve((size_t)bytes);
-    has_ranges = hw_world_have_all(hw_world.node, has_range);
+    has_ranges = hw_world_have_all(hw_world.node, take_range(users, bytes));
     if (!has_ranges && !hw_world_is_ghost())
         hw_arena_unreserve();
 }
