@@ -105,10 +105,11 @@ def test_launcher_of_another_mpi(headway: Headway, mpi: Mpi, hello: Path) -> Non
 
 @matrix.one_of_a("launcher")
 def test_several_programs(headway: Headway, mpi: Mpi, hello: Path) -> None:
-    words = [*own_launcher(mpi), "-n", 1, hello, ":", "-n", 1, hello]
-    done = headway("run", "--engine", "off", "--", *words, **mpi.env)
-    assert done.returncode == 0, done.stderr
-    assert "2 ranks, engine off" in done.stderr and "only 1" not in done.stderr, done.stderr
+    both = ["-n", 1, hello, ":", "-n", 1, hello]
+    for words in (["--", *own_launcher(mpi), *both], both):
+        done = headway("run", "--engine", "off", *words, **mpi.env)
+        assert done.returncode == 0, done.stderr
+        assert "2 ranks, engine off" in done.stderr and "only 1" not in done.stderr, done.stderr
 
 
 @matrix.one_of_a("launcher")

@@ -141,6 +141,16 @@ def _build_ompi(
         argv += ["--mca", "btl_tcp_if_include", interface]
         if not is_prrte:
             argv += ["--mca", "oob_tcp_if_include", interface]
-    for name, value in forward.items():
-        argv += ["-x", f"{name}={value}"]
-    return Launch([*argv, *extra, "-n", str(ranks), *program], env)
+    told = [word for name, value in forward.items() for word in ("-x", f"{name}={value}")]
+    return Launch(with_exported([*argv, *extra, "-n", str(ranks), *program], told), env)
+
+
+def with_exported(words: Sequence[str], told: Sequence[str]) -> list[str]:
+    """Open MPI wants -x for each program of several, which a word `:` divides; it takes no such
+    word for a program's argument."""
+    argv = [words[0], *told]
+    for word in words[1:]:
+        argv.append(word)
+        if word == ":":
+            argv += told
+    return argv

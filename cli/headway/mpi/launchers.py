@@ -23,6 +23,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.mpi import program
+from headway.mpi.launch import with_exported
 
 #: kind -> launchers, by their names or what stands before a dot in them
 NAMES = {
@@ -161,17 +162,6 @@ def as_it_is(words: Sequence[str], env: Mapping[str, str]) -> Command:
 def with_names(words: Sequence[str], env: Mapping[str, str]) -> list[str]:
     """Open MPI's launcher, which hands on what it has of these."""
     return with_exported(words, [word for name in env for word in ("-x", name)])
-
-
-def with_exported(words: Sequence[str], told: Sequence[str]) -> list[str]:
-    """Open MPI wants -x for each program of several, which a word `:` divides; it takes no such
-    word for a program's argument."""
-    argv = [words[0], *told]
-    for word in words[1:]:
-        argv.append(word)
-        if word == ":":
-            argv += told
-    return argv
 
 
 def behind_env(words: Sequence[str], env: Mapping[str, str], abi: str | None) -> Command:
