@@ -190,6 +190,42 @@ def test_several_programs_of_a_launcher_that_says_nothing(
     assert made.argv == ["mpiexec", "-configfile", "file"] and made.outer == env
 
 
+def test_other_preloads(headway: Headway, place: Path) -> None:
+    """Another Headway is left out. A sanitizer is first, or it ends the program."""
+    (place / "app").write_text('#!/bin/sh\necho "preload: $LD_PRELOAD"\n')
+    others = "libtool.so:/x/libheadway-mpich.so /x/libheadway-ompi.so:/x/libasan.so:/x/libasan.so.8"
+    printed = headway("run", "--dry-run", "--abi", "mpich", "--", "./app", LD_PRELOAD=others)
+    assert printed.returncode == 0, printed.stderr
+    (line,) = (one for one in printed.stdout.splitlines() if "LD_PRELOAD" in one)
+    first, second, ours, *rest = line.partition("=")[2].split(":")
+    assert (first, second) == ("/x/libasan.so", "/x/libasan.so.8"), line
+    assert ours.endswith("/libheadway-mpich.so") and not ours.startswith("/x/"), line
+    assert rest == ["libtool.so"], line
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("prun", ("-x", "LD_PRELOAD={}")),
+        ("mpiexec.hydra", ("-genv", "LD_PRELOAD", "{}")),
+        ("mpiexec.hydra", ("-n", "1", "-env", "LD_PRELOAD", "{}")),
+    ],
+)
+def test_line_that_preloads(
+    place: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: tuple[str, ...]
+) -> None:
+    """A tool named there, a program as far as its rights tell, is beside Headway."""
+    tool = place / "libtool.so"
+    tool.symlink_to(place / "app")
+    monkeypatch.chdir(place)
+    monkeypatch.setattr(launchers, "family_of", lambda path: "hydra")
+    words = [name, *(word.format(f"/x/libheadway-mpich.so:{tool}") for word in told), "./app"]
+    made = launchers.command_make(words, {"LD_PRELOAD": "/lib/libheadway-ompi.so"}, "mpich")
+    both = f"/lib/libheadway-ompi.so:{tool}"
+    values = [word.removeprefix("LD_PRELOAD=") for word in made.argv if "libheadway" in word]
+    assert values == [both, both] and made.argv[-1] == "./app", made.argv
+
+
 def test_lines_for_another_machine(headway: Headway, place: Path) -> None:
     """Whoever writes them need not have the launcher; who runs it must."""
     for name, told in (

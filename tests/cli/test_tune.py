@@ -17,6 +17,7 @@ from headway.mpi.mpis import Mpi
 from headway.options_table import OPTIONS
 from headway.record.table import Record
 from headway.run import settings_file
+from headway.tune import command
 from headway.tune.search import (
     LEAST_PAIRS,
     Race,
@@ -43,6 +44,13 @@ def machine(source: random.Random, gains: dict[str, float], noise: float) -> Cal
         return Timed(seconds * source.lognormvariate(0, noise), tracked=1)
 
     return measure
+
+
+def test_library_that_is_preloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program without Headway would have it, too."""
+    monkeypatch.setenv("LD_PRELOAD", "libtool.so:/x/libheadway-mpich.so")
+    with pytest.raises(HeadwayError, match="would be in every run"):
+        command.check_environment()
 
 
 def quiet(race: Race) -> None:

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.mpi import program
+from headway.mpi import preload, program
 from headway.mpi.launch import with_exported
 
 #: kind -> launchers, by their names or what stands before a dot in them
@@ -43,6 +43,8 @@ HOST_ARGUMENTS = {
 HOST_VARIABLES = ("HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE")
 #: launcher arguments whose value may be a program, but not the ranks'
 HELPERS = {"-launcher-exec", "--launcher-exec", "-wdir", "--wdir"}
+#: launcher arguments before the name of a variable and its value
+SETTERS = {"-env", "--env", "-genv", "--genv"}
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def candidates(words: Sequence[str]) -> list[int]:
         word = words[index]
         if word.startswith("-"):
             # An option's value may be a program too (an agent): skip what belongs to these.
-            index += 2 if word in HELPERS else 1
+            index += 3 if word in SETTERS else 2 if word in HELPERS else 1
             continue
         if is_candidate(word):
             found.append(index)
@@ -139,6 +141,7 @@ def locate_program(words: Sequence[str], abi: str | None) -> tuple[program.Targe
 
 def command_make(words: Sequence[str], env: Mapping[str, str], abi: str | None) -> Command:
     """The launcher's line WORDS, such that its ranks have ENV."""
+    words, env = with_preloads(words, env)
     kind = kind_of(words[0])
     if kind == "mpiexec":
         kind = family_of(Path(shutil.which(words[0]) or words[0]))
@@ -153,6 +156,24 @@ def command_make(words: Sequence[str], env: Mapping[str, str], abi: str | None) 
     if Path(words[0]).name.partition(".")[0] == "srun":
         return srun(words, env)
     return as_it_is(words, env)
+
+
+def with_preloads(words: Sequence[str], env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    """Where the line itself says what is preloaded, both the line and ENV say all of it: whichever
+    of the two the launcher takes."""
+    made, name = list(words), preload.VARIABLE
+    places: dict[int, str] = {}
+    for index in launcher_indices(words):
+        before, word = words[index - 1], words[index]
+        if word.startswith(f"{name}="):
+            places[index] = f"{name}="
+        elif before == name and words[index - 2] in SETTERS:
+            places[index] = ""
+    told = [words[index].removeprefix(start) for index, start in places.items()]
+    every = preload.joined(env.get(name, ""), *told)
+    for index, start in places.items():
+        made[index] = start + every
+    return made, {**env, name: every} if places else dict(env)
 
 
 def as_it_is(words: Sequence[str], env: Mapping[str, str]) -> Command:

@@ -4,14 +4,20 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from headway import options
 from headway.errors import HeadwayError
+from headway.mpi import program
 from headway.mpi.mpis import repository_root
 from headway.options_table import OPTIONS
+
+VARIABLE = "LD_PRELOAD"
+#: the library, of whatever MPI
+OURS = r"libheadway-\w+\.so"
 
 
 def folders() -> list[Path]:
@@ -68,7 +74,7 @@ def rank_environment(
     folder: Path | None = None,
     first: Iterable[Path] = (),
 ) -> dict[str, str]:
-    """What the ranks need: the library, after FIRST, and every option of the caller's environment.
+    """What the ranks need: the library and every option of the caller's environment.
 
     `settings` (from the command line) win over the environment; both are checked.
     """
@@ -76,6 +82,28 @@ def rank_environment(
     options.check_environment(chosen)
     known = {name for option in OPTIONS for name in (option.name, *option.aliases)}
     env = {name: chosen[name] for name in sorted(known) if name in chosen}
-    others = os.environ.get("LD_PRELOAD", "")
-    preloads = [*map(str, first), str(library(flavour, folder)), *others.replace(":", " ").split()]
-    return env | {"LD_PRELOAD": ":".join(preloads)}
+    own = library(flavour, folder)
+    return env | {VARIABLE: joined(*map(str, first), str(own), os.environ.get(VARIABLE, ""))}
+
+
+def named(text: str) -> list[str]:
+    """What a value of the variable names."""
+    return text.replace(":", " ").split()
+
+
+def is_ours(name: str) -> bool:
+    return re.fullmatch(OURS, Path(name).name) is not None
+
+
+def is_sanitizer(name: str) -> bool:
+    return re.fullmatch(program.ADDRESS_SANITIZER, Path(name).name) is not None
+
+
+def joined(*values: str) -> str:
+    """Of several values one, in their order, but for sanitizers, which come first. The first
+    Headway is the only one: another, which a shell may export to all that it starts, would split
+    the world once more."""
+    names = dict.fromkeys(name for value in values for name in named(value))
+    own = next(filter(is_ours, names), "")
+    kept = [name for name in names if name == own or not is_ours(name)]
+    return ":".join(sorted(kept, key=lambda name: not is_sanitizer(name)))

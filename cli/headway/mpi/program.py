@@ -27,7 +27,7 @@ STANDARD_ABI = r"libmpi_abi\.so\.\d+"
 #: an interpreter's own name
 PYTHON = r"python[\d.]*"
 #: the runtime of -fsanitize=address, GCC's and LLVM's: it ends a program that has another before it
-ADDRESS_SANITIZER = r"libasan\.so\.\d+|libclang_rt\.asan.*\.so"
+ADDRESS_SANITIZER = r"libasan\.so(\.\d+)*|libclang_rt\.asan.*\.so"
 
 #: run by the script's own interpreter: which libmpi does mpi4py load?
 MPI4PY_PROBE = """

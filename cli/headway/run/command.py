@@ -576,8 +576,8 @@ def tell_of_transport(plan: Plan) -> None:
 
 
 def announce(plan: Plan) -> None:
-    library = Path(plan.ranks_env["LD_PRELOAD"].split(":")[len(plan.target.first)])
-    console.say(f"{plan.target.title}, {library.name}")
+    library = next(filter(preload.is_ours, preload.named(plan.ranks_env[preload.VARIABLE])))
+    console.say(f"{plan.target.title}, {Path(library).name}")
     for name, value in plan.transport_env.items():
         console.say(f"{name}={value}: both directions at once (--transport keep leaves it)")
     if plan.thresholds:

@@ -17,7 +17,7 @@ from typing import Any
 
 from headway import console, records
 from headway.errors import HeadwayError
-from headway.mpi import launchers, program
+from headway.mpi import launchers, preload, program
 from headway.options_table import OPTIONS
 from headway.record.table import Record
 from headway.run import command as run
@@ -219,6 +219,9 @@ def check_environment() -> None:
         raise HeadwayError(
             f"{set_already[0]} is set, and would be in every run", f"unset {' '.join(set_already)}"
         )
+    others = preload.named(os.environ.get(preload.VARIABLE, ""))
+    if ours := next(filter(preload.is_ours, others), None):
+        raise HeadwayError(f"{ours} in LD_PRELOAD would be in every run", "unset LD_PRELOAD")
 
 
 def check(arguments: argparse.Namespace) -> list[str]:
