@@ -58,6 +58,12 @@ def end_on_signal(signum: int, _frame: object) -> None:
     raise SystemExit(128 + signum)
 
 
+def is_ignored(signum: int) -> bool:
+    """As nohup(1) has it of SIGHUP, for all that runs under it. One that is handled here is not
+    ignored by what we start."""
+    return signal.getsignal(signum) == signal.SIG_IGN
+
+
 def named(words: Sequence[str]) -> str:
     """The command of these words: those of a cluster have a name of two."""
     names = [word for word in words[: 2 if words[0] == "cluster" else 1] if word[0] != "-"]
@@ -74,8 +80,9 @@ def is_without_folder() -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    signal.signal(signal.SIGTERM, end_on_signal)
-    signal.signal(signal.SIGHUP, end_on_signal)
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        if not is_ignored(signum):
+            signal.signal(signum, end_on_signal)
     try:
         words = sys.argv[1:] if argv is None else argv
         command = words[0] if words and words[0] in COMMANDS else None

@@ -153,6 +153,23 @@ def test_signals_of_the_batch_system(place: Path, number: int, status: int) -> N
         process.stdout.close()
 
 
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
+def test_signals_that_are_ignored(place: Path, number: int) -> None:
+    """As nohup(1) has it: neither the command nor the program ends by them."""
+    script = "#!/bin/sh\nunset LD_PRELOAD\nkill -{0} $PPID\nkill -{0} $$\necho alive\n"
+    (place / "app").write_text(script.format(int(number)))
+    done = subprocess.run(
+        [sys.executable, "-m", "headway", *RUN, "./app"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
+        capture_output=True,
+        text=True,
+        cwd=place,
+        timeout=60,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_IGN),
+    )
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+
+
 def test_what_a_shell_opened_reaches_the_program(place: Path) -> None:
     """As in headway run ./app <(zcat input.gz)."""
     (place / "app").write_text("#!/bin/sh\nunset LD_PRELOAD\ncat /dev/fd/$1\n")

@@ -395,10 +395,9 @@ def execute(plan: Plan) -> Ended:
         passed.append(number)
         process.send_signal(number)
 
-    for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
-        signal.signal(signum, pass_on)
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # else nor does the program get it
-        signal.signal(signal.SIGINT, on_interrupt)
+    for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT):
+        if signal.getsignal(signum) != signal.SIG_IGN:  # else nor does the program get it
+            signal.signal(signum, on_interrupt if signum == signal.SIGINT else pass_on)
     status = process.wait()
     return Ended(status if status >= 0 else 128 - status, bool(interrupts), passed)
 
