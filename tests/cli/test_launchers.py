@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -151,6 +152,40 @@ def test_signals_of_the_batch_system(place: Path, number: int, status: int) -> N
             os.killpg(process.pid, signal.SIGKILL)  # what the program waits for
         process.wait()
         process.stdout.close()
+
+
+def is_alive(process: str) -> bool:
+    """One that ended may wait for its parent, which is a stranger now."""
+    try:
+        status = Path("/proc", process, "stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def test_command_that_is_killed(place: Path) -> None:
+    """As by who has lost patience (subprocess.run with a timeout): the launcher does not stay."""
+    (place / "app").write_text("#!/bin/sh\nunset LD_PRELOAD\necho $$\nexec sleep 60\n")
+    with subprocess.Popen(
+        [sys.executable, "-m", "headway", *RUN, "srun", "./app"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=place,
+        start_new_session=True,
+    ) as process:
+        try:
+            assert process.stdout
+            started = process.stdout.readline().strip()
+            process.kill()
+            process.wait()
+            deadline = time.monotonic() + 10
+            while is_alive(started) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert not is_alive(started)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])

@@ -23,7 +23,7 @@ from headway.mpi import launch, launchers, preload, program, transport
 from headway.mpi.mpis import Mpi, find_mpis
 from headway.record.table import Record
 from headway.report import lines
-from headway.run import settings_file, shared_folder
+from headway.run import settings_file, shared_folder, tied
 
 USAGE = """headway run [options] -n N PROGRAM [ARGUMENTS]
        headway run [options] [--] mpiexec [...] PROGRAM [ARGUMENTS]
@@ -379,7 +379,9 @@ def execute(plan: Plan) -> Ended:
     env = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY_")}
     try:
         # With what a shell opened for it: <(...) of an argument.
-        process = subprocess.Popen(plan.argv, env=env | plan.env, close_fds=False)
+        process = subprocess.Popen(
+            plan.argv, env=env | plan.env, close_fds=False, preexec_fn=tied.to_this()
+        )
     except OSError as error:
         raise HeadwayError(
             f"cannot start {plan.argv[0]}: {error.strerror}", "check the path"
