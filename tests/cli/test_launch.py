@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import matrix
 import pytest
 from headway import options
 from headway.cluster import Cluster
@@ -12,6 +17,9 @@ from headway.errors import HeadwayError
 from headway.mpi import launch
 from headway.mpi.mpis import BY_VERSION, Mpi, describe, find_mpi, find_mpis
 from headway.options_table import OPTIONS
+from test_run import own_launcher
+
+Headway = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_registry_describes(mpi: Mpi) -> None:
@@ -134,3 +142,12 @@ def test_ghosts_bring_no_cores(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {4, 5})
     job = Job(mpi, ["./app"], None, 2, None, (), 1)
     assert Cluster(2).build(job, None).env["CLUSTER_CORES"] == "4 5"
+
+
+@matrix.only(lambda mpi: mpi.flavour == "ompi", "Hydra's has no such file")
+def test_programs_of_a_file(headway: Headway, mpi: Mpi, hello: Path, tmp_path: Path) -> None:
+    (tmp_path / "programs").write_text(f"-n 1 {hello}\n-n 1 {hello}\n")
+    words = [*own_launcher(mpi), "--app", tmp_path / "programs"]
+    done = headway("run", "--engine", "off", "--abi", "ompi", "--", *words, **mpi.env)
+    assert done.returncode == 0, done.stderr
+    assert "2 ranks, engine off" in done.stderr, done.stderr

@@ -108,8 +108,7 @@ def test_several_programs(headway: Headway, mpi: Mpi, hello: Path) -> None:
     both = ["-n", 1, hello, ":", "-n", 1, hello]
     for words in (["--", *own_launcher(mpi), *both], both):
         done = headway("run", "--engine", "off", *words, **mpi.env)
-        assert done.returncode == 0, done.stderr
-        assert "2 ranks, engine off" in done.stderr and "only 1" not in done.stderr, done.stderr
+        assert done.returncode == 0 and "2 ranks, engine off" in done.stderr, done.stderr
 
 
 @matrix.one_of_a("launcher")

@@ -43,6 +43,8 @@ HOST_ARGUMENTS = {
 HOST_VARIABLES = ("HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE")
 #: launcher arguments whose value may be a program, but not the ranks'
 HELPERS = {"-launcher-exec", "--launcher-exec", "-wdir", "--wdir"}
+#: Open MPI's before a file that has the programs: for those, 4.1 heeds nothing else of the line
+PROGRAM_FILES = {"-app", "--app"}
 #: launcher arguments before the name of a variable and its value
 SETTERS = {"-env", "--env", "-genv", "--genv"}
 
@@ -147,7 +149,8 @@ def command_make(words: Sequence[str], env: Mapping[str, str], abi: str | None) 
         kind = family_of(Path(shutil.which(words[0]) or words[0]))
     if kind == "ompi":
         told = [word for name, value in env.items() for word in ("-x", f"{name}={value}")]
-        return Command(with_exported(words, told), {}, with_names(words, env), dict(env))
+        outer = {} if PROGRAM_FILES.isdisjoint(launcher_words(words)) else dict(env)
+        return Command(with_exported(words, told), outer, with_names(words, env), dict(env))
     if kind == "hydra":
         told = [word for name, value in env.items() for word in ("-genv", name, value)]
         return Command([words[0], *told, *words[1:]], {}, list(words), dict(env))
