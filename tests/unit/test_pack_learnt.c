@@ -104,6 +104,8 @@ static void too_many_kinds_are_not_learnt(void **state)
     for (uint64_t i = 0; i < MANY && !is_full; i++) {
         struct hw_plan plan = plan_of(1000 + i);
         is_full = hw_pack_class_find(&plan, HW_SHAPE_PACK, SIZE) == NULL;
+        assert_non_null(atomic_load(&plan.learnt)); /* nobody looks for it again */
+        assert_true(is_full == (hw_pack_class_find(&plan, HW_SHAPE_UNPACK, SIZE) == NULL));
     }
     assert_true(is_full);
 }

@@ -21,6 +21,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static HW_SPARSE struct kind *kinds[KINDS_MAX]; /* under the lock; found through plans otherwise */
 static int kind_count;
 
+/* Stands in a plan for the kind for which there was no room, so that nobody looks for it at each message. */
+static char no_room;
+
 static void describe_classes(struct kind *kind)
 {
     for (int direction = 0; direction < DIRECTIONS; direction++)
@@ -33,8 +36,8 @@ static void describe_classes(struct kind *kind)
         }
 }
 
-/* Of the plan's kind, made if there is none. */
-static struct kind *find_kind(struct hw_plan *plan)
+/* Of the plan's kind, made if there is none; or no_room. */
+static void *find_kind(struct hw_plan *plan)
 {
     struct kind *found = NULL;
     pthread_mutex_lock(&lock);
@@ -50,16 +53,20 @@ static struct kind *find_kind(struct hw_plan *plan)
         kinds[kind_count++] = found;
     }
     pthread_mutex_unlock(&lock);
-    hw_atomic_store_release(&plan->learnt, found);
-    return found;
+    void *learnt = found ? (void *)found : &no_room;
+    hw_atomic_store_release(&plan->learnt, learnt);
+    return learnt;
 }
 
 struct hw_pack_class *hw_pack_class_find(struct hw_plan *plan, enum hw_shape_direction direction,
                                          int64_t bytes)
 {
-    struct kind *kind = hw_atomic_load_acquire(&plan->learnt);
-    if (kind == NULL && (kind = find_kind(plan)) == NULL)
+    void *learnt = hw_atomic_load_acquire(&plan->learnt);
+    if (learnt == NULL)
+        learnt = find_kind(plan);
+    if (learnt == &no_room)
         return NULL;
+    struct kind *kind = learnt;
     enum { BITS = 63 };
     int power = BITS - __builtin_clzll((unsigned long long)bytes);
     power = power < HW_PACK_LOG_MAX ? power : HW_PACK_LOG_MAX;
