@@ -37,3 +37,19 @@ def test_thread_beside_a_device(mpi: Mpi, has_context: bool, engine: str, tmp_pa
     is_barred = has_context and engine == "auto"
     assert [text.startswith(REASON) for text in told] == [True] * (2 * is_barred), told
     assert not is_barred or done.total("polls") == 0, done.explain()
+
+
+@matrix.one_of_a("family")
+def test_packing_before_a_device(mpi: Mpi, tmp_path: Path) -> None:
+    """A driver that is loaded late: what has a plan since before may lie in the device's memory."""
+    program = support.compile_program(mpi, "late_device", [support.PROGRAMS / "late_device.c"])
+    options = {"HEADWAY_PACK": "on", "HEADWAY_PACK_MESSAGES": "yes"}
+    counts = []
+    for words in ([], [driver(mpi)]):
+        plain = support.run_mpi(mpi, [program, *words], ranks=1)
+        folder = tmp_path / str(len(words))
+        done = support.run_mpi(mpi, [program, *words], ranks=1, options=options, records=folder)
+        assert (plain.status, done.status) == (0, 0), done.explain()
+        assert done.lines == plain.lines, done.explain()
+        counts.append([done.total(name) for name in ("packed_calls", "packed_messages")])
+    assert all(counts[0]) and counts[1] == counts[0], counts

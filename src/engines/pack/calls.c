@@ -8,6 +8,7 @@
 #include "engines/pack/learnt.h"
 #include "objects/datatype/plan.h"
 #include "real/constants.h"
+#include "real/device_memory.h"
 #include "real/type_size.h"
 #include "team/split.h"
 
@@ -162,11 +163,13 @@ static int call_chosen(struct hw_plan *plan, const struct call *call, int64_t by
     if (hw_options.pack != HW_OPTION_PACK_ON) {
         unsigned left = hw_atomic_load_relaxed(&of->left);
         if (left == 0)
-            return call_timed(plan, call, bytes, of);
+            return hw_real_has_device_memory() ? HW_DECLINES : call_timed(plan, call, bytes, of);
         hw_atomic_store_relaxed(&of->left, left - 1);
         if (hw_atomic_load_relaxed(&of->way) != HW_CHOICE_OURS)
             return HW_DECLINES;
     }
+    if (hw_real_has_device_memory()) /* it has come since there is the plan */
+        return HW_DECLINES;
     hw_pack_class_count(of, bytes);
     copy(plan, call, bytes, of);
     return MPI_SUCCESS;

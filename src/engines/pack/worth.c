@@ -9,6 +9,7 @@
 #include "objects/datatype/contents.h"
 #include "profile/calls/calls.h"
 #include "real/constants.h"
+#include "real/device_memory.h"
 #include "real/parts.h"
 #include "real/quirks.h"
 #include "real/type_size.h"
@@ -108,7 +109,7 @@ static enum hw_pack_message_way by_trial(const struct hw_pack_given *given, stru
                                          struct hw_pack_class *class)
 {
     uint64_t least_percent = is_asked_for() ? ASKED_FOR_PERCENT : UNASKED_PERCENT;
-    bool wins = hw_pack_trial_wins(given, plan, least_percent, &class->tried);
+    bool wins = !hw_real_has_device_memory() && hw_pack_trial_wins(given, plan, least_percent, &class->tried);
     return wins && !hw_pack_message_only_measures ? HW_PACK_MESSAGE_TRIED : HW_PACK_MESSAGE_MPI;
 }
 
@@ -150,6 +151,9 @@ static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan,
         }
         HW_COUNT(packed_message_trials);
         way = by_trial(given, plan, class);
+        settle(of, way);
+    } else if (way != HW_PACK_MESSAGE_MPI && hw_real_has_device_memory()) { /* it has come since */
+        way = HW_PACK_MESSAGE_MPI;
         settle(of, way);
     }
     verdict->is_packed = way == HW_PACK_MESSAGE_OURS;
@@ -196,7 +200,7 @@ bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *pl
         !(plan->is_disjoint && hw_shape_stays_disjoint(&plan->shape, given->count, plan->extent)))
         return false;
     struct hw_pack_class *class = NULL;
-    verdict->is_packed = is_forced(use);
+    verdict->is_packed = is_forced(use) && !hw_real_has_device_memory();
     if (!verdict->is_packed || hw_profile_is_on())
         class = hw_pack_class_find(plan, given->direction, verdict->bytes);
     bool is_taken =
