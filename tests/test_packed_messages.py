@@ -18,6 +18,7 @@ FIXED_SEED = 1
 CASES = 25
 CASES_FULL = 400
 CASES_OFTEN = 6
+ANEW = 300
 #: Rank 1 leaves its messages to the MPI: what it sends and receives is as without the library.
 ALONE = 'test "${PMI_RANK-${OMPI_COMM_WORLD_RANK}}" != 1 || export HEADWAY_PACK=off; exec "$@"'
 
@@ -178,6 +179,20 @@ def test_receives_with_room(
     assert sorted(done.lines) == sorted(plain.lines), done.explain()
     if case != "one" and (options == "on" or mpi.name == "mpich5"):
         assert done.total("packed_messages") > 0, done.explain()
+
+
+@matrix.one_of_a("family")
+def test_datatypes_that_are_made_anew(
+    mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns
+) -> None:
+    """Each of another shape, and none of use for long: what each would cost is paid a few times."""
+    argv = [build(mpi, "anew")]
+    plain = plain_run(mpi, argv, ranks=1)
+    done = support.run_mpi(mpi, argv, ranks=1, options={}, records=tmp_path)
+    assert done.status == 0, done.explain()
+    assert done.lines == plain.lines, done.explain()
+    assert 0 < done.total("packed_message_trials") < ANEW * 5 / 3, done.explain()
+    assert 0 < done.total("packed_calls") < 4 * ANEW, done.explain()
 
 
 @matrix.only(lambda mpi: mpi.name != "ompi4", "Open MPI 4's own windows lose operations")

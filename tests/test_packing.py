@@ -16,6 +16,7 @@ TREES_FULL = 20000
 #: Of a thousand random datatypes so many at most may be left to the MPI.
 REFUSED_MAX = 0.02
 WAYS = ["on", "auto"]
+AUTO_CALLS = 20
 #: MPICH 4.0's own unpacking reads and writes outside of all buffers for one datatype in 100,000. It
 #: dies of that in every third launch.
 PLAIN_LAUNCHES = 8
@@ -46,7 +47,8 @@ def test_random_datatypes(
     tmp_path: Path,
     first_seed: int,
 ) -> None:
-    """Every constructor, five deep. By auto each is packed a few times only, so by both ways."""
+    """Every constructor, five deep. By auto the first of them are packed by both ways, and ever
+    fewer of those that follow, since none comes back often enough to be worth a plan."""
     trees = TREES_FULL if is_full else TREES
     argv = [build(mpi, "packing"), str(trees), str(first_seed)]
     done = support.run_mpi(
@@ -57,7 +59,7 @@ def test_random_datatypes(
         check_plain_lives(mpi, argv)
     assert (done.status, plain.status) == (0, 0), done.explain()
     assert done.lines == plain.lines, done.explain()
-    assert done.total("packed_calls") > (trees if way == "on" else trees / 10)
+    assert done.total("packed_calls") > (trees if way == "on" else AUTO_CALLS)
     assert done.total("packed_bytes") > 1024 * done.total("packed_calls")
     (record,) = done.records
     learnt = record["packing"]

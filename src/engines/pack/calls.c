@@ -94,6 +94,21 @@ static bool is_alike(const struct hw_plan *plan, const struct call *call, const 
     return is_alike;
 }
 
+static void count_made(struct hw_plan *plan, const struct call *call, int64_t bytes)
+{
+    struct hw_pack_class *of = bytes > 0 ? hw_pack_class_find(plan, call->direction, bytes) : NULL;
+    bool wins = of && hw_atomic_load_relaxed(&of->way) == HW_CHOICE_OURS;
+    hw_pack_plan_made(plan, wins || hw_options.pack == HW_OPTION_PACK_ON);
+}
+
+/* Where nothing is forced a plan is made for a datatype that came back often enough. */
+static bool has_come_back(struct hw_plan *plan)
+{
+    unsigned used = hw_atomic_load_relaxed(&plan->uses) + 1;
+    hw_atomic_store_relaxed(&plan->uses, used);
+    return used >= hw_pack_uses_before_plan(1) || hw_options.pack == HW_OPTION_PACK_ON;
+}
+
 /* After the MPI has done a call with the datatype: makes its plan, and looks whether it says the same of the
  * first bytes, the last, and some between. */
 static void consider(struct hw_plan *plan, const struct call *call, MPI_Count began)
@@ -110,14 +125,14 @@ static void consider(struct hw_plan *plan, const struct call *call, MPI_Count be
                     is_alike(plan, call, packed, (struct hw_shape_range){middle, middle + part}) &&
                     is_alike(plan, call, packed, (struct hw_shape_range){bytes - part, bytes});
         hw_plan_decide(plan, is_usable);
+        count_made(plan, call, is_usable ? bytes : 0);
         reason = is_usable ? NULL : "packing: the MPI packs a datatype otherwise than its plan";
     }
     if (reason)
         hw_record_declined(reason);
 }
 
-/* A datatype that is not known well enough goes the MPI's way. Where each call may be the last with it, a
- * plan is made for one that came back. */
+/* A datatype that is not known well enough goes the MPI's way. */
 static __attribute__((noinline)) int call_first(bool is_seen, const struct call *call)
 {
     MPI_Count began = *call->position;
@@ -128,10 +143,10 @@ static __attribute__((noinline)) int call_first(bool is_seen, const struct call 
         hw_plan_note(call->datatype);
     bool is_to_be_made = is_seen || hw_options.pack == HW_OPTION_PACK_ON;
     struct hw_plan *plan = is_to_be_made ? hw_plan_take(call->datatype) : NULL;
-    if (plan) {
+    if (plan && has_come_back(plan))
         consider(plan, call, began);
+    if (plan)
         hw_plan_release(plan);
-    }
     return rc;
 }
 
@@ -170,6 +185,7 @@ static int call_chosen(struct hw_plan *plan, const struct call *call, int64_t by
     }
     if (hw_real_has_device_memory()) /* it has come since there is the plan */
         return HW_DECLINES;
+    hw_pack_plan_serves(plan);
     hw_pack_class_count(of, bytes);
     copy(plan, call, bytes, of);
     return MPI_SUCCESS;

@@ -73,6 +73,29 @@ struct hw_pack_class *hw_pack_class_find(struct hw_plan *plan, enum hw_shape_dir
     return &kind->classes[direction == HW_SHAPE_UNPACK][power - HW_PACK_LOG_MIN];
 }
 
+enum { UNPAID_EACH = 8, DOUBLED_MAX = 9, PAID_BY = 64 };
+static atomic_uint unpaid; /* plans */
+
+unsigned hw_pack_uses_before_plan(unsigned first)
+{
+    unsigned doubled = hw_atomic_load_relaxed(&unpaid) / UNPAID_EACH;
+    return first << (doubled < DOUBLED_MAX ? doubled : DOUBLED_MAX);
+}
+
+void hw_pack_plan_made(struct hw_plan *plan, bool is_paid)
+{
+    hw_atomic_store_relaxed(&plan->served, is_paid ? PAID_BY : 0);
+    if (!is_paid)
+        hw_atomic_add_relaxed(&unpaid, 1);
+}
+
+void hw_pack_plan_serves(struct hw_plan *plan)
+{
+    if (hw_atomic_load_relaxed(&plan->served) < PAID_BY &&
+        hw_atomic_add_relaxed(&plan->served, 1) == PAID_BY - 1)
+        hw_atomic_sub_relaxed(&unpaid, 1);
+}
+
 bool hw_pack_class_take(struct hw_pack_class *of, enum hw_choice_way *way)
 {
     if (hw_atomic_exchange_acquire(&of->is_taken, true))

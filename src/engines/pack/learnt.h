@@ -50,6 +50,15 @@ struct hw_pack_class {
 struct hw_pack_class *hw_pack_class_find(struct hw_plan *plan, enum hw_shape_direction direction,
                                          int64_t bytes);
 
+/* To make a plan, and to find out what it wins, takes as long as dozens of calls. A program that makes its
+ * datatypes anew again and again would pay that each time: after so many plans that have not packed enough to
+ * pay for it a handle needs twice as many large uses, up to a limit. `first`: so many at first. */
+unsigned hw_pack_uses_before_plan(unsigned first);
+/* One was made. is_paid: of a kind that is known to win, so that it costs little. */
+void hw_pack_plan_made(struct hw_plan *plan, bool is_paid);
+/* It packs, or unpacks, once more, and not for a trial. */
+void hw_pack_plan_serves(struct hw_plan *plan);
+
 /* True if the caller may time this call, by *way, and has to say what it took. */
 bool hw_pack_class_take(struct hw_pack_class *of, enum hw_choice_way *way);
 void hw_pack_class_learn(struct hw_pack_class *of, enum hw_choice_way way, uint64_t took_ns);

@@ -14,11 +14,24 @@
 #include "real/quirks.h"
 #include "real/type_size.h"
 
-/* Large uses of a handle before it gets a plan, and of a class before it is tried: what is used now and then
- * pays nothing. Receives that bring too little for a trial are looked at so often. */
+/* Large uses of a handle before it gets a plan, at first, and of a class before it is tried: what is used now
+ * and then pays nothing. Receives that bring too little for a trial are looked at so often. */
 enum { USES_OF_TYPE = 8, USES_OF_CLASS = 8, USES_MAX = 4 * USES_OF_CLASS };
 
 bool hw_pack_message_only_measures;
+
+static unsigned uses_before_plan(void)
+{
+    return hw_pack_message_only_measures ? USES_OF_TYPE : hw_pack_uses_before_plan(USES_OF_TYPE);
+}
+
+static void count_made(const struct hw_pack_given *given, struct hw_plan *plan)
+{
+    int64_t bytes = hw_plan_size(plan) * (int64_t)given->count;
+    bool is_usable = hw_plan_state(plan) == HW_PLAN_USABLE && bytes >= HW_PACK_BYTES_MIN;
+    struct hw_pack_class *class = is_usable ? hw_pack_class_find(plan, given->direction, bytes) : NULL;
+    hw_pack_plan_made(plan, class && hw_atomic_load_relaxed(&class->messages.way) == HW_PACK_MESSAGE_OURS);
+}
 
 /* What the MPI must take, in percent of ours, to be left: where the user asks for it, and where nobody does.
  */
@@ -57,7 +70,8 @@ bool hw_pack_message_needs_room(const struct hw_pack_given *given, int64_t bytes
 static void consider(const struct hw_pack_given *given, struct hw_plan *plan, bool has_data)
 {
     const char *reason;
-    if (hw_plan_make(plan, given->datatype, &reason)) {
+    bool is_made = hw_plan_make(plan, given->datatype, &reason);
+    if (is_made) {
         bool has_room = hw_pack_trial_has_room(plan);
         bool is_usable =
             has_room && is_there(plan, given->memory) && hw_pack_trial_is_alike(given, plan, has_data);
@@ -66,6 +80,8 @@ static void consider(const struct hw_pack_given *given, struct hw_plan *plan, bo
         hw_plan_decide(plan, is_usable);
         reason = is_usable ? NULL : unlike;
     }
+    if (is_made || reason)
+        count_made(given, plan);
     if (reason)
         hw_record_declined(reason);
 }
@@ -157,6 +173,8 @@ static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan,
         settle(of, way);
     }
     verdict->is_packed = way == HW_PACK_MESSAGE_OURS;
+    if (verdict->is_packed)
+        hw_pack_plan_serves(plan);
     if (way == HW_PACK_MESSAGE_TRIED && !is_persistent)
         return judge_tried(class, verdict);
     return verdict->is_packed;
@@ -169,7 +187,7 @@ static bool wants_plan(const struct hw_pack_given *given, struct hw_plan *plan, 
     if (hw_plan_state(plan) != HW_PLAN_SEEN)
         return false;
     bool is_now = is_forced(use) && !(is_receive && hw_pack_trial_needs_data(given->datatype));
-    if (!is_now && !is_used_often(&plan->uses, USES_OF_TYPE))
+    if (!is_now && !is_used_often(&plan->uses, uses_before_plan()))
         return false;
     if (!is_now && is_receive)
         return use != HW_PACK_AGAIN;
@@ -201,6 +219,8 @@ bool hw_pack_message_judge(const struct hw_pack_given *given, struct hw_plan *pl
         return false;
     struct hw_pack_class *class = NULL;
     verdict->is_packed = is_forced(use) && !hw_real_has_device_memory();
+    if (verdict->is_packed)
+        hw_pack_plan_serves(plan);
     if (!verdict->is_packed || hw_profile_is_on())
         class = hw_pack_class_find(plan, given->direction, verdict->bytes);
     bool is_taken =

@@ -43,6 +43,7 @@ static struct hw_plan *begin(uintptr_t handle, int64_t size)
     plan->handle = handle;
     hw_atomic_store_relaxed(&plan->size, size);
     hw_atomic_store_relaxed(&plan->uses, 0);
+    hw_atomic_store_relaxed(&plan->served, 0);
     hw_atomic_store_relaxed(&plan->state, HW_PLAN_SEEN);
     hw_atomic_store_relaxed(&plan->twin, NULL);
     hw_atomic_store_relaxed(&plan->learnt, NULL);

@@ -28,9 +28,10 @@ enum hw_plan_state {
 };
 
 struct hw_plan {
-    uintptr_t handle;      /* of the datatype, from the start */
-    _Atomic int64_t size;  /* MPI_Type_size, likewise: hw_plan_size */
-    atomic_uint uses;      /* an engine's */
+    uintptr_t handle;     /* of the datatype, from the start */
+    _Atomic int64_t size; /* MPI_Type_size, likewise: hw_plan_size */
+    atomic_uint uses;     /* an engine's, as the next */
+    atomic_uint served;
     atomic_int state;      /* enum hw_plan_state; what follows is written before USABLE, released */
     bool is_disjoint;      /* no byte of one twice: it may be received into */
     struct hw_shape shape; /* shape.size is MPI_Type_size */
