@@ -159,6 +159,26 @@ static void rare_messages_are_left_alone(void **state)
     assert_int_equal(atomic_load(&of->messages.way), HW_PACK_MESSAGE_MPI);
 }
 
+/* A receive that is looked at takes a copy of its datatype, so those that never bring enough are not, in the
+ * end. */
+static void what_brings_too_little_is_looked_at_seldom(void **state)
+{
+    (void)state;
+    struct hw_plan plan = plan_of(50);
+    struct hw_pack_given given = given_of(HW_SHAPE_UNPACK);
+    struct hw_pack_verdict verdict;
+    int looks = 0;
+    atomic_store(&plan.state, HW_PLAN_SEEN);
+    for (int i = 0; i < MANY; i++)
+        if (judge(&plan, HW_SHAPE_UNPACK, &verdict)) {
+            assert_int_equal(verdict.look.kind, HW_PACK_LOOK_TRY);
+            hw_pack_look_end(&verdict.look, &given, &plan, NULL); /* which tells nothing */
+            looks++;
+        }
+    assert_in_range(looks, USES, 6 * USES);
+    assert_int_equal(hw_plan_state(&plan), HW_PLAN_SEEN);
+}
+
 /* Both ways in turn, one message at a time; others go as the one that is looked at. */
 static void what_a_trial_found_is_confirmed(void **state)
 {
@@ -197,6 +217,7 @@ int main(void)
         cmocka_unit_test_setup(one_at_a_time_learns, begin),
         cmocka_unit_test_setup(an_option_packs_all, begin),
         cmocka_unit_test_setup(rare_messages_are_left_alone, begin),
+        cmocka_unit_test_setup(what_brings_too_little_is_looked_at_seldom, begin),
         cmocka_unit_test_setup(what_a_trial_found_is_confirmed, begin),
         cmocka_unit_test_setup(too_many_kinds_are_not_learnt, begin),
     };

@@ -180,6 +180,14 @@ static bool judge_class(const struct hw_pack_given *given, struct hw_plan *plan,
     return verdict->is_packed;
 }
 
+/* Whether a receive is looked at once it has come, which costs it a copy of its datatype: ever more seldom
+ * where all that comes is too little to tell anything. */
+static bool is_looked_at(const struct hw_plan *plan)
+{
+    unsigned used = hw_atomic_load_relaxed(&plan->uses);
+    return used <= uses_before_plan() + USES_MAX || (used & (used - 1)) == 0;
+}
+
 /* Makes a plan for a datatype that is used often enough. True: once what is received has come. */
 static bool wants_plan(const struct hw_pack_given *given, struct hw_plan *plan, enum hw_pack_use use)
 {
@@ -190,7 +198,7 @@ static bool wants_plan(const struct hw_pack_given *given, struct hw_plan *plan, 
     if (!is_now && !is_used_often(&plan->uses, uses_before_plan()))
         return false;
     if (!is_now && is_receive)
-        return use != HW_PACK_AGAIN;
+        return use != HW_PACK_AGAIN && is_looked_at(plan);
     if (is_now || use != HW_PACK_AGAIN)
         consider(given, plan, !is_receive);
     return false;
