@@ -16,6 +16,11 @@ from headway.option import Option
 from headway.options_table import OPTIONS
 
 FAMILY = "HEADWAY_"
+#: set for every package by module systems (Spack, Lmod) at many sites; src/base/options.c has them
+OF_MODULES = {
+    FAMILY + name
+    for name in ("BASE", "BIN", "DIR", "HOME", "INC", "LIB", "PREFIX", "ROOT", "VERSION")
+}
 PATH_MAX = 4096
 BOOL_WORDS = {"0", "1", "no", "yes", "off", "on", "false", "true"}
 FACTORS = {
@@ -88,7 +93,7 @@ def check_environment(environ: Mapping[str, str]) -> None:
             raise HeadwayError(
                 f"{name}={text}: not a value of this option", f"accepted: {option.accepted}"
             )
-        if option is None and name.startswith(FAMILY):
+        if option is None and name.startswith(FAMILY) and name not in OF_MODULES:
             import difflib  # for a refusal alone
 
             near = difflib.get_close_matches(name, known, n=1)

@@ -279,6 +279,20 @@ static void unknown_report(const char *variable, size_t name_length)
 /* ---- the environment ------------------------------------------------------------------------------------
  */
 
+/* Set for every package by module systems (Spack, Lmod) at many sites. cli/headway/options.py has the same.
+ */
+static const char *const of_modules[] = {"HEADWAY_BASE",   "HEADWAY_BIN",  "HEADWAY_DIR",
+                                         "HEADWAY_HOME",   "HEADWAY_INC",  "HEADWAY_LIB",
+                                         "HEADWAY_PREFIX", "HEADWAY_ROOT", "HEADWAY_VERSION"};
+
+static bool is_of_modules(const char *variable, size_t name_length)
+{
+    for (size_t i = 0; i < sizeof of_modules / sizeof *of_modules; i++)
+        if (strlen(of_modules[i]) == name_length && strncmp(variable, of_modules[i], name_length) == 0)
+            return true;
+    return false;
+}
+
 static enum hw_status variable_read(const char *variable, struct hw_options *options, bool wants_aliases)
 {
     const char *equals = strchr(variable, '=');
@@ -287,7 +301,7 @@ static enum hw_status variable_read(const char *variable, struct hw_options *opt
     size_t name_length = (size_t)(equals - variable);
     bool is_ours = strncmp(variable, family, sizeof family - 1) == 0;
     const struct hw_option_entry *entry = entry_find(variable, name_length);
-    if (entry == NULL && is_ours) {
+    if (entry == NULL && is_ours && !is_of_modules(variable, name_length)) {
         unknown_report(variable, name_length);
         return HW_BAD_INPUT;
     }

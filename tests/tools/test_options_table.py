@@ -32,7 +32,12 @@ int main(void)
 }
 """
 
+OF_MODULES = [
+    f"HEADWAY_{name}=/opt"
+    for name in ("BASE", "BIN", "DIR", "HOME", "INC", "LIB", "PREFIX", "ROOT", "VERSION")
+]
 ACCEPTED = [
+    *OF_MODULES,
     "HEADWAY_ENGINE=off",
     "HEADWAY_ENGINE=Thread",
     "HEADWAY_ENGINE=auto",

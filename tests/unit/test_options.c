@@ -200,6 +200,16 @@ static void test_unknown_names(void **state)
     assert_refused("HEADWAY_COMPLETELY_DIFFERENT=1", "HEADWAY_ENGINE HEADWAY_TRIGGER");
 }
 
+static void test_names_that_modules_set(void **state)
+{
+    (void)state;
+    assert_int_equal(read_one("HEADWAY_ROOT=/opt/headway"), HW_OK);
+    assert_int_equal(read_one("HEADWAY_VERSION=1.0"), HW_OK);
+    assert_int_equal(lines_said(), 0);
+    assert_refused("HEADWAY_ROOTS=/opt/headway", "Headway has no such option");
+    assert_refused("HEADWAY_ROO=/opt/headway", "Headway has no such option");
+}
+
 static void test_load_from_process(void **state)
 {
     (void)state;
@@ -328,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_refused_values),
         cmocka_unit_test(test_path_too_long),
         cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_names_that_modules_set),
         cmocka_unit_test(test_load_from_process),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_print_names_every_option),

@@ -99,6 +99,7 @@ static bool may_receive(MPI_Datatype datatype, int source, MPI_Comm comm)
 static int post_by_turns(struct hw_p2p_receive *receive, int source, int tag, MPI_Request *request)
 {
     void *buf = (void *)receive->memory;
+    *request = HW_REQUEST_NULL;
     bool has_turn = hw_p2p_turn_begin();
     struct hw_p2p_held *held = held_for(receive->comm, source, tag);
     int rc = held ? hw_p2p_held_receive(held, buf, receive->count, receive->type, request, &receive->envelope)
