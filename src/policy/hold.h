@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* The least time for which the thread holds back at most: a program may receive alone, or send nothing this
- * time. In the first window of a class it is longer where much is received, about an eighth of what it takes
+ * time. In the first window of a class it is longer where much is received, about a quarter of what it takes
  * at 1 Gbit/s: a program computes for longer then, and one that is answered too early takes as long as both
  * directions. */
 #define HW_POLICY_HOLD_NS UINT64_C(5000000)

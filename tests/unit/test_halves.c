@@ -19,7 +19,7 @@ static const struct hw_halves_moment unseen = {.free_ns = 9, .is_under_way = tru
 static struct hw_halves opened_by(bool is_receive)
 {
     struct hw_halves halves;
-    hw_halves_open(&halves, is_receive);
+    hw_halves_open(&halves);
     hw_halves_post(&halves, HW_REQUEST_P2P, is_receive);
     return halves;
 }

@@ -3,19 +3,12 @@
 
 #include "policy/late.h"
 
-void hw_halves_open(struct hw_halves *halves, bool is_receive)
+void hw_halves_open(struct hw_halves *halves)
 {
-    *halves = (struct hw_halves){.has_only_receives = true,
-                                 .has_only_sends = true,
-                                 .has_sent = !is_receive,
-                                 .has_received = is_receive};
+    *halves = (struct hw_halves){.has_only_receives = true, .has_only_sends = true};
 }
 
-void hw_halves_mix(struct hw_halves *halves)
-{
-    halves->has_only_receives = halves->has_only_sends = false;
-    halves->has_sent = halves->has_received = true;
-}
+void hw_halves_mix(struct hw_halves *halves) { halves->has_only_receives = halves->has_only_sends = false; }
 
 void hw_halves_post(struct hw_halves *halves, enum hw_request_kind kind, bool is_receive)
 {
@@ -32,9 +25,8 @@ static void begin_other(struct hw_halves *halves, const struct hw_halves_moment 
 
 bool hw_halves_send(struct hw_halves *halves, uint64_t bytes, const struct hw_halves_moment *moment)
 {
-    bool is_other = halves->has_only_receives && !halves->has_sent;
+    bool is_other = halves->has_only_receives && halves->sends_bytes == 0;
     halves->sends_bytes += bytes;
-    halves->has_sent = true;
     if (is_other)
         begin_other(halves, moment);
     return is_other;
@@ -42,11 +34,11 @@ bool hw_halves_send(struct hw_halves *halves, uint64_t bytes, const struct hw_ha
 
 void hw_halves_receive(struct hw_halves *halves, uint64_t bytes, const struct hw_halves_moment *moment)
 {
-    if (halves->has_only_sends && !halves->has_received)
+    if (!halves->has_only_sends)
+        return;
+    if (halves->late_receives_bytes == 0)
         begin_other(halves, moment);
-    if (halves->has_only_sends)
-        halves->late_receives_bytes += bytes;
-    halves->has_received = true;
+    halves->late_receives_bytes += bytes;
 }
 
 bool hw_halves_is_late(const struct hw_halves *halves, uint64_t received_bytes, uint64_t sent_bytes)

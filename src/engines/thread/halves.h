@@ -12,12 +12,11 @@
 /* Of a window. */
 struct hw_halves {
     bool has_only_receives, has_only_sends; /* among its posts so far */
-    bool has_sent, has_received;            /* also by calls that block */
-    uint64_t sends_bytes;                   /* by both, but for the post that opened the window */
-    uint64_t late_receives_bytes;           /* likewise, as far as nothing was received before */
-    bool is_late;                           /* the other half began while the first was under way ... */
-    uint64_t early_free_ns;                 /* ... after the program had computed for so long */
-    bool is_unseen;                         /* or nobody knows */
+    uint64_t sends_bytes;         /* also by calls that block, but for the post that opened the window */
+    uint64_t late_receives_bytes; /* likewise, after sends alone */
+    bool is_late;                 /* the other half began while the first was under way ... */
+    uint64_t early_free_ns;       /* ... after the program had computed for so long */
+    bool is_unseen;               /* or nobody knows */
 };
 
 /* As a message is sent or received. */
@@ -27,8 +26,7 @@ struct hw_halves_moment {
     bool is_seen;      /* that is known */
 };
 
-/* By its first post. */
-void hw_halves_open(struct hw_halves *halves, bool is_receive);
+void hw_halves_open(struct hw_halves *halves);
 
 /* Of what it goes on with it is not known which half is what. */
 void hw_halves_mix(struct hw_halves *halves);
@@ -39,7 +37,7 @@ void hw_halves_post(struct hw_halves *halves, enum hw_request_kind kind, bool is
 /* A message is sent; before hw_halves_post(). Returns true if it is the first, after receives alone. */
 bool hw_halves_send(struct hw_halves *halves, uint64_t bytes, const struct hw_halves_moment *moment);
 
-/* And received. */
+/* And received, after sends alone. */
 void hw_halves_receive(struct hw_halves *halves, uint64_t bytes, const struct hw_halves_moment *moment);
 
 /* The other half was late, and as much. So much was posted. */

@@ -214,7 +214,7 @@ static void open_window(enum hw_request_kind kind, uint64_t bytes, bool is_recei
     begin_window(class_of(kind, bytes, is_receive), now_ns);
     hw_atomic_store_relaxed(&has_rounds, false);
     window.has_gone = false;
-    hw_halves_open(&window.halves, is_receive);
+    hw_halves_open(&window.halves);
     window.is_for_others = true;
     add_earlier(bytes);
     if (kind == HW_REQUEST_P2P && window.base == 0)
@@ -338,10 +338,10 @@ static bool is_pending(void) { return hw_atomic_load_seq_cst(&hw_request_pending
  * nothing queues up. */
 static bool are_sends_under_way(uint64_t now_ns)
 {
-    uint64_t little_ns = hw_policy_transfer_ns(window.class) / HW_POLICY_LATE_MOVED_PARTS;
     bool is_little = hw_movement_bytes(&window.movement) <= window.sent_bytes / HW_POLICY_LATE_MOVED_PARTS;
-    bool is_recent = is_pending() || now_ns - window.movement.looked_ns < little_ns;
-    return window.movement.has_wire && is_little && is_recent;
+    uint64_t since_ns = now_ns - window.movement.looked_ns;
+    return window.movement.has_wire && is_little &&
+           (is_pending() || since_ns < hw_policy_transfer_ns(window.class) / HW_POLICY_LATE_MOVED_PARTS);
 }
 
 static struct hw_halves_moment moment_at(uint64_t since_ns)
