@@ -23,6 +23,9 @@ static void make_inter(struct exchanges *exchanges, MPI_Comm peer)
     int rank, others;
     MPI_Comm_rank(peer, &rank);
     MPI_Comm_split(peer, rank % 2, rank, &local);
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION >= 50000000
+    MPI_Barrier(peer); /* MPICH 5.0 may wait for ever without (doc/guide/troubleshooting.md) */
+#endif
     MPI_Intercomm_create(local, 0, peer, 1 - rank % 2, INTER_TAG, &exchanges->comm);
     MPI_Comm_free(&local);
     MPI_Comm_remote_size(exchanges->comm, &others);
