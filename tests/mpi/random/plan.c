@@ -215,7 +215,7 @@ static void draw_exchanges(struct plan *plan, struct rng *rng, int size, int max
         exchange->repeats = rng_chance(rng, 80) ? 1 + rng_below(rng, 4) : 40;
         exchange->is_synchronous =
             rng_chance(rng, 30) && (HAVE_SYNCHRONOUS_ON_FREED || !plan->is_transient_freed_early);
-        exchange->is_send_cancelled = rng_chance(rng, 5);
+        exchange->is_send_cancelled = rng_chance(rng, 5) && HAVE_CANCELLED_SENDS;
         exchange->payload = rng_next(rng);
         if (exchange->kind == EXCHANGE_FREED)
             plan->wants_barrier = true;
