@@ -19,6 +19,7 @@ CASES = 25
 CASES_FULL = 400
 CASES_OFTEN = 6
 ANEW = 300
+FREED_SENDS = 16000
 #: Rank 1 leaves its messages to the MPI: what it sends and receives is as without the library.
 ALONE = 'test "${PMI_RANK-${OMPI_COMM_WORLD_RANK}}" != 1 || export HEADWAY_PACK=off; exec "$@"'
 
@@ -179,6 +180,17 @@ def test_receives_with_room(
     assert sorted(done.lines) == sorted(plain.lines), done.explain()
     if case != "one" and (options == "on" or mpi.name == "mpich5"):
         assert done.total("packed_messages") > 0, done.explain()
+
+
+@matrix.one_of_a("family")
+def test_sends_that_are_freed(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
+    """Many at once cost no more each than a few."""
+    argv = [build(mpi, "freed_sends")]
+    plain = plain_run(mpi, argv, ranks=1)
+    done = support.run_mpi(mpi, argv, ranks=1, options=ON, records=tmp_path)
+    assert done.status == 0, done.explain()
+    assert done.lines == plain.lines, done.explain()
+    assert done.total("packed_messages") > FREED_SENDS // 2, done.explain()
 
 
 @matrix.one_of_a("family")

@@ -12,11 +12,21 @@
 #include "real/quirks.h"
 #include "team/split.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list of abandoned ones */
-static struct hw_pack_message *abandoned;
+/* What is sent keeps nobody waiting, whether or not its buffer is given back at once. Of receives all are
+ * looked at: that one is through the program may learn by any call. */
+enum { SENDS_PER_LOOK = 2 };
+
+/* Of one direction; the oldest comes first. */
+struct queue {
+    struct hw_pack_message *first, **end;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the queues */
+static struct queue abandoned[HW_SHAPE_UNPACK + 1];      /* by direction */
 static atomic_uint abandoned_count;
 
 static size_t room_of(const struct hw_pack_message *message)
@@ -132,14 +142,24 @@ static void starting(void *attachment)
 
 static void freed(void *attachment) { hw_pack_message_free(attachment); }
 
+/* Under the lock. */
+static void append(struct hw_pack_message *message)
+{
+    struct queue *queue = &abandoned[message->given.direction];
+    if (queue->first == NULL)
+        queue->end = &queue->first;
+    message->next = NULL;
+    *queue->end = message;
+    queue->end = &message->next;
+}
+
 static void on_abandoned(void *attachment, MPI_Request request)
 {
     struct hw_pack_message *message = attachment;
     hw_pack_look_drop(&message->look);
     message->request = request;
     pthread_mutex_lock(&lock);
-    message->next = abandoned;
-    abandoned = message;
+    append(message);
     hw_atomic_add_relaxed(&abandoned_count, 1);
     hw_inside_want(HW_INSIDE_GOES_PACKED,
                    true); /* the program may learn by any call that a receive is through */
@@ -186,13 +206,23 @@ static void finish(struct hw_pack_message *message, const MPI_Status *status, in
     hw_pack_message_free(message);
 }
 
-static void look(bool is_last)
+/* The first ones, so many at most. */
+static struct hw_pack_message *take(enum hw_shape_direction direction, unsigned most)
 {
     pthread_mutex_lock(&lock);
-    struct hw_pack_message *list = abandoned, *next;
-    abandoned = NULL;
+    struct queue *queue = &abandoned[direction];
+    struct hw_pack_message *list = queue->first, **link = &list;
+    while (*link && most-- > 0)
+        link = &(*link)->next;
+    queue->first = *link;
+    *link = NULL;
     pthread_mutex_unlock(&lock);
-    for (; list; list = next) {
+    return list;
+}
+
+static void look(struct hw_pack_message *list, bool is_last)
+{
+    for (struct hw_pack_message *next; list; list = next) {
         MPI_Status status;
         int is_over = 0;
         next = list->next;
@@ -204,8 +234,7 @@ static void look(bool is_last)
             finish(list, &status, rc);
         } else {
             pthread_mutex_lock(&lock);
-            list->next = abandoned;
-            abandoned = list;
+            append(list);
             pthread_mutex_unlock(&lock);
         }
     }
@@ -215,7 +244,8 @@ void hw_pack_message_look_after(void)
 {
     if (__builtin_expect(hw_atomic_load_relaxed(&abandoned_count) == 0, 1))
         return;
-    look(false);
+    look(take(HW_SHAPE_UNPACK, UINT_MAX), false);
+    look(take(HW_SHAPE_PACK, SENDS_PER_LOOK), false);
     pthread_mutex_lock(&lock);
     if (hw_atomic_load_relaxed(&abandoned_count) == 0)
         hw_inside_want(HW_INSIDE_GOES_PACKED, false);
@@ -224,7 +254,7 @@ void hw_pack_message_look_after(void)
 
 void hw_pack_message_finish(void)
 {
-    if (hw_atomic_load_relaxed(&abandoned_count) > 0)
-        look(true);
+    look(take(HW_SHAPE_UNPACK, UINT_MAX), true);
+    look(take(HW_SHAPE_PACK, UINT_MAX), true);
     hw_pack_pool_trim();
 }
