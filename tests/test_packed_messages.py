@@ -20,6 +20,7 @@ CASES_FULL = 400
 CASES_OFTEN = 6
 ANEW = 300
 FREED_SENDS = 16000
+RECEIVED_FROM_SELF = 10
 #: Rank 1 leaves its messages to the MPI: what it sends and receives is as without the library.
 ALONE = 'test "${PMI_RANK-${OMPI_COMM_WORLD_RANK}}" != 1 || export HEADWAY_PACK=off; exec "$@"'
 
@@ -191,6 +192,18 @@ def test_sends_that_are_freed(mpi: Mpi, tmp_path: Path, plain_run: support.Plain
     assert done.status == 0, done.explain()
     assert done.lines == plain.lines, done.explain()
     assert done.total("packed_messages") > FREED_SENDS // 2, done.explain()
+
+
+@matrix.quick(matrix.on("mpich5", "ompi4"), "another MPI")
+def test_messages_that_are_refused(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
+    """There is nothing to follow."""
+    argv = [build(mpi, "packed_refused")]
+    plain = plain_run(mpi, argv, ranks=2)
+    done = run(mpi, argv, True, {**ON, **support.FORCED}, tmp_path)
+    assert done.lines == plain.lines, done.explain()
+    assert done.total("packed_messages") > 0, done.explain()
+    assert done.total("tracked_persistent") == 0, done.explain()
+    assert done.total("tracked_p2p") == 2 * RECEIVED_FROM_SELF, done.explain()
 
 
 @matrix.one_of_a("family")

@@ -74,6 +74,12 @@ static bool is_persistent(const struct call *c)
     return c->given.direction == HW_SHAPE_PACK ? c->way >= SEND_INIT : c->way == RECV_INIT;
 }
 
+/* MPICH 5 returns MPI_SUCCESS once a handler of the program's has heard of an error, and makes no request. */
+static bool is_accepted(const struct call *c, int rc)
+{
+    return c->request ? hw_real_is_made(rc, c->request) : rc == MPI_SUCCESS;
+}
+
 /* What the hook does after the real call. */
 static void track(const struct call *c)
 {
@@ -101,7 +107,7 @@ static __attribute__((noinline)) int call_first(const struct call *c)
     int rc = given->direction == HW_SHAPE_PACK
                  ? real_send(c, (const void *)given->memory, given->count, given->datatype)
                  : real_receive(c, (void *)given->memory, given->count, given->datatype, c->status);
-    if (rc != MPI_SUCCESS)
+    if (!is_accepted(c, rc))
         return rc;
     track(c);
     if (!hw_real_type_hold(frees))
@@ -114,7 +120,8 @@ static __attribute__((noinline)) int call_first(const struct call *c)
 
 static int finish_send(const struct call *c, struct hw_pack_message *message, int rc)
 {
-    int is_over = c->request == NULL || rc != MPI_SUCCESS;
+    bool is_refused = !is_accepted(c, rc);
+    int is_over = c->request == NULL || is_refused;
     /* Those that are complete share a handle, and there is nothing to follow. */
     if (!is_over && !is_persistent(c) &&
         hw_bottom.Request_get_status(*c->request, &is_over, HW_STATUS_IGNORE) != MPI_SUCCESS)
@@ -122,7 +129,7 @@ static int finish_send(const struct call *c, struct hw_pack_message *message, in
     if (c->request != NULL && is_over)
         hw_request_give_back();
     if (is_over) {
-        hw_pack_message_learn(message, HW_STATUS_IGNORE, rc);
+        hw_pack_message_learn(message, HW_STATUS_IGNORE, is_refused ? MPI_ERR_OTHER : MPI_SUCCESS);
         hw_pack_message_free(message);
     } else {
         hw_pack_message_attach(message, *c->request, is_persistent(c));
@@ -141,24 +148,49 @@ static int send_one(const struct call *c, struct hw_pack_message *message)
     return finish_send(c, message, real_send(c, message->data, message->count, message->type));
 }
 
+/* A status of ours for a call that blocks: the program's may be of an earlier message, and a call that is
+ * refused, which MPICH 5 need not tell, leaves it so. */
+static MPI_Status begin_status(const MPI_Status *program)
+{
+    MPI_Status status = {0};
+    if (program != HW_STATUS_IGNORE)
+        status = *program;
+    status.MPI_SOURCE = HW_UNDEFINED;
+    return status;
+}
+
+/* Whether the MPI has written it, which the program then gets. */
+static bool end_status(const MPI_Status *status, MPI_Status *program)
+{
+    bool is_written = status->MPI_SOURCE != HW_UNDEFINED;
+    if (is_written && program != HW_STATUS_IGNORE)
+        *program = *status;
+    return is_written;
+}
+
+/* Of what came by a call that blocks; NULL: nothing did. */
+static void end_received(struct hw_pack_message *message, const MPI_Status *status, int rc)
+{
+    if (message->is_packed)
+        hw_pack_message_empty(message, status, rc);
+    hw_pack_message_learn(message, status, status ? rc : MPI_ERR_OTHER);
+}
+
 static int receive_one(const struct call *c, struct hw_pack_message *message)
 {
     const struct hw_pack_given *given = &c->given;
-    MPI_Status own = {0}, *status = c->status == HW_STATUS_IGNORE ? &own : c->status;
+    MPI_Status status = begin_status(c->request ? HW_STATUS_IGNORE : c->status);
     int rc = message->is_packed
-                 ? real_receive(c, message->data, message->count, message->type, status)
-                 : real_receive(c, (void *)given->memory, given->count, given->datatype, status);
-    if (c->request != NULL && rc == MPI_SUCCESS) {
+                 ? real_receive(c, message->data, message->count, message->type, &status)
+                 : real_receive(c, (void *)given->memory, given->count, given->datatype, &status);
+    if (c->request != NULL && is_accepted(c, rc)) {
         hw_pack_message_attach(message, *c->request, is_persistent(c));
         return rc;
     }
-    if (c->request != NULL) {
+    if (c->request != NULL)
         hw_request_give_back();
-    } else {
-        if (message->is_packed)
-            hw_pack_message_empty(message, status, rc);
-        hw_pack_message_learn(message, status, rc);
-    }
+    else
+        end_received(message, end_status(&status, c->status) ? &status : NULL, rc);
     hw_pack_message_free(message);
     return rc;
 }
@@ -380,24 +412,21 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     struct hw_pack_message *out = half(&sent, dest, comm), *in = half(&received, source, comm);
     struct hw_pack_message *packed = out && out->is_packed ? out : NULL;
     struct hw_pack_message *to_unpack = in && in->is_packed ? in : NULL;
-    MPI_Status own = {0};
+    MPI_Status own = begin_status(status), *told = in ? &own : status;
     unsigned frees = hw_atomic_load_acquire(&hw_real_type_frees);
-    if (in && status == HW_STATUS_IGNORE)
-        status = &own;
     if (packed)
         hw_pack_message_fill(packed);
     int rc = hw_real_sendrecv(packed ? packed->data : sendbuf, packed ? packed->count : sendcount,
                               packed ? packed->type : sendtype, dest, sendtag,
                               to_unpack ? to_unpack->data : recvbuf, to_unpack ? to_unpack->count : recvcount,
-                              to_unpack ? to_unpack->type : recvtype, source, recvtag, comm, status);
-    if (to_unpack)
-        hw_pack_message_empty(to_unpack, status, rc);
-    for (int i = 0; i < 2; i++) {
-        struct hw_pack_message *one = i == 0 ? out : in;
-        if (one == NULL)
-            continue;
-        hw_pack_message_learn(one, status, rc);
-        hw_pack_message_free(one);
+                              to_unpack ? to_unpack->type : recvtype, source, recvtag, comm, told);
+    if (in) {
+        end_received(in, end_status(&own, status) ? &own : NULL, rc);
+        hw_pack_message_free(in);
+    }
+    if (out) {
+        hw_pack_message_learn(out, HW_STATUS_IGNORE, rc);
+        hw_pack_message_free(out);
     }
     if (rc == MPI_SUCCESS && hw_real_type_hold(frees)) {
         accept_half(&sent, dest);
