@@ -121,6 +121,16 @@ def test_errors_are_heard_once(mpi: Mpi, tmp_path: Path) -> None:
     assert {record["p2p"] for record in records} == {"ghost"}
 
 
+@matrix.one_of_a("family")
+@pytest.mark.parametrize("handler", ["returns", "own"])
+@pytest.mark.parametrize("level", ["funneled", "multiple"])
+def test_refused_calls(mpi: Mpi, level: str, handler: str, tmp_path: Path) -> None:
+    """None waits for a half that the MPI has not refused, nor leaves a request."""
+    program = support.compile_program(mpi, "moved_refused", [support.PROGRAMS / "moved_refused.c"])
+    argv = [str(program), level, *(["own"] if handler == "own" else [])]
+    two_nodes.same_output(mpi, argv, tmp_path, environment=MOVED, timeout=60)
+
+
 @matrix.quick(lambda mpi, cores: mpi.name == "mpich5" and cores == 1)
 @pytest.mark.parametrize("cores", [0, 1], ids=["own", "shared"])
 def test_auto(mpi: Mpi, cores: int, tmp_path: Path) -> None:

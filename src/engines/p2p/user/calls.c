@@ -4,6 +4,7 @@
 #include "engines/p2p/user/calls.h"
 
 #include "engines/p2p/user/held.h"
+#include "engines/p2p/user/own.h"
 #include "engines/p2p/user/persistent.h"
 #include "engines/p2p/user/probes.h"
 #include "engines/p2p/user/receiving.h"
@@ -138,18 +139,16 @@ static int receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source
 /* Of a receive with a request, after its real call, which may leave none (hw_real_hides_refusals). */
 static int posted(struct hw_p2p_receiving *receiving, MPI_Request *request, int rc)
 {
-    if (rc == MPI_SUCCESS && *request != HW_REQUEST_NULL)
+    if (hw_real_is_made(rc, request))
         hw_p2p_receiving_attach(receiving, *request);
     else
         hw_p2p_receiving_drop(receiving);
     return rc;
 }
 
-static struct hw_p2p_receiving *prepare(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
-                                        MPI_Request *request)
+static struct hw_p2p_receiving *prepare(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm)
 {
     struct hw_p2p_receiving *receiving = hw_p2p_receiving_make();
-    *request = HW_REQUEST_NULL;
     if (receiving)
         hw_p2p_receive_begin(hw_p2p_receiving_receive(receiving), (uintptr_t)buf, count, datatype, comm,
                              true);
@@ -166,7 +165,7 @@ static int irecv_in_turn(void *buf, MPI_Count count, MPI_Datatype datatype, int 
     struct hw_p2p_held *held = held_for(comm, source, tag);
     if (held == NULL && !has_room(count, datatype, source))
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm, request);
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     struct hw_p2p_receive *one = hw_p2p_receiving_receive(receiving);
@@ -200,11 +199,11 @@ static int recv_init(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
 {
     if (request == NULL || source == HW_PROC_NULL || datatype == HW_DATATYPE_NULL)
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm, request);
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     int rc = hw_real_recv_init(buf, count, datatype, source, tag, comm, request);
-    if (rc == MPI_SUCCESS && *request != HW_REQUEST_NULL)
+    if (hw_real_is_made(rc, request))
         hw_p2p_receiving_persists(receiving, source, tag);
     return posted(receiving, request, rc);
 }
@@ -248,7 +247,7 @@ static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
     bool is_held = hw_p2p_held_matched(*message, &matched);
     if (!is_held && !has_room(count, datatype, HW_ANY_SOURCE))
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, HW_COMM_NULL, request);
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, HW_COMM_NULL);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     if (is_held) {
@@ -260,11 +259,32 @@ static int imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 
 /* ---- both ways ---- */
 
-/* Of a send beside a receive that was posted: the end of both. `sent_rc`: what its post returned. */
+static bool has_peer(MPI_Comm comm, int peer, bool is_receive)
+{
+    int is_inter = 0, size = 0;
+    if (peer == HW_PROC_NULL || (is_receive && peer == HW_ANY_SOURCE))
+        return true;
+    if (hw_bottom.Comm_test_inter(comm, &is_inter) != MPI_SUCCESS)
+        return false;
+    int rc = is_inter ? hw_bottom.Comm_remote_size(comm, &size) : hw_bottom.Comm_size(comm, &size);
+    return rc == MPI_SUCCESS && peer >= 0 && peer < size;
+}
+
+/* Whether the MPI takes a half of a call that does both. Where it does not the call is left to it, which says
+ * so and does nothing: what was posted of the other half could have got, or sent, a message. */
+static bool is_taken(const void *buf, MPI_Count count, MPI_Datatype datatype, int peer, int tag,
+                     MPI_Comm comm, bool is_receive)
+{
+    return has_peer(comm, peer, is_receive) &&
+           hw_p2p_own_accepts(buf, count, datatype, is_receive && tag == HW_ANY_TAG ? 0 : tag);
+}
+
+/* Of a send beside a receive that was posted: the end of both. `sent_rc`: what its post returned. If the MPI
+ * has refused it after all nothing comes. */
 static int end_both(struct hw_p2p_receive *receive, MPI_Request *request, MPI_Status *status, int sent_rc,
                     MPI_Request *sent)
 {
-    if (sent_rc != MPI_SUCCESS) {
+    if (!hw_real_is_made(sent_rc, sent)) {
         hw_bottom.Cancel(request);
         hw_bottom.Wait(request, HW_STATUS_IGNORE);
         return sent_rc;
@@ -281,16 +301,20 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     struct hw_p2p_receive one;
     MPI_Status own;
     MPI_Request sent = HW_REQUEST_NULL;
-    if (hw_p2p_takes_turns() && may_receive(recvtype, source, comm)) {
+    bool has_turns = hw_p2p_takes_turns() && may_receive(recvtype, source, comm);
+    struct hw_p2p_held *held = has_turns ? NULL : held_for(comm, source, recvtag);
+    if ((has_turns || held) && !(is_taken(sendbuf, sendcount, sendtype, dest, sendtag, comm, false) &&
+                                 is_taken(recvbuf, recvcount, recvtype, source, recvtag, comm, true)))
+        return HW_DECLINES;
+    if (has_turns) {
         MPI_Request request;
         hw_p2p_receive_begin(&one, (uintptr_t)recvbuf, recvcount, recvtype, comm, false);
         int posted_rc = post_by_turns(&one, source, recvtag, &request);
-        if (posted_rc != MPI_SUCCESS)
+        if (!hw_real_is_made(posted_rc, &request))
             return posted_rc;
         posted_rc = hw_real_isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &sent);
         return end_both(&one, &request, status == HW_STATUS_IGNORE ? &own : status, posted_rc, &sent);
     }
-    struct hw_p2p_held *held = held_for(comm, source, recvtag);
     if (held == NULL && !has_room(recvcount, recvtype, source))
         return HW_DECLINES;
     status = status == HW_STATUS_IGNORE ? &own : status;
@@ -300,9 +324,10 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                         hw_real_sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                                          recvtype, source, recvtag, comm, status));
     int sent_rc = hw_real_isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &sent);
+    if (!hw_real_is_made(sent_rc, &sent)) /* the held message is the next receive's */
+        return sent_rc;
     int rc = receive_held(held, &one, status);
-    if (sent_rc == MPI_SUCCESS)
-        sent_rc = hw_bottom.Wait(&sent, HW_STATUS_IGNORE);
+    sent_rc = hw_bottom.Wait(&sent, HW_STATUS_IGNORE);
     return rc != MPI_SUCCESS ? rc : sent_rc;
 }
 
@@ -326,13 +351,14 @@ static int replace_by_turns(struct hw_p2p_receive *one, int dest, int sendtag, i
 {
     MPI_Request request, sent = HW_REQUEST_NULL;
     void *copy = NULL;
-    int rc = isend_copy((void *)one->memory, one->count, one->type, dest, sendtag, one->comm, &copy, &sent);
+    const void *elements;
+    int rc = hw_p2p_replaced_copy((void *)one->memory, one->count, one->type, one->comm, &copy, &elements);
     if (rc == MPI_SUCCESS) {
         rc = post_by_turns(one, source, recvtag, &request);
-        if (rc == MPI_SUCCESS)
-            rc = end_both(one, &request, status, MPI_SUCCESS, &sent);
-        else
-            hw_bottom.Wait(&sent, HW_STATUS_IGNORE);
+        if (hw_real_is_made(rc, &request)) {
+            rc = hw_real_isend(elements, one->count, one->type, dest, sendtag, one->comm, &sent);
+            rc = end_both(one, &request, status, rc, &sent);
+        }
     }
     free(copy);
     return rc;
@@ -345,7 +371,7 @@ static int replace_held(struct hw_p2p_held *held, struct hw_p2p_receive *one, in
     MPI_Request sent = HW_REQUEST_NULL;
     void *copy = NULL;
     int rc = isend_copy((void *)one->memory, one->count, one->type, dest, sendtag, one->comm, &copy, &sent);
-    if (rc == MPI_SUCCESS) {
+    if (hw_real_is_made(rc, &sent)) {
         rc = receive_held(held, one, status);
         int sent_rc = hw_bottom.Wait(&sent, HW_STATUS_IGNORE);
         rc = rc != MPI_SUCCESS ? rc : sent_rc;
@@ -362,6 +388,9 @@ static int sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, i
     bool has_turns =
         hw_p2p_takes_turns() && may_receive(datatype, source, comm) && is_copied(count, datatype);
     struct hw_p2p_held *held = has_turns ? NULL : held_for(comm, source, recvtag);
+    if ((has_turns || held) && !(is_taken(buf, count, datatype, dest, sendtag, comm, false) &&
+                                 is_taken(buf, count, datatype, source, recvtag, comm, true)))
+        return HW_DECLINES;
     if (!has_turns && held == NULL && !has_room(count, datatype, source))
         return HW_DECLINES;
     status = status == HW_STATUS_IGNORE ? &own : status;
@@ -381,9 +410,12 @@ static int isendrecv_held(struct hw_p2p_held *held, struct hw_p2p_receiving *rec
                           MPI_Request sent, void *copy, MPI_Request *request)
 {
     struct hw_p2p_receive *one = hw_p2p_receiving_receive(receiving);
-    if (sent_rc != MPI_SUCCESS) {
+    if (!hw_real_is_made(sent_rc, &sent)) {
         free(copy);
-        return posted(receiving, request, sent_rc);
+        hw_p2p_receiving_drop(receiving);
+        if (sent_rc == MPI_SUCCESS) /* and there is no request */
+            *request = HW_REQUEST_NULL;
+        return sent_rc;
     }
     hw_p2p_receiving_add(receiving, sent, copy);
     return posted(
@@ -393,9 +425,9 @@ static int isendrecv_held(struct hw_p2p_held *held, struct hw_p2p_receiving *rec
 
 /* A held message comes by a receive of its own. */
 static struct hw_p2p_receiving *prepare_both(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
-                                             const struct hw_p2p_held *held, MPI_Request *request)
+                                             const struct hw_p2p_held *held)
 {
-    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm, request);
+    struct hw_p2p_receiving *receiving = prepare(buf, count, datatype, comm);
     if (receiving && held == NULL)
         hw_p2p_receiving_receive(receiving)->is_mute = HW_REAL_IS_ISENDRECV_MUTE;
     return receiving;
@@ -408,9 +440,11 @@ static int isendrecv_in_turn(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     if (request == NULL)
         return HW_DECLINES;
     struct hw_p2p_held *held = held_for(comm, source, recvtag);
-    if (held == NULL && !has_room(recvcount, recvtype, source))
+    if (held ? !(is_taken(sendbuf, sendcount, sendtype, dest, sendtag, comm, false) &&
+                 is_taken(recvbuf, recvcount, recvtype, source, recvtag, comm, true))
+             : !has_room(recvcount, recvtype, source))
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare_both(recvbuf, recvcount, recvtype, comm, held, request);
+    struct hw_p2p_receiving *receiving = prepare_both(recvbuf, recvcount, recvtype, comm, held);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     if (held == NULL)
@@ -444,9 +478,11 @@ static int isendrecv_replace_in_turn(void *buf, MPI_Count count, MPI_Datatype da
     if (request == NULL)
         return HW_DECLINES;
     struct hw_p2p_held *held = held_for(comm, source, recvtag);
-    if (held == NULL && !has_room(count, datatype, source))
+    if (held ? !(is_taken(buf, count, datatype, dest, sendtag, comm, false) &&
+                 is_taken(buf, count, datatype, source, recvtag, comm, true))
+             : !has_room(count, datatype, source))
         return HW_DECLINES;
-    struct hw_p2p_receiving *receiving = prepare_both(buf, count, datatype, comm, held, request);
+    struct hw_p2p_receiving *receiving = prepare_both(buf, count, datatype, comm, held);
     if (receiving == NULL)
         return MPI_ERR_NO_MEM;
     if (held == NULL)

@@ -194,7 +194,7 @@ int hw_p2p_send_init(const struct hw_p2p_sent *sent, hw_p2p_real_send *real_init
     if (request == NULL || hw_p2p_transfer_is_small(sent) || hw_p2p_transfer_refuses(sent))
         return HW_DECLINES;
     int rc = real_init(sent->buf, sent->count, sent->datatype, sent->dest, sent->tag, sent->comm, request);
-    if (rc != MPI_SUCCESS)
+    if (!hw_real_is_made(rc, request))
         return rc;
     struct persistent *persistent = make(sent);
     if (persistent == NULL) {

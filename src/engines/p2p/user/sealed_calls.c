@@ -152,9 +152,8 @@ static int irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     }
     if (!hw_p2p_sealed_is_far(seal, source))
         return HW_DECLINES;
-    *request = HW_REQUEST_NULL;
     rc = hw_real_irecv(buf, count, datatype, source, tag, comm, request);
-    if (rc == MPI_SUCCESS && *request != HW_REQUEST_NULL)
+    if (hw_real_is_made(rc, request))
         hw_p2p_sealed_count(seal, &part, true, false, *request);
     else
         hw_p2p_sealed_refused(seal, &part, true);
@@ -177,9 +176,11 @@ static int make_persistent(struct hw_p2p_seal *seal, MPI_Comm comm, const struct
 static int counted(struct hw_p2p_seal *seal, const struct hw_p2p_part *part, bool is_receive, int rc,
                    MPI_Request *request)
 {
-    if (rc == MPI_SUCCESS && hw_p2p_sealed_is_far(seal, part->peer))
+    if (!hw_real_is_made(rc, request))
+        return rc;
+    if (hw_p2p_sealed_is_far(seal, part->peer))
         hw_p2p_sealed_count(seal, part, is_receive, true, *request);
-    else if (rc == MPI_SUCCESS)
+    else
         hw_request_leave_out(*request);
     return rc;
 }
