@@ -97,6 +97,13 @@ DIRECTED = [
         declined={"ompi": "nonblocking file access"},
     ),
     Program(
+        "io",
+        label="io-split",
+        arguments=["{scratch}/io.data", "split"],
+        counters=("tracked_p2p", "polls"),
+        declined={"ompi": "nonblocking file access"},
+    ),
+    Program(
         "sessions",
         needs="sessions",
         arguments=["1"],

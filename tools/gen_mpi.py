@@ -364,6 +364,7 @@ class Generator:
             '#include "mpi/abort.h"',
             '#include "mpi/block.h"',
             '#include "mpi/blocking.h"',
+            '#include "mpi/io.h"',
             '#include "mpi/memory.h"',
             '#include "mpi/profiled.h"',
             '#include "mpi/track.h"',
