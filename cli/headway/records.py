@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from headway.record.table import Record
 NS = 1e-9
 #: where processes that were spawned leave theirs: each world has a rank 0
 SPAWNED = "spawned"
+#: as src/profile/record.c names them: by the rank, by the process where there is none, by both
+NAME = re.compile(r"headway\.(pid)?\d+(\.\d+)?\.json")
 
 
 def read(folder: Path) -> list[Record]:
@@ -22,15 +26,46 @@ def read(folder: Path) -> list[Record]:
     return [record_of(raw) for raw in read_json(folder)]
 
 
+def files(folder: Path) -> list[Path]:
+    """Records by their names: others may have theirs there, a trace headway.calls.json say."""
+    return sorted(path for path in folder.glob("headway.*.json") if NAME.fullmatch(path.name))
+
+
 def read_json(folder: Path) -> list[dict[str, Any]]:
     """The same as their files have them."""
-    found = [raw for path in folder.glob("headway.*.json") if (raw := load_json(path))]
+    found = [raw for path in files(folder) if (raw := load_json(path))]
     return sorted(found, key=lambda raw: str(raw.get("rank", "")).zfill(8))
 
 
 def spawned_count(folder: Path) -> int:
     """How many processes that the program spawned left a record."""
-    return len(list(folder.glob(f"{SPAWNED}/headway.*.json")))
+    return len(files(folder / SPAWNED))
+
+
+def times(folder: Path) -> dict[str, int]:
+    """When each record was written. A link to nothing is none."""
+    found = {}
+    for path in (*files(folder), *files(folder / SPAWNED)):
+        with suppress(FileNotFoundError):
+            found[str(path.relative_to(folder))] = path.stat().st_mtime_ns
+    return found
+
+
+def drop_old(folder: Path, before: dict[str, int]) -> bool:
+    """Records of an earlier, larger run in the same directory are not this run's. They stay if
+    this run left none, which is False."""
+    now = times(folder)
+    old = [name for name, written in now.items() if before.get(name) == written]
+    if len(old) == len(now):
+        return False
+    for name in old:
+        (folder / name).unlink(missing_ok=True)
+    return True
+
+
+def since(folder: Path, before: dict[str, int]) -> list[Record]:
+    """Of this run alone, where others may have left theirs before."""
+    return read(folder) if drop_old(folder, before) else []
 
 
 def why_none(folder: Path) -> str:

@@ -231,3 +231,22 @@ def test_words_that_cannot_be_written(mpi: Mpi, hello: Path, tmp_path: Path) -> 
         timeout=60,
     )
     assert done.returncode == 0 and not done.stderr, done
+
+
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
+def test_files_of_others_stay(headway: Headway, hello: Path, tmp_path: Path) -> None:
+    """As of a report's trace that was written to where the records are: no record, and not ours."""
+    kept = tmp_path / "kept"
+    (kept / "spawned").mkdir(parents=True)
+    (kept / "headway.2.json").write_text("{}")
+    others = [kept / "headway.calls.json", kept / "spawned" / "headway.notes.json"]
+    for other in others:
+        other.write_text('{"traceEvents": []}')
+    done = headway("run", "--record", kept, "-n", 2, hello)
+    assert done.returncode == 0 and "2 ranks" in done.stderr, done.stderr
+    assert "spawned" not in done.stderr, done.stderr
+    assert all(other.exists() for other in others)
+    assert not (kept / "headway.2.json").exists()
+    assert "cannot be read" not in headway("report", kept).stdout
+    for name in ("headway.0.json", "headway.pid12.json", "headway.3.1234.json"):
+        assert records.NAME.fullmatch(name)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headway import console, options_table, profile
+from headway import console, options_table, profile, records
 from headway.cluster import state
 from headway.cluster.cluster import Cluster
 from headway.cluster.options import ClusterOptions
@@ -205,7 +205,7 @@ def cluster_run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(result.stderr)
         tell_of_wire(mpi, result)
         if ranks.folder is not None:
-            ranks.tell(run_command.records_since(ranks.folder, ranks.before))
+            ranks.tell(records.since(ranks.folder, ranks.before))
     if result.timed_out:
         raise HeadwayError(
             f"the program ran out of its {arguments.timeout:g} s and was ended",
@@ -251,7 +251,7 @@ def ranks_of(
         env = preload.rank_environment(target.flavour, settings, first=target.first)
         tell = profile.tell if arguments.profile else run_command.tell_summary
         assert folder
-        yield Ranks(env, told, folder, run_command.times_of_records(folder), tell)
+        yield Ranks(env, told, folder, records.times(folder), tell)
 
 
 def tell_of_wire(mpi: Mpi, result: RunResult) -> None:

@@ -276,7 +276,7 @@ def load(path: Path) -> Run:
     """A run from a directory of records, or one record; HeadwayError if nothing there is one."""
     spawned = 0
     if path.is_dir():
-        files = sorted(path.glob("headway.*.json"))
+        files = records.files(path)
         spawned = records.spawned_count(path)
     elif path.exists():
         files = [path]

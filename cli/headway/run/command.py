@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -458,9 +458,9 @@ def launch_and_tell(
             announce(plan)
             tell_of_launcher(arguments, plan.target)
             tell_of_ghosts(arguments, plan)
-        before = times_of_records(folder) if folder else {}
+        before = records.times(folder) if folder else {}
         ended = execute(plan)
-        found = drop_old(folder, before) if folder else False
+        found = records.drop_old(folder, before) if folder else False
         if folder and found and is_kept:
             lines.keep(folder)
         told = records.read(folder) if folder and found else []
@@ -504,36 +504,6 @@ def script(plan: Plan) -> str:
     if folder := plan.ranks_env.get("HEADWAY_RECORD"):
         lines.append(f"mkdir -p {shlex.quote(folder)}")
     return "\n".join([*lines, shlex.join(plan.script_argv), ""])
-
-
-def records_since(folder: Path, before: dict[str, int]) -> list[Record]:
-    """Of this run alone, where others may have left theirs before."""
-    return records.read(folder) if drop_old(folder, before) else []
-
-
-#: of records in their folder
-PATTERNS = ("headway.*.json", f"{records.SPAWNED}/headway.*.json")
-
-
-def times_of_records(folder: Path) -> dict[str, int]:
-    """When each record was written. A link to nothing is none."""
-    times = {}
-    for path in (p for pattern in PATTERNS for p in folder.glob(pattern)):
-        with suppress(FileNotFoundError):
-            times[str(path.relative_to(folder))] = path.stat().st_mtime_ns
-    return times
-
-
-def drop_old(folder: Path, before: dict[str, int]) -> bool:
-    """Records of an earlier, larger run in the same directory are not this run's. They stay if
-    this run left none, which is False."""
-    now = times_of_records(folder)
-    old = [name for name, written in now.items() if before.get(name) == written]
-    if len(old) == len(now):
-        return False
-    for name in old:
-        (folder / name).unlink(missing_ok=True)
-    return True
 
 
 def tell_of_launcher(arguments: argparse.Namespace, target: program.Target) -> None:
