@@ -250,3 +250,18 @@ def test_files_of_others_stay(headway: Headway, hello: Path, tmp_path: Path) -> 
     assert "cannot be read" not in headway("report", kept).stdout
     for name in ("headway.0.json", "headway.pid12.json", "headway.3.1234.json"):
         assert records.NAME.fullmatch(name)
+
+
+def test_directory_without_the_right_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused before the program is started, as one that cannot be made; root may write anywhere
+    but on what is mounted read-only."""
+    monkeypatch.setattr("os.access", lambda *_: False)
+    words = ["run", "--record", str(tmp_path), "-n", "1", "app"]
+    arguments = main.build_parser("run").parse_args(words)
+    with (
+        pytest.raises(HeadwayError, match="cannot be written to; name another with --record"),
+        command.record_folder(arguments, {}),
+    ):
+        pass

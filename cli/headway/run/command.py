@@ -324,6 +324,8 @@ def record_folder(
                 f"cannot make the directory {folder}: {error.strerror}",
                 "name another with --record",
             ) from error
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise HeadwayError(f"{folder} cannot be written to", "name another with --record")
         yield folder
         return
     must_share = launchers.is_elsewhere(arguments.words, arguments.ranks)
