@@ -386,3 +386,28 @@ def test_words_that_are_no_program(headway: Headway) -> None:
         assert f"no program to {command}" in one_line(headway(command, "-n", 2, ""))
         said = one_line(headway(command, "--", "-n", 2, "./app"))
         assert f"-n is no program; options of headway {command} stand before" in said
+
+
+#: goes on writing where the records are when its launcher has ended
+OUTLIVING = f"""#!{sys.executable}
+import os
+folder = os.environ["HEADWAY_RECORD"]
+if os.fork():
+    os._exit(7)
+os.setsid()
+os.close(1)
+os.close(2)
+try:
+    for number in range(200_000):
+        os.close(os.open(f"{{folder}}/{{number}}", os.O_CREAT | os.O_WRONLY))
+except FileNotFoundError:
+    pass
+"""
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_rank_that_outlives_its_launcher(headway: Headway, place: Path, attempt: int) -> None:
+    """Of the temporary folder something may be left; the status is the program's."""
+    (place / "app").write_text(OUTLIVING)
+    done = headway("run", "--abi", "mpich", "--", "./app", TMPDIR=str(place), LD_PRELOAD="")
+    assert done.returncode == 7 and "Traceback" not in done.stderr, done.stderr

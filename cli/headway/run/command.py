@@ -337,7 +337,10 @@ def record_folder(
         return
     prefix = f"headway-run-{launchers.job_id()}" if must_share else "headway-run-"
     try:
-        made = tempfile.TemporaryDirectory(prefix=prefix, dir="." if must_share else parent)
+        # A rank that outlives its launcher may still write there; the program's status counts.
+        made = tempfile.TemporaryDirectory(
+            prefix=prefix, dir="." if must_share else parent, ignore_cleanup_errors=True
+        )
     except OSError as error:  # no right to write here
         if is_needed or settings.get("HEADWAY_PROFILE") == "yes":  # of which nothing would be left
             where = f" in {Path.cwd()}" if must_share else ""
