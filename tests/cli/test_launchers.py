@@ -411,3 +411,45 @@ def test_rank_that_outlives_its_launcher(headway: Headway, place: Path, attempt:
     (place / "app").write_text(OUTLIVING)
     done = headway("run", "--abi", "mpich", "--", "./app", TMPDIR=str(place), LD_PRELOAD="")
     assert done.returncode == 7 and "Traceback" not in done.stderr, done.stderr
+
+
+#: a command whose telling takes long, as of a profile of thousands of ranks
+TELLING = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored around the tests
+from headway import main
+from headway.run import command
+
+def tell(found):
+    print("telling", flush=True)
+    time.sleep(60)
+
+command.tell_summary = tell
+sys.exit(main.main(["run", "--abi", "mpich", "--", "./app"]))
+"""
+
+
+@pytest.mark.parametrize(
+    "number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)]
+)
+def test_what_is_told_at_the_end_can_be_interrupted(place: Path, number: int, status: int) -> None:
+    """When the program has ended the signals are for the command alone."""
+    (place / "app").write_text("#!/bin/sh\nexit 0\n")
+    with subprocess.Popen(
+        [sys.executable, "-c", TELLING],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "cli"), "TMPDIR": str(place)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=place,
+        start_new_session=True,
+    ) as process:
+        try:
+            assert process.stdout and process.stdout.readline() == "telling\n"
+            process.send_signal(number)
+            _, said = process.communicate(timeout=20)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == status and "Traceback" not in said, said
+    assert not list(place.glob("headway-run-*"))

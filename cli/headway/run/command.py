@@ -393,6 +393,7 @@ def execute(plan: Plan) -> Ended:
         ) from error
     interrupts: list[int] = []
     passed: list[int] = []
+    handlers: dict[int, Any] = {}  # of whoever called
 
     def on_interrupt(number: int, _: object) -> None:
         interrupts.append(number)
@@ -404,8 +405,15 @@ def execute(plan: Plan) -> Ended:
 
     for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT):
         if signal.getsignal(signum) != signal.SIG_IGN:  # else nor does the program get it
-            signal.signal(signum, on_interrupt if signum == signal.SIGINT else pass_on)
-    status = process.wait()
+            own = on_interrupt if signum == signal.SIGINT else pass_on
+            handlers[signum] = signal.signal(signum, own)
+    try:
+        status = process.wait()
+    finally:
+        # What follows is ours, a report of minutes perhaps: it ends by them. The words of a batch
+        # system are for the program, which does not need them any more.
+        for number in handlers.keys() & {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}:
+            signal.signal(number, handlers[number])
     return Ended(status if status >= 0 else 128 - status, bool(interrupts), passed)
 
 
