@@ -110,6 +110,9 @@ def test_run_takes_the_thresholds_of_the_machine(
     for other in ({"HEADWAY_ADAPT": "guided"}, {"XDG_CONFIG_HOME": str(tmp_path / "none")}):
         assert "LOW_CR" not in headway(*words, **{**env, **other}).stdout
     assert "LOW_CR" not in headway("run", "--dry-run", "-n", 2, hello, **env).stdout
+    assert "HEADWAY_LOW_CR=0.600" in headway(*words, **{**env, "HEADWAY_ADAPT": "Global"}).stdout
+    told = one_line(headway("run", "--ghosts", "two", "-n", 2, hello, **env))
+    assert "HEADWAY_GHOSTS=two: not a value of this option; accepted" in told
 
 
 def test_refusals(headway: Headway) -> None:
@@ -117,6 +120,7 @@ def test_refusals(headway: Headway) -> None:
     for words, part in (
         (("--only", "rput"), "fetch_and_op"),
         (("--users", "0"), "--users 1,2"),
+        (("--ghosts", "two"), "HEADWAY_GHOSTS=two: not a value of this option; accepted"),
         (("./app",), "is no launcher"),
     ):
         assert part in one_line(headway(*tune, *words))

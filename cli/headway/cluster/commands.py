@@ -246,7 +246,8 @@ def ranks_of(
     with run_command.record_folder(asked, {}, "/tmp") as folder:
         settings["HEADWAY_RECORD"] = str(folder)
         told: dict[str, str] = {}
-        if settings.get("HEADWAY_ENGINE", os.environ.get("HEADWAY_ENGINE")) != "off":
+        word = settings.get("HEADWAY_ENGINE", os.environ.get("HEADWAY_ENGINE", ""))
+        if word.lower() != "off":
             told = transport.settings(target.title, cluster.bits_per_s)
         env = preload.rank_environment(target.flavour, settings, first=target.first)
         tell = profile.tell if arguments.profile else run_command.tell_summary

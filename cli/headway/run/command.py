@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headway import console, ghosts, options_table, outcome, records, thresholds
+from headway import console, ghosts, options, options_table, outcome, records, thresholds
 from headway.errors import HeadwayError
 from headway.mpi import launch, launchers, preload, program, transport
 from headway.mpi.mpis import Mpi, find_mpis
@@ -174,6 +174,7 @@ def make_plan(arguments: argparse.Namespace, settings: dict[str, str]) -> Plan:
         raise HeadwayError(f"{arguments.ranks} ranks cannot be run", "ask for 1 or more")
     kind, target = find_target(words, kind, arguments.abi)
     settings = settings | ghost_settings(arguments)
+    options.check_environment({**os.environ, **settings})  # before anything is made of them
     if getattr(arguments, "transport", "auto") == "keep":
         settings = {"HEADWAY_TRANSPORT": "keep"} | settings
     if not getattr(arguments, "dry_run", False):  # a script may be for another machine
@@ -244,7 +245,7 @@ def threshold_settings(title: str, ranks: int | None, settings: dict[str, str]) 
     number = told.get("HEADWAY_GHOSTS", told.get("CSP_NG", "0"))
     if thresholds.LOW in told or thresholds.HIGH in told or number == "0":
         return {}
-    if told.get("HEADWAY_ADAPT", "guided") not in ("local", "global", "auto"):
+    if told.get("HEADWAY_ADAPT", "guided").lower() not in ("local", "global", "auto"):
         return {}
     return thresholds.settings(title, ranks, ghosts.count(number))
 
@@ -270,8 +271,8 @@ def transport_settings(
 ) -> dict[str, str]:
     """For a launcher that starts the whole job. Nothing where the program runs without the engine:
     it is not to change then."""
-    engine = settings.get("HEADWAY_ENGINE", os.environ.get("HEADWAY_ENGINE"))
-    if engine == "off" or "transport" not in arguments:
+    engine = settings.get("HEADWAY_ENGINE", os.environ.get("HEADWAY_ENGINE", ""))
+    if engine.lower() == "off" or "transport" not in arguments:
         return {}
     rate = transport.link_bits_per_s()
     return transport.settings(title, rate, choice=arguments.transport, words=words)
@@ -282,8 +283,9 @@ def link_settings(settings: dict[str, str]) -> dict[str, str]:
     name, profiled = "HEADWAY_LINK_RATE", "HEADWAY_PROFILE"
     if name in settings or name in os.environ:
         return {}
-    is_profiled = settings.get(profiled, os.environ.get(profiled, "no"))
-    rate = transport.link_bits_per_s() if is_profiled in ("1", "yes", "on", "true") else None
+    word = settings.get(profiled, os.environ.get(profiled, "no"))
+    is_profiled = word.lower() in ("1", "yes", "on", "true")
+    rate = transport.link_bits_per_s() if is_profiled else None
     return {name: str(round(rate / 8))} if rate else {}
 
 

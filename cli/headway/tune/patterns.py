@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from headway import console, ghosts, records, thresholds
+from headway import console, ghosts, options, records, thresholds
 from headway.bench import build, places
 from headway.bench.adaptive import users_name
 from headway.bench.launches import BLAS_THREADS, object_find
@@ -290,6 +290,7 @@ def run(arguments: argparse.Namespace) -> int:
     """All of it; what failed on one MPI leaves the others."""
     words = program.strip_dashes(arguments.words)
     wanted = patterns(word.strip() for word in arguments.only.split(",") if word.strip())
+    options.check_environment({"HEADWAY_GHOSTS": arguments.ghosts or "1"})
     count = ghosts.count(arguments.ghosts or "1")
     users = users_wanted(arguments.users)
     if words and not launchers.kind_of(words[0]):
