@@ -16,6 +16,7 @@ from pathlib import Path
 
 import matrix
 import pytest
+from headway.cluster.process import run_to_end
 from headway.mpi import launchers
 from test_run import one_line
 
@@ -453,3 +454,23 @@ def test_what_is_told_at_the_end_can_be_interrupted(place: Path, number: int, st
                 os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == status and "Traceback" not in said, said
     assert not list(place.glob("headway-run-*"))
+
+
+def test_output_that_nobody_reads_any_more() -> None:
+    """As of `headway cluster run ... | head`: the program's output is taken all the same, or it
+    would wait for room in its pipe."""
+    seen: list[str] = []
+
+    def on_line(line: str) -> None:
+        seen.append(line)
+        raise BrokenPipeError
+
+    done = run_to_end(
+        ["sh", "-c", "seq 100000"],
+        env=os.environ,
+        cwd=None,
+        timeout=30,
+        on_line=on_line,
+        sweep=lambda: 0,
+    )
+    assert done.is_ok and done.stdout.endswith("\n100000\n") and seen == ["1"]

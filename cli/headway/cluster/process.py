@@ -51,7 +51,10 @@ def collect(stream: IO[str], into: list[str], on_line: Callable[[str], None] | N
     for line in stream:
         into.append(line)
         if on_line:
-            on_line(line.rstrip("\n"))
+            try:
+                on_line(line.rstrip("\n"))
+            except OSError:
+                on_line = None  # nobody reads it any more; the program does not wait for that
     stream.close()
 
 
