@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +16,7 @@ import matrix
 import pytest
 from headway import thresholds
 from headway.errors import HeadwayError
-from headway.mpi.mpis import Mpi
+from headway.mpi.mpis import Mpi, find_mpis
 from headway.thresholds import ABOVE, BELOW, FOUND, Row
 from headway.tune import patterns
 from headway.tune.crossing import Tried, crossing, is_over
@@ -142,3 +146,40 @@ def test_both_routes_are_measured(headway: Headway, mpi: Mpi, tmp_path: Path) ->
         ("fetch_and_op", 8, True),
     ]
     assert {(row.mpi, row.users, row.ghosts) for row in rows} == {(mpi.title, 1, 1)}
+
+
+BY_WORDS = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored around the tests
+from types import SimpleNamespace
+from headway.tune import patterns
+patterns.ByWords(sys.argv[1:], SimpleNamespace(flavour="mpich", env={}))(["/bin/true"], {})
+"""
+
+
+def test_launcher_is_not_left_behind(tmp_path: Path) -> None:
+    """It has a session of its own, so that Ctrl-C does not reach it."""
+    launcher = tmp_path / "srun"
+    launcher.write_text(f"#!/bin/sh\necho $$ >{tmp_path}/pid.new\nmv pid.new pid\nexec sleep 60\n")
+    launcher.chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": str(Path(patterns.__file__).parents[2])}
+    with subprocess.Popen(
+        [sys.executable, "-c", BY_WORDS, str(launcher)],
+        env=environment,
+        cwd=tmp_path,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        deadline = time.monotonic() + 20
+        while not (tmp_path / "pid").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+    started = (tmp_path / "pid").read_text().strip()
+    assert not Path("/proc", started).exists()
+
+
+def test_launcher_that_is_not_there(tmp_path: Path) -> None:
+    start = patterns.ByWords([str(tmp_path / "srun")], find_mpis()[0])
+    with pytest.raises(HeadwayError, match="cannot start .*: No such file"):
+        start(["/bin/true"], {})

@@ -279,7 +279,7 @@ def test_recommends_nothing_where_the_library_costs(
     assert not (tmp_path / "headway.toml").exists()
 
 
-def test_refusals(headway: Headway, tuned: Path, tmp_path: Path) -> None:
+def test_refusals(headway: Headway, mpi: Mpi, tuned: Path, tmp_path: Path) -> None:
     assert "status 3" in headway("tune", "-n", 2, tuned, "FAIL").stderr
     for words, part in (
         (("--pairs", 2, "-n", 2, tuned), "--pairs 5"),
@@ -306,6 +306,10 @@ def test_refusals(headway: Headway, tuned: Path, tmp_path: Path) -> None:
             settings_file.read(tmp_path / "odd.toml")
         assert part in str(refused.value) and "\n" not in str(refused.value)
     assert "missing.toml" in one_line(headway("run", "--settings", "missing.toml", "-n", 2, tuned))
+    (tmp_path / "script").write_text("exit 0\n")
+    (tmp_path / "script").chmod(0o755)
+    done = headway("tune", "--abi", mpi.flavour, "--", "./script")
+    assert "cannot start ./script: Exec format error" in done.stderr.splitlines()[-1], done.stderr
 
 
 def test_settings_survive_a_file(tmp_path: Path) -> None:

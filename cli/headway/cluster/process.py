@@ -115,11 +115,11 @@ def run_to_end(
         threading.Thread(target=collect, args=(process.stdout, out, on_line), daemon=True),
         threading.Thread(target=collect, args=(process.stderr, err, None), daemon=True),
     ]
-    for reader in readers:
-        reader.start()
     timed_out = False
     leftovers = 0
     try:
+        for reader in readers:
+            reader.start()
         within(timeout, process.wait)
     except subprocess.TimeoutExpired:
         timed_out = True

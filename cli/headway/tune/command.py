@@ -21,7 +21,7 @@ from headway.mpi import launchers, preload, program
 from headway.options_table import OPTIONS
 from headway.record.table import Record
 from headway.run import command as run
-from headway.run import settings_file
+from headway.run import settings_file, tied
 from headway.tune.search import GHOSTS, LEAST_PAIRS, Race, Settings, Timed, search
 from headway.tune.serving import are_ghosts_worth_trying
 
@@ -158,14 +158,20 @@ class Runner:
         ours = {n: v for n, v in os.environ.items() if not n.startswith("HEADWAY_")}
         began = time.perf_counter()
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen(
-                argv,
-                env=ours | env,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=errors,
-                start_new_session=True,
-            )
+            try:
+                process = subprocess.Popen(
+                    argv,
+                    env=ours | env,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=errors,
+                    start_new_session=True,
+                    preexec_fn=tied.to_this(),
+                )
+            except OSError as error:
+                raise HeadwayError(
+                    f"cannot start {argv[0]}: {error.strerror}", "check the path"
+                ) from error
             try:
                 status = process.wait(self.limit_s)
             except subprocess.TimeoutExpired:

@@ -11,9 +11,8 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import signal
-import subprocess
 import tempfile
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,8 @@ from headway import console, ghosts, options, records, thresholds
 from headway.bench import build, places
 from headway.bench.adaptive import users_name
 from headway.bench.launches import BLAS_THREADS, object_find
-from headway.cluster import Cluster, LocalNode, open_cluster
+from headway.cluster import Cluster, LocalNode, open_cluster, procs
+from headway.cluster.process import run_to_end
 from headway.errors import HeadwayError
 from headway.mpi import launchers, preload, program
 from headway.mpi.mpis import Mpi, find_mpis
@@ -174,27 +174,26 @@ class ByWords:
     def __call__(self, argv: list[str], env: dict[str, str]) -> str:
         made = launchers.command_make([*self.words, *argv], env, self.mpi.flavour)
         ours = {n: v for n, v in os.environ.items() if not n.startswith("HEADWAY_")}
-        process = subprocess.Popen(
-            made.argv,
-            env=ours | self.mpi.env | made.outer,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        tag = uuid.uuid4().hex
         try:
-            output, errors = process.communicate(timeout=LIMIT_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            done = run_to_end(
+                made.argv,
+                env=ours | self.mpi.env | made.outer | {procs.TAG: tag},
+                cwd=None,
+                timeout=LIMIT_S,
+                on_line=None,
+                sweep=lambda: procs.kill_tagged(procs.TAG, tag),
+            )
+        except OSError as error:
             raise HeadwayError(
-                f"{PROGRAM} did not end in {LIMIT_S:.0f} s", "start fewer processes"
-            ) from None
-        if process.returncode != 0:
-            last = (errors or output).strip().splitlines()[-1:]
-            raise HeadwayError(f"{PROGRAM} ended with status {process.returncode}", "".join(last))
-        return output
+                f"cannot start {made.argv[0]}: {error.strerror}", "check the path"
+            ) from error
+        if done.timed_out:
+            raise HeadwayError(f"{PROGRAM} did not end in {LIMIT_S:.0f} s", "start fewer processes")
+        if done.returncode != 0:
+            last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+            raise HeadwayError(f"{PROGRAM} ended with status {done.returncode}", "".join(last))
+        return done.stdout
 
 
 def measure(
