@@ -488,6 +488,19 @@ def test_two_records_of_one_rank_are_noted(tmp_path: Path) -> None:
     assert not runs.complaints(runs.load(save(tmp_path / "b", record(0), record(1))))
 
 
+def test_records_of_two_runs_are_noted(tmp_path: Path) -> None:
+    """By hand nobody removes what an earlier, larger run left."""
+    mixed = runs.load(save(tmp_path / "a", record(0), record(1), record(2, size=3)))
+    (note,) = (said for said in runs.complaints(mixed) if "lie together" in said)
+    assert note.startswith("records of runs of 2 and of 3 ranks lie together")
+    unsized = record(1, size=0)
+    assert not any("together" in said for said in runs.complaints(load_of(tmp_path, unsized)))
+
+
+def load_of(tmp_path: Path, *more: object) -> runs.Run:
+    return runs.load(save(tmp_path / "b", record(0), *more))
+
+
 def test_tables_have_a_row_at_least(tmp_path: Path) -> None:
     parser = main.build_parser("report")
     assert parser.parse_args(["report", "a", "--rows", "3"]).rows == 3

@@ -310,6 +310,11 @@ def complaints(run: Run) -> Sequence[str]:
         where = f"headway report on {records.SPAWNED} in their directory shows their records"
         said.append(f"{count} it spawned not counted; {where}")
     sizes = [r.size for r in run.records]
+    if len(each := sorted({size for size in sizes if size > 0})) > 1:
+        said.append(
+            f"records of runs of {' and of '.join(map(str, each))} ranks lie together: figures "
+            "are of all of them, as of one run; remove those of the others"
+        )
     if max(sizes, default=0) > run.size:
         said.append(f"{run.size} of {max(sizes)} ranks left a record")
     if paused := max((profile_of(r).paused_s or 0.0 for r in run.records), default=0.0):
