@@ -88,18 +88,15 @@ def which_mpi(name: str, target: program.Target, own: list[Mpi]) -> list[Finding
 
 
 def privileges(path: Path) -> list[Finding]:
-    """The loader ignores LD_PRELOAD for programs that gain privileges."""
+    """The loader ignores LD_PRELOAD for programs that gain privileges. This one gains none here
+    (program.inspect); who starts it as somebody else may."""
+    group_run = stat.S_ISGID | stat.S_IXGRP
     mode = path.stat().st_mode
-    has_capability = False
-    try:
-        has_capability = "security.capability" in os.listxattr(path)
-    except OSError:
-        has_capability = False
-    if not mode & (stat.S_ISUID | stat.S_ISGID) and not has_capability:
+    has_more = mode & stat.S_ISUID or mode & group_run == group_run
+    if not has_more and not program.has_capabilities(path):
         return []
-    what = "has capabilities" if has_capability else "is set-uid or set-gid"
-    text = f"{what}: nothing can be preloaded into it"
-    return [Finding(PROBLEM, path.name, text, "remove that, or link Headway before the MPI")]
+    text = "is setuid, setgid or has capabilities: for other users nothing is preloaded into it"
+    return [Finding(NOTE, path.name, text, "they run a copy of it: cp keeps none of these")]
 
 
 def library(target: program.Target) -> list[Finding]:
