@@ -94,6 +94,19 @@ def test_demo_refuses_bad_input(headway: Headway) -> None:
         assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("headway: ")
 
 
+def test_picture_that_cannot_be_written(headway: Headway, tmp_path: Path) -> None:
+    """Found out before anything is started, but for names of no kind of picture."""
+    pytest.importorskip("matplotlib")
+    (tmp_path / "file").write_text("")
+    data = GUIDE / "images" / "timeline.json"
+    for name in ("file/x.png", ".", "x.json"):
+        done = headway("demo", "--picture", name, timeout=20)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+    done = headway("demo", "--draw", data, "--picture", "x.txt")
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert "cannot draw x.txt" in done.stderr, done.stderr
+
+
 def test_link_rates() -> None:
     pytest.importorskip("matplotlib")
     from headway.demo.timeline import link_rates

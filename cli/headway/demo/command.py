@@ -12,6 +12,7 @@ import argparse
 import fcntl
 import importlib.util
 import json
+import os
 import platform
 import re
 import statistics
@@ -234,6 +235,8 @@ def program_of(mpi: Mpi) -> Path:
 def demo(arguments: argparse.Namespace) -> int:
     root = repository_root()
     picture = arguments.picture or (root / "build/run/timeline.png" if root else Path(PICTURE))
+    if can_draw():
+        check_picture(picture)
     if arguments.draw:
         return draw_again(arguments.draw, picture)
     if arguments.launches < 1 or arguments.steps < TIMELINE_STEPS:
@@ -262,6 +265,21 @@ def draw_again(data: Path, picture: Path) -> int:
     timeline.draw(timeline.load(data), picture)
     console.say(f"timeline: {picture}")
     return 0
+
+
+def check_picture(picture: Path) -> None:
+    """Whether it can be written: found out before a minute of launches."""
+    if picture.suffix == ".json":
+        raise HeadwayError(f"--picture {picture}: its data have that name", "name it .png or .svg")
+    try:
+        picture.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HeadwayError(
+            f"cannot make the directory {picture.parent}: {error.strerror}",
+            "name another with --picture",
+        ) from error
+    if picture.is_dir() or not os.access(picture.parent, os.W_OK | os.X_OK):
+        raise HeadwayError(f"{picture} cannot be written", "name another with --picture")
 
 
 def machine() -> str:

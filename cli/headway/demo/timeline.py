@@ -100,8 +100,14 @@ def draw(data: dict[str, Any], path: Path) -> None:
     handles = [Rectangle((0, 0), 1, 1, color=colour) for _, colour in PHASES]
     figure.legend(handles, [name for name, _ in PHASES], loc="outside lower center", ncols=4)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
-    pyplot.close(figure)
+    try:
+        figure.savefig(path, dpi=130)
+    except (OSError, ValueError) as error:  # of a name, such as .txt, that is of no picture
+        raise HeadwayError(
+            f"cannot draw {path}: {error}", "headway demo --draw DATA.json --picture FILE.png"
+        ) from error
+    finally:
+        pyplot.close(figure)
 
 
 def draw_phases(axes: Axes, timeline: list[dict[str, Any]]) -> None:
