@@ -32,6 +32,11 @@ def test_lists_and_refuses(headway: Headway, tmp_path: Path) -> None:
         assert odd.returncode == 2 and "no result of headway bench" in odd.stderr
     odd = headway("bench", "latency", "--sizes", "1K")
     assert odd.returncode == 2 and "--sizes" in odd.stderr
+    for count in (0, -1):
+        odd = headway("bench", "latency", f"--launches={count}")
+        assert odd.returncode == 2 and f"--launches {count}: nothing" in odd.stderr
+    odd = headway("bench", "latency", "--out", "odd.json")
+    assert odd.returncode == 2 and "cannot make the directory odd.json" in odd.stderr
 
 
 @pytest.fixture

@@ -382,6 +382,12 @@ def rows_make(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def measure(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     suite = suite_choose(options)
     mpis = mpis_choose(options.mpi)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)  # before minutes of launches
+    except OSError as error:
+        raise HeadwayError(
+            f"cannot make the directory {options.out}: {error.strerror}", "name another with --out"
+        ) from error
     programs = sorted({case.program for case in suite.cases} - {nwchem.PROGRAM} | {"workrate"})
     if build.build(mpis, places.built(), programs):
         raise HeadwayError("benchmark programs do not build", "see the messages above")
@@ -459,6 +465,8 @@ def bench(options: argparse.Namespace) -> int:
     if options.publish:
         places.publications()
     options.out = options.out or places.results()
+    if options.launches is not None and options.launches < 1:
+        raise HeadwayError(f"--launches {options.launches}: nothing to measure", "1 or more")
     if options.render:
         document = document_read(options.render)
         if document["suite"] == programs_suite.NAME:
