@@ -151,3 +151,19 @@ def test_programs_of_a_file(headway: Headway, mpi: Mpi, hello: Path, tmp_path: P
     done = headway("run", "--engine", "off", "--abi", "ompi", "--", *words, **mpi.env)
     assert done.returncode == 0, done.stderr
     assert "2 ranks, engine off" in done.stderr, done.stderr
+
+
+@matrix.only(lambda mpi: mpi.is_intel, "the others are told nothing")
+def test_what_the_user_set_stays(
+    headway: Headway, mpi: Mpi, hello: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("run", "--dry-run", "-n", 1, hello)
+    assert "I_MPI_PIN=off" in headway(*words).stdout
+    assert "I_MPI_FABRICS=shm:ofi" in headway(*words).stdout
+    done = headway(*words, I_MPI_PIN_DOMAIN="core", I_MPI_FABRICS="ofi")
+    assert done.returncode == 0 and "I_MPI_ROOT" in done.stdout, done.stderr
+    assert "I_MPI_PIN" not in done.stdout and "I_MPI_FABRICS" not in done.stdout
+    monkeypatch.setenv("I_MPI_ROOT", mpi.env["I_MPI_ROOT"])
+    monkeypatch.setenv("FI_PROVIDER_PATH", "/its/own:/the/systems")
+    found = describe(mpi.name, mpi.mpicc)
+    assert found and found.env["FI_PROVIDER_PATH"] == "/its/own:/the/systems"

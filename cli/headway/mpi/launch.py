@@ -7,6 +7,7 @@ PRRTE (Open MPI 5). It starts nothing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -75,6 +76,18 @@ def build(
     for name, value in forward.items():
         argv += ["-genv", name, value]
     return Launch([*argv, *extra, "-n", str(ranks), *program], env)
+
+
+def without_told(
+    env: Mapping[str, str], mpi: Mpi, environ: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Of the launcher's environment what the user has not set, be it by a variable that says more
+    (I_MPI_PIN_DOMAIN); but all without which this MPI does not start."""
+    return {
+        name: value
+        for name, value in env.items()
+        if name in mpi.env or not any(told.startswith(name) for told in environ)
+    }
 
 
 def _mpich_env(

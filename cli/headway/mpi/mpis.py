@@ -161,6 +161,9 @@ def describe(name: str, mpicc: Path, taken: Container[str] = ()) -> Mpi | None:
     env: dict[str, str] = {}
     if (root / "lib" / "libmpi_shm_heap_proxy.so").exists() or (root / "opt" / "mpi").is_dir():
         env = {"I_MPI_ROOT": str(root), "FI_PROVIDER_PATH": str(intel_providers(root))}
+        if Path(os.environ.get("I_MPI_ROOT", os.sep)).resolve() == root.resolve():
+            # Its own module is loaded, which may name the system's providers, too.
+            env["FI_PROVIDER_PATH"] = os.environ.get("FI_PROVIDER_PATH", env["FI_PROVIDER_PATH"])
     include, libdirs, libs = wrapper_flags(mpicc, env)
     header = first_existing([d / "mpi.h" for d in include])
     library = first_existing(

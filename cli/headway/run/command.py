@@ -222,18 +222,19 @@ def plan_made(
         )
     built = launch.build(mpi, words, ranks=arguments.ranks + more, forward=env)
     plain = launch.build(mpi, words, ranks=arguments.ranks)
+    job_env = launch.without_told(plain.env, mpi)
     script = launch.build(mpi, words, ranks=arguments.ranks + more).argv
     if mpi.flavour == "ompi":
         script = launchers.with_names(script, env)
     return Plan(
         built.argv,
-        built.env,
+        job_env,
         target,
         env,
         plain.argv,
         script,
-        plain.env | env,
-        plain.env,
+        job_env | env,
+        job_env,
         is_adding_ghosts=more > 0,
     )
 
