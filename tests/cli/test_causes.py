@@ -406,3 +406,23 @@ def test_names_the_late_rank(profiled: tuple[Run, str], tmp_path: Path) -> None:
     table = text.causes_table([run, run], 9)
     assert table is not None and len(table.columns) == 3
     assert json.loads((tmp_path / "kept" / "headway.0.json").read_text())["profile"]["exchanges"]
+
+
+def test_who_came_last_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by every rank anew, of all ranks each: a report on thousands of them would not end."""
+    asked: list[object] = []
+    find = Causes.least_of
+
+    def counted(self: Causes, *key: object) -> object:
+        asked.append(key)
+        return find(self, *key)
+
+    monkeypatch.setattr(Causes, "least_of", counted)
+    ranks = [Recorded(rank, 12) for rank in range(12)]
+    for rank, one in enumerate(ranks):
+        one.wait("Barrier all", 0.0 if rank == 3 else 1.0, communicator=0)
+    run = run_of(*ranks)
+    (site,) = run.sites
+    told = [run.partners.of(rank, site.spot) for rank in range(12)]
+    assert len(asked) == 1 and sum(one is not None for one in told) == 11
+    assert causes.members_of("0-11") is causes.members_of("0-11")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from headway import records
 from headway.record import table
@@ -138,6 +138,7 @@ def index_of(value: int | None) -> int:
     return -1 if value is None else value
 
 
+@cache
 def members_of(text: str) -> tuple[int, ...]:
     """The ranks of "0-3,7"; none where the record cuts them short, or where it is no such text."""
     found: list[int] = []
@@ -281,6 +282,8 @@ class Causes:
 
     def __init__(self, run: Recorded) -> None:
         self.run = run
+        #: what was asked for before: every rank asks
+        self.least: dict[tuple[tuple[int, ...], Spot | None], tuple[int, float] | None] = {}
 
     @cached_property
     def ranks(self) -> dict[int, Rank]:
@@ -439,22 +442,32 @@ class Causes:
         members = exchange.members
         if not members:
             return nobody("for others of its communicator, whose ranks the records do not tell")
-        if not all(one in self.ranks for one in members):
+        key = members, None if is_door else exchange.spot
+        if key not in self.least:
+            self.least[key] = self.least_of(*key)
+        if (found := self.least[key]) is None:
             return nobody("for others of its communicator, not all of which left a record")
+        least, waited_s = found
+        if least == rank or waited_s > LAST_SHARE * exchange.wait_s:
+            return nobody("for others, of which not always the same came last")
+        how = f"which came last: it waited there {waited_s:.2f} s"
+        return Awaited(least, how, self.account(rank, least, exchange), exchange)
+
+    def least_of(self, members: tuple[int, ...], spot: Spot | None) -> tuple[int, float] | None:
+        """Who waited least there, or in all doors, and how long; None: some left no record."""
+        if not all(one in self.ranks for one in members):
+            return None
         waited = {
             one: sum(
                 same.wait_s + same.shared_s
                 for same in self.ranks[one].exchanges.values()
-                if same.members == members
-                and (same.spot.is_door if is_door else same.spot == exchange.spot)
+                if (same.spot.is_door if spot is None else same.spot == spot)
+                and same.members == members
             )
             for one in members
         }
         least = min(waited, key=lambda one: waited[one])
-        if least == rank or waited[least] > LAST_SHARE * exchange.wait_s:
-            return nobody("for others, of which not always the same came last")
-        how = f"which came last: it waited there {waited[least]:.2f} s"
-        return Awaited(least, how, self.account(rank, least, exchange), exchange)
+        return least, waited[least]
 
     def towards(self, partner: int, rank: int, exchange: Exchange) -> list[Exchange]:
         """The exchanges of `partner` that are the other side of this wait of `rank`."""
