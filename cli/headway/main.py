@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -79,7 +80,15 @@ def is_without_folder() -> bool:
     return False
 
 
+def take_any_name() -> None:
+    """On standard output: names of files need not be text, nor need there be letters for them."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        is_unicode = sys.stdout.encoding.lower().startswith("utf")
+        sys.stdout.reconfigure(errors="surrogateescape" if is_unicode else "backslashreplace")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
+    take_any_name()
     for signum in (signal.SIGTERM, signal.SIGHUP):
         if not is_ignored(signum):
             signal.signal(signum, end_on_signal)

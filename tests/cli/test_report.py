@@ -7,6 +7,7 @@ import csv
 import html.parser
 import io
 import json
+import os
 import random
 import subprocess
 from collections.abc import Callable
@@ -294,6 +295,13 @@ def test_names_that_are_no_text(headway: Headway, tmp_path: Path) -> None:
     done = headway("report", run, *words)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert "Wa?it\ufffd" in done.stdout
+    other = run.rename(os.fsdecode(bytes(tmp_path / "r\u00e9-") + b"\xff"))
+    for encoding, name in (("utf-8", b"r\xc3\xa9-\xff:"), ("ascii", rb"r\xe9-\udcff:")):
+        with (tmp_path / "out").open("w") as out:
+            words = ("report", other, "--html", "page.html")
+            done = headway(*words, stdout=out, PYTHONIOENCODING=f"{encoding}:strict")
+        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+        assert name in (tmp_path / "out").read_bytes()
 
 
 def test_no_room_to_write(headway: Headway, tmp_path: Path) -> None:

@@ -99,7 +99,8 @@ def write_files(arguments: argparse.Namespace, runs: Sequence[Run]) -> None:
 
 def write_file(path: Path, write: Callable[[TextIO], object]) -> None:
     try:
-        with path.open("w", encoding="utf-8", newline="") as file:
+        # Names of directories need not be text.
+        with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
             write(file)
     except OSError as error:
         raise HeadwayError(f"cannot write {path}: {error.strerror}", "name another") from error
