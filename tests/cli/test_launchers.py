@@ -382,6 +382,15 @@ def test_helpers_are_ghosts_that_serve_no_window(headway: Headway, place: Path) 
         assert part in one_line(headway(*words, *bad, "-n", 4, "./app"))
 
 
+@matrix.only(matrix.on("mpich4"), "no different for another MPI")
+def test_program_with_the_name_of_a_launcher(headway: Headway, place: Path, hello: Path) -> None:
+    (place / "flux.x").symlink_to(hello)
+    done = headway("run", "-n", 2, "./flux.x")
+    assert done.returncode == 0 and "2 ranks" in done.stderr, done.stderr
+    assert launchers.kind_of(str(place / "bin" / "flux")) == "other"
+    assert launchers.kind_of("flux.x") == "other"
+
+
 def test_words_that_are_no_program(headway: Headway) -> None:
     for command in ("run", "profile", "tune"):
         assert f"no program to {command}" in one_line(headway(command, "-n", 2, ""))

@@ -60,12 +60,18 @@ class Command:
 
 
 def kind_of(word: str) -> str:
-    """One of NAMES, or "" for a program."""
+    """One of NAMES, or "" for a program, also of such a name (./flux.x)."""
     name = Path(word).name
     for kind, names in NAMES.items():
         if any(name == n or name.startswith(n + ".") for n in names):
-            return kind
+            return "" if "/" in word and loads_mpi(word) else kind
     return ""
+
+
+@cache
+def loads_mpi(word: str) -> bool:
+    """Launchers do not."""
+    return program.is_likely(word)
 
 
 @cache
