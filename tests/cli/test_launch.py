@@ -11,6 +11,7 @@ import matrix
 import pytest
 from headway import options
 from headway.cluster import Cluster
+from headway.cluster.cluster import remedy
 from headway.cluster.options import ClusterOptions, parse_rate, parse_sockbuf
 from headway.cluster.runner import Job
 from headway.errors import HeadwayError
@@ -94,10 +95,17 @@ def test_rates(text: str, bits: int) -> None:
     assert parse_rate(text) == bits
 
 
-@pytest.mark.parametrize("text", ["", "fast", "0gbit", "1gb", "-1gbit"])
+@pytest.mark.parametrize("text", ["", "fast", "0gbit", "1gb", "-1gbit", "0.1bit"])
 def test_bad_rates_are_refused(text: str) -> None:
     with pytest.raises(HeadwayError, match="; write"):
         parse_rate(text)
+
+
+def test_what_helps_where_no_cluster_can_be_made() -> None:
+    value = "cannot set net.ipv4.tcp_congestion_control to none: No such file or directory"
+    assert "choose another" in remedy(value)
+    for error in ("cannot make namespaces: Operation not permitted", "cannot set x to 1: denied"):
+        assert "run as root" in remedy(error)
 
 
 def test_socket_buffers() -> None:

@@ -28,6 +28,13 @@ SETUP_TIMEOUT_S = 30.0
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "taskset": "util-linux"}
 
 
+def remedy(error: str) -> str:
+    """What to do about what the keeper says."""
+    if error.startswith("cannot set") and error.endswith(("No such file or directory", "argument")):
+        return "this kernel does not take that value: choose another"
+    return "run as root or allow user namespaces (sysctl user.max_user_namespaces)"
+
+
 class ClusterUnavailable(HeadwayError):
     """Namespaces cannot be made here."""
 
@@ -118,8 +125,7 @@ class Cluster(MpiRunner):
             answer |= json.loads(line)
             if answer.get("ready") is False:
                 raise ClusterUnavailable(
-                    f"no cluster can be made here: {answer['error']}",
-                    "run as root or allow user namespaces (sysctl user.max_user_namespaces)",
+                    f"no cluster can be made here: {answer['error']}", remedy(answer["error"])
                 )
         self.init = answer["init"]
         self.agent = answer["agent"]

@@ -21,9 +21,10 @@ def parse_rate(text: str) -> int:
     if text == "none":
         return 0
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)bit", text.lower())
-    if not found or float(found.group(1)) <= 0:
+    rate = int(float(found.group(1)) * UNITS[found.group(2)]) if found else 0
+    if rate < 1:
         raise HeadwayError(f"link rate {text!r} is not a rate", "write 1gbit, 200mbit or none")
-    return int(float(found.group(1)) * UNITS[found.group(2)])
+    return rate
 
 
 def parse_sockbuf(text: str) -> tuple[int, int] | None:
