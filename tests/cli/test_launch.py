@@ -15,7 +15,7 @@ from headway.cluster.cluster import remedy
 from headway.cluster.options import ClusterOptions, parse_rate, parse_sockbuf
 from headway.cluster.runner import Job
 from headway.errors import HeadwayError
-from headway.mpi import launch
+from headway.mpi import launch, program
 from headway.mpi.mpis import BY_VERSION, Mpi, describe, find_mpi, find_mpis
 from headway.options_table import OPTIONS
 from test_run import own_launcher
@@ -175,3 +175,13 @@ def test_what_the_user_set_stays(
     monkeypatch.setenv("FI_PROVIDER_PATH", "/its/own:/the/systems")
     found = describe(mpi.name, mpi.mpicc)
     assert found and found.env["FI_PROVIDER_PATH"] == "/its/own:/the/systems"
+
+
+@matrix.only(lambda mpi: mpi.python is not None, "the MPI has no wheel of mpi4py")
+def test_interpreter_that_is_a_script(mpi: Mpi, tmp_path: Path) -> None:
+    """As the python3 of pyenv, which looks for the one that is meant."""
+    shim = tmp_path / "python3"
+    shim.write_text(f'#!/bin/sh\nexec {mpi.python} "$@"\n')
+    shim.chmod(0o755)
+    target = program.inspect(str(shim))
+    assert target.flavour == mpi.flavour and target.title == mpi.title

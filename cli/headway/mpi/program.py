@@ -104,6 +104,8 @@ def inspect(name: str, arguments: list[str] | None = None) -> Target:
             head = file.read(256)
     except OSError as error:
         raise unreadable(name, error) from error
+    if re.fullmatch(PYTHON, path.name):  # of pyenv and its like a script
+        return inspect_python(str(path), str(path))
     if head.startswith(b"#!"):
         interpreter = interpreter_of(head.splitlines()[0][2:].decode(errors="replace"))
         if "python" not in Path(interpreter).name:
@@ -112,8 +114,6 @@ def inspect(name: str, arguments: list[str] | None = None) -> Target:
                 "name it: headway run --abi mpich|ompi ...",
             )
         return inspect_python(str(path), interpreter)
-    if re.fullmatch(PYTHON, path.name):
-        return inspect_python(str(path), str(path))
     return inspect_elf(name, path)
 
 
