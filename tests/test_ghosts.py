@@ -73,6 +73,13 @@ PROGRAMS = [
             "locks_redirected",
         ),
     ),
+    # Open MPI 5 gets each block by itself, which takes minutes.
+    Program(
+        "dynamic_gaps",
+        users=2,
+        counters=("windows_redirected",),
+        mpis=("mpich4", "mpich5", "impi"),
+    ),
     # Plain MPICH 4.0 and Intel MPI end with an error when a window is never freed.
     Program(
         "ghosts",

@@ -73,6 +73,8 @@ bool hw_real_takes_parts(void) { return !is_mpich_5(); }
 
 bool hw_real_takes_dense_matched(void) { return !is_mpich_5(); }
 
+bool hw_real_ends_gets_early(void) { return is_mpich_4_0(); }
+
 bool hw_real_gains_by_sleep(void) { return is_mpich_5(); }
 
 bool hw_real_polls_node_first(void) { return is_mpich_5(); }

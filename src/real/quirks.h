@@ -139,10 +139,13 @@ bool hw_real_confuses_windows(void);
  * (doc/guide/troubleshooting.md); it gets one of 16 MiB, unless the environment says otherwise. */
 void hw_real_make_room_for_accumulates(void);
 
+/* True where the request of MPI_Rget ends before the data are there, plain too, if the target's datatype has
+ * gaps and the window is not a dynamic one: MPICH 4.0 (doc/guide/troubleshooting.md). */
+bool hw_real_ends_gets_early(void);
+
 /* True where a process that waits for another node had better sleep, if others want its core, and the request
  * of a one-sided operation tells when (engines/rma/epoch/flush_wait.h): MPICH 5. Intel MPI waits dearly too,
- * but its operations take longer with requests; MPICH 4.0 ends those of MPI_Rget before the data are there
- * where the target's datatype has gaps (doc/guide/troubleshooting.md). */
+ * but its operations take longer with requests; MPICH 4.0 ends some too early (hw_real_ends_gets_early). */
 bool hw_real_gains_by_sleep(void);
 
 /* True where the transport sends both directions of an exchange at once if it is told to, each process may

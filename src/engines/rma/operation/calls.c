@@ -26,13 +26,11 @@ static inline enum hw_route_kind kind_of(enum hw_rma_class class)
 }
 
 /* HW_DECLINES: the target has become its ghost, and the real call is to be made. */
-static inline int redirect(enum hw_rma_class class, MPI_Count count, MPI_Datatype datatype,
-                           struct hw_rma_window *window, MPI_Win *win, int *target_rank,
-                           MPI_Aint *target_disp)
+static inline int redirect(struct hw_rma_shape shape, struct hw_rma_window *window, MPI_Win *win,
+                           int *target_rank, MPI_Aint *target_disp)
 {
-    hw_rma_adapt_begin(window, kind_of(class), *target_rank, count, datatype);
-    int rc = hw_rma_redirect(window, win, target_rank, target_disp,
-                             &(struct hw_rma_shape){.class = class, .count = count, .datatype = datatype});
+    hw_rma_adapt_begin(window, kind_of(shape.class), *target_rank, shape.count, shape.datatype);
+    int rc = hw_rma_redirect(window, win, target_rank, target_disp, &shape);
     return rc == MPI_SUCCESS ? HW_DECLINES : rc;
 }
 
@@ -47,7 +45,12 @@ static inline int settle(enum hw_rma_class class, struct hw_rma_part origin, str
         is_done = class == HW_RMA_PUT
                       ? hw_rma_near_put(window, origin, *target_rank, *target_disp, target, request, &rc)
                       : hw_rma_near_get(window, origin, *target_rank, *target_disp, target, request, &rc);
-    return is_done ? rc : redirect(class, target.count, target.type, window, win, target_rank, target_disp);
+    if (is_done)
+        return rc;
+    return redirect(
+        (struct hw_rma_shape){
+            .class = class, .count = target.count, .datatype = target.type, .has_request = request != NULL},
+        window, win, target_rank, target_disp);
 }
 
 /* Passes on what the real call on the window `on` returned, of an operation without a request on the
@@ -132,8 +135,10 @@ static int try_accumulate(struct hw_rma_window *window, MPI_Win *win, int *targe
     int rc, target = *target_rank;
     if (hw_rma_near_accumulate(window, target, *target_disp, call, &rc))
         return rc;
-    rc = redirect(HW_RMA_ACCUMULATE, call->target.count, call->target.type, window, win, target_rank,
-                  target_disp);
+    rc = redirect((struct hw_rma_shape){.class = HW_RMA_ACCUMULATE,
+                                        .count = call->target.count,
+                                        .datatype = call->target.type},
+                  window, win, target_rank, target_disp);
     if (rc == HW_DECLINES && __builtin_expect(*target_rank == HW_RMA_SEVERAL, 0))
         return hw_rma_pieces_make(window, target, *target_disp, call);
     return rc;
@@ -222,7 +227,8 @@ static int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype
                                      .has_result = true};
     if (hw_rma_near_accumulate(window, target_rank, target_disp, &call, &rc))
         return rc;
-    rc = redirect(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp);
+    rc = redirect((struct hw_rma_shape){.class = HW_RMA_SINGLE, .count = 1, .datatype = datatype}, window,
+                  &on, &target_rank, &target_disp);
     if (rc != HW_DECLINES)
         return rc;
     /* MPI_Fetch_and_op refuses more than its general form, which alone has a request. */
@@ -249,7 +255,8 @@ static int compare_and_swap(const void *origin_addr, const void *compare_addr, v
     if (hw_rma_near_compare_and_swap(window, target_rank, target_disp, origin_addr, compare_addr, result_addr,
                                      datatype, &rc))
         return rc;
-    rc = redirect(HW_RMA_SINGLE, 1, datatype, window, &on, &target_rank, &target_disp);
+    rc = redirect((struct hw_rma_shape){.class = HW_RMA_SINGLE, .count = 1, .datatype = datatype}, window,
+                  &on, &target_rank, &target_disp);
     if (rc != HW_DECLINES)
         return rc;
     return passed(window, on,

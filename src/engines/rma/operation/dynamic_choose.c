@@ -3,6 +3,7 @@
 
 #include "base/atomic.h"
 #include "engines/rma/window/dynamic.h"
+#include "engines/rma/window/facts.h"
 #include "ghost/bell.h"
 #include "profile/record/counters.h"
 #include "real/constants.h"
@@ -42,6 +43,9 @@ static enum hw_rma_dynamic_owner find_owner(const struct hw_rma_dynamic_part *pa
         return HW_RMA_OF_TARGET;
     if (shape->class == HW_RMA_SINGLE || hw_real_type_is_basic(shape->datatype, &size))
         return is_begin_inside ? HW_RMA_OF_GHOST : HW_RMA_OF_TARGET;
+    /* The ghost's window is of another kind than the program's. */
+    if (hw_rma_gets_end_early && shape->class == HW_RMA_GET && shape->has_request)
+        return HW_RMA_OF_TARGET;
     if (hw_bottom.Type_get_extent_x(shape->datatype, &lb, &extent) != MPI_SUCCESS ||
         hw_bottom.Type_get_true_extent_x(shape->datatype, &true_lb, &true_extent) != MPI_SUCCESS ||
         true_extent <= 0)

@@ -17,6 +17,9 @@ extern HW_HIDDEN bool hw_rma_accumulates_wait;
  */
 extern HW_HIDDEN bool hw_rma_has_foreign_operations;
 
+/* The request of an MPI_Rget at a ghost may end before the data are there. Likewise. */
+extern HW_HIDDEN bool hw_rma_gets_end_early;
+
 /* At the start. */
 void hw_rma_facts_find(void);
 
