@@ -153,7 +153,7 @@ static int send_one(const struct call *c, struct hw_pack_message *message)
 static MPI_Status begin_status(const MPI_Status *program)
 {
     MPI_Status status = {0};
-    if (program != HW_STATUS_IGNORE)
+    if (program != HW_STATUS_IGNORE && program != NULL)
         status = *program;
     status.MPI_SOURCE = HW_UNDEFINED;
     return status;
@@ -163,7 +163,7 @@ static MPI_Status begin_status(const MPI_Status *program)
 static bool end_status(const MPI_Status *status, MPI_Status *program)
 {
     bool is_written = status->MPI_SOURCE != HW_UNDEFINED;
-    if (is_written && program != HW_STATUS_IGNORE)
+    if (is_written && program != HW_STATUS_IGNORE && program != NULL)
         *program = *status;
     return is_written;
 }
@@ -296,10 +296,13 @@ POSTS(send_init, SEND_INIT)
 POSTS(ssend_init, SSEND_INIT)
 POSTS(rsend_init, RSEND_INIT)
 
+/* A status that is NULL is the MPI's to refuse, where that is not MPI_STATUS_IGNORE. */
+static bool lacks_status(const MPI_Status *status) { return status == NULL && status != HW_STATUS_IGNORE; }
+
 static int receive(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                    MPI_Status *status)
 {
-    if (is_left(count, datatype))
+    if (is_left(count, datatype) || lacks_status(status))
         return HW_DECLINES;
     const struct call c = {
         .way = RECV, GIVEN_RECEIVED, .peer = source, .tag = tag, .comm = comm, .status = status};
@@ -356,7 +359,7 @@ static int answer_matched(const struct call *c)
 
 static int mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    if (!is_matched(message))
+    if (!is_matched(message) || lacks_status(status))
         return HW_DECLINES;
     const struct call c = {
         .way = MRECV, GIVEN_RECEIVED, .peer = HW_ANY_SOURCE, .matched = message, .status = status};
@@ -406,7 +409,8 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     const struct hw_pack_given sent = {HW_SHAPE_PACK, (uintptr_t)sendbuf, sendcount, sendtype};
     const struct hw_pack_given received = {HW_SHAPE_UNPACK, (uintptr_t)recvbuf, recvcount, recvtype};
     uint64_t size;
-    if (hw_real_type_is_basic(sendtype, &size) && hw_real_type_is_basic(recvtype, &size))
+    if ((hw_real_type_is_basic(sendtype, &size) && hw_real_type_is_basic(recvtype, &size)) ||
+        lacks_status(status))
         return HW_DECLINES;
     hw_pack_message_look_after();
     struct hw_pack_message *out = half(&sent, dest, comm), *in = half(&received, source, comm);
