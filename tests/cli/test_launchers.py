@@ -164,17 +164,23 @@ def is_alive(process: str) -> bool:
     return status.rpartition(")")[2].split()[0] not in "ZX"
 
 
-def test_command_that_is_killed(place: Path) -> None:
-    """As by who has lost patience (subprocess.run with a timeout): the launcher does not stay."""
-    (place / "app").write_text("#!/bin/sh\nunset LD_PRELOAD\necho $$\nexec sleep 60\n")
-    with subprocess.Popen(
-        [sys.executable, "-m", "headway", *RUN, "srun", "./app"],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
+def python(place: Path, *words: str, **env: str) -> subprocess.Popen[str]:
+    """Started in `place`, in a session of its own, with the command's modules at hand."""
+    return subprocess.Popen(
+        [sys.executable, *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "cli"), **env},
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         cwd=place,
         start_new_session=True,
-    ) as process:
+    )
+
+
+def test_command_that_is_killed(place: Path) -> None:
+    """As by who has lost patience (subprocess.run with a timeout): the launcher does not stay."""
+    (place / "app").write_text("#!/bin/sh\nunset LD_PRELOAD\necho $$\nexec sleep 60\n")
+    with python(place, "-m", "headway", *RUN, "srun", "./app") as process:
         try:
             assert process.stdout
             started = process.stdout.readline().strip()
@@ -445,15 +451,7 @@ sys.exit(main.main(["run", "--abi", "mpich", "--", "./app"]))
 def test_what_is_told_at_the_end_can_be_interrupted(place: Path, number: int, status: int) -> None:
     """When the program has ended the signals are for the command alone."""
     (place / "app").write_text("#!/bin/sh\nexit 0\n")
-    with subprocess.Popen(
-        [sys.executable, "-c", TELLING],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "cli"), "TMPDIR": str(place)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=place,
-        start_new_session=True,
-    ) as process:
+    with python(place, "-c", TELLING, TMPDIR=str(place)) as process:
         try:
             assert process.stdout and process.stdout.readline() == "telling\n"
             process.send_signal(number)
