@@ -129,41 +129,6 @@ def test_srun_that_is_told_what_to_export(
     assert said(done.stdout).items() >= WANTED.items(), done.stdout
 
 
-@pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGUSR1, 5), (signal.SIGTERM, 6), (signal.SIGUSR2, 128 + 12)]
-)
-def test_signals_of_the_batch_system(place: Path, number: int, status: int) -> None:
-    """What tells a program that its time is nearly up must not end the command."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "headway", *RUN, "srun", "./app", "wait"],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "cli")},
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=place,
-        start_new_session=True,
-    )
-    try:
-        assert process.stdout
-        while process.stdout.readline() not in ("ready\n", ""):
-            pass
-        process.send_signal(number)
-        assert process.wait(20) == status
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # what the program waits for
-        process.wait()
-        process.stdout.close()
-
-
-def is_alive(process: str) -> bool:
-    """One that ended may wait for its parent, which is a stranger now."""
-    try:
-        status = Path("/proc", process, "stat").read_text()
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] not in "ZX"
-
-
 def python(place: Path, *words: str, **env: str) -> subprocess.Popen[str]:
     """Started in `place`, in a session of its own, with the command's modules at hand."""
     return subprocess.Popen(
@@ -175,6 +140,32 @@ def python(place: Path, *words: str, **env: str) -> subprocess.Popen[str]:
         cwd=place,
         start_new_session=True,
     )
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGUSR1, 5), (signal.SIGTERM, 6), (signal.SIGUSR2, 128 + 12)]
+)
+def test_signals_of_the_batch_system(place: Path, number: int, status: int) -> None:
+    """What tells a program that its time is nearly up must not end the command."""
+    with python(place, "-m", "headway", *RUN, "srun", "./app", "wait") as process:
+        try:
+            assert process.stdout
+            while process.stdout.readline() not in ("ready\n", ""):
+                pass
+            process.send_signal(number)
+            assert process.wait(20) == status
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # what the program waits for
+
+
+def is_alive(process: str) -> bool:
+    """One that ended may wait for its parent, which is a stranger now."""
+    try:
+        status = Path("/proc", process, "stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] not in "ZX"
 
 
 def test_command_that_is_killed(place: Path) -> None:
