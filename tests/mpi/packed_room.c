@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: structs are received by each call with room for more than comes: for more than there is
  * memory, which plain MPIs do not touch, for (`vast`) as many as a count can say, and for (`one`) one
- * datatype of very many.
+ * datatype of very many, of which MPICH 5 lists each in each round if it comes packed.
  *
  * packed_room [vast|one] */
 #include "check.h"
@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <sys/mman.h>
 
-enum { ELEMENTS = 8192, ROUNDS = 24, EXTENT = 16, BYTES = ELEMENTS * EXTENT, WAYS = 6 };
+enum { ELEMENTS = 8192, ROUNDS = 24, ROUNDS_OF_ONE = 6, EXTENT = 16, BYTES = ELEMENTS * EXTENT, WAYS = 6 };
 
 static const char *const names[WAYS] = {"recv", "irecv", "mrecv", "imrecv", "recv_init", "sendrecv"};
 
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
         MPI_Type_contiguous(is_one ? IN_ONE : 1, type, &taken);
         MPI_Type_commit(&type);
         MPI_Type_commit(&taken);
-        for (int round = 0; round < ROUNDS; round++)
+        for (int round = 0; round < (is_one ? ROUNDS_OF_ONE : ROUNDS); round++)
             exchange(way, round, memory, type, is_one ? 1 : room, is_one ? taken : type);
         MPI_Type_free(&taken);
         MPI_Type_free(&type);

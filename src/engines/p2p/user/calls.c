@@ -270,13 +270,26 @@ static bool has_peer(MPI_Comm comm, int peer, bool is_receive)
     return rc == MPI_SUCCESS && peer >= 0 && peer < size;
 }
 
-/* Whether the MPI takes a half of a call that does both. Where it does not the call is left to it, which says
- * so and does nothing: what was posted of the other half could have got, or sent, a message. */
-static bool is_taken(const void *buf, MPI_Count count, MPI_Datatype datatype, int peer, int tag,
-                     MPI_Comm comm, bool is_receive)
+/* A half of a call that does both. */
+struct half {
+    const void *buf;
+    MPI_Count count;
+    MPI_Datatype datatype;
+    int peer, tag;
+};
+
+static bool is_taken(const struct half *half, MPI_Comm comm, bool is_receive)
 {
-    return has_peer(comm, peer, is_receive) &&
-           hw_p2p_own_accepts(buf, count, datatype, is_receive && tag == HW_ANY_TAG ? 0 : tag);
+    return has_peer(comm, half->peer, is_receive) &&
+           hw_p2p_own_accepts(half->buf, half->count, half->datatype,
+                              is_receive && half->tag == HW_ANY_TAG ? 0 : half->tag);
+}
+
+/* Whether the MPI takes both halves. Where it does not the call is left to it, which says so and does
+ * nothing: what was posted of the other half could have got, or sent, a message. */
+static bool are_taken(struct half sent, struct half received, MPI_Comm comm)
+{
+    return is_taken(&sent, comm, false) && is_taken(&received, comm, true);
 }
 
 /* Of a send beside a receive that was posted: the end of both. `sent_rc`: what its post returned. If the MPI
@@ -303,8 +316,8 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     MPI_Request sent = HW_REQUEST_NULL;
     bool has_turns = hw_p2p_takes_turns() && may_receive(recvtype, source, comm);
     struct hw_p2p_held *held = has_turns ? NULL : held_for(comm, source, recvtag);
-    if ((has_turns || held) && !(is_taken(sendbuf, sendcount, sendtype, dest, sendtag, comm, false) &&
-                                 is_taken(recvbuf, recvcount, recvtype, source, recvtag, comm, true)))
+    if ((has_turns || held) && !are_taken((struct half){sendbuf, sendcount, sendtype, dest, sendtag},
+                                          (struct half){recvbuf, recvcount, recvtype, source, recvtag}, comm))
         return HW_DECLINES;
     if (has_turns) {
         MPI_Request request;
@@ -388,8 +401,8 @@ static int sendrecv_replace(void *buf, MPI_Count count, MPI_Datatype datatype, i
     bool has_turns =
         hw_p2p_takes_turns() && may_receive(datatype, source, comm) && is_copied(count, datatype);
     struct hw_p2p_held *held = has_turns ? NULL : held_for(comm, source, recvtag);
-    if ((has_turns || held) && !(is_taken(buf, count, datatype, dest, sendtag, comm, false) &&
-                                 is_taken(buf, count, datatype, source, recvtag, comm, true)))
+    if ((has_turns || held) && !are_taken((struct half){buf, count, datatype, dest, sendtag},
+                                          (struct half){buf, count, datatype, source, recvtag}, comm))
         return HW_DECLINES;
     if (!has_turns && held == NULL && !has_room(count, datatype, source))
         return HW_DECLINES;
@@ -440,8 +453,8 @@ static int isendrecv_in_turn(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     if (request == NULL)
         return HW_DECLINES;
     struct hw_p2p_held *held = held_for(comm, source, recvtag);
-    if (held ? !(is_taken(sendbuf, sendcount, sendtype, dest, sendtag, comm, false) &&
-                 is_taken(recvbuf, recvcount, recvtype, source, recvtag, comm, true))
+    if (held ? !are_taken((struct half){sendbuf, sendcount, sendtype, dest, sendtag},
+                          (struct half){recvbuf, recvcount, recvtype, source, recvtag}, comm)
              : !has_room(recvcount, recvtype, source))
         return HW_DECLINES;
     struct hw_p2p_receiving *receiving = prepare_both(recvbuf, recvcount, recvtype, comm, held);
@@ -478,8 +491,8 @@ static int isendrecv_replace_in_turn(void *buf, MPI_Count count, MPI_Datatype da
     if (request == NULL)
         return HW_DECLINES;
     struct hw_p2p_held *held = held_for(comm, source, recvtag);
-    if (held ? !(is_taken(buf, count, datatype, dest, sendtag, comm, false) &&
-                 is_taken(buf, count, datatype, source, recvtag, comm, true))
+    if (held ? !are_taken((struct half){buf, count, datatype, dest, sendtag},
+                          (struct half){buf, count, datatype, source, recvtag}, comm)
              : !has_room(count, datatype, source))
         return HW_DECLINES;
     struct hw_p2p_receiving *receiving = prepare_both(buf, count, datatype, comm, held);
