@@ -81,7 +81,7 @@ struct hw_policy_estimate {
     uint64_t low_ns, cost_ns, high_ns;
 };
 
-/* Windows with the thread, summed up. The caller's (overlap.c), but for hw_policy_without(). */
+/* Windows with the thread, summed up. The caller's (window.c), but for hw_policy_without(). */
 struct hw_policy_judged {
     uint64_t windows;
     uint64_t waited_ns, on_ns, kernel_ns; /* kernel_ns: of on_ns, what may be as much more or less */
@@ -93,7 +93,7 @@ struct hw_policy_judged {
 
 struct hw_policy_class {
     struct hw_policy_judged judged;
-    struct hw_policy_hold hold; /* the caller's (overlap.c) */
+    struct hw_policy_hold hold; /* the caller's (window.c) */
     /* Set by the caller: what is under way in one window is completed in a later one, and moves in its waits
      * as well. How long a transfer takes says little of what is lost without the thread: only controls do. */
     bool is_continued;
@@ -113,7 +113,7 @@ struct hw_policy_class {
     uint32_t blind_run;   /* windows that the thread watched to the end, though it was needed */
     uint32_t lost_run;    /* trials in a row that cost the partners rounds, up to a few */
     struct hw_policy_late late;
-    /* Kept here for the caller (overlap.c): bytes of all operations of the last window, and how much longer
+    /* Kept here for the caller (window.c): bytes of all operations of the last window, and how much longer
      * or shorter the gap between two looks is than the transfer suggests. */
     uint32_t rounds; /* of a window, where is_continued; 0: not known yet */
     uint64_t bytes;
