@@ -37,7 +37,12 @@ static int t_init(int wanted, int *provided)
     return has_tools ? MPI_SUCCESS : MPI_T_ERR_CANNOT_INIT;
 }
 
-static int t_finalize(void) { return MPI_SUCCESS; }
+/* MPICH forgets what it needs for its collectives. */
+static int t_finalize(void)
+{
+    fail();
+    return MPI_SUCCESS;
+}
 
 static int get_index(const char *name, int *index)
 {
@@ -110,6 +115,9 @@ static int begin(void **state)
 static void the_eager_limit_is_asked_of_the_mpi(void **state)
 {
     (void)state;
+    has_tools = false;
+    assert_int_equal(hw_real_eager_limit(), 0);
+    has_tools = true;
     assert_int_equal(hw_real_eager_limit(), 0);
     known = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"; /* the last that is asked for */
     assert_int_equal(hw_real_eager_limit(), 4096);
@@ -117,9 +125,6 @@ static void the_eager_limit_is_asked_of_the_mpi(void **state)
     assert_int_equal(hw_real_eager_limit(), 0);
     value_of_known = 4096;
     count_of_known = 2; /* no single number */
-    assert_int_equal(hw_real_eager_limit(), 0);
-    count_of_known = 1;
-    has_tools = false;
     assert_int_equal(hw_real_eager_limit(), 0);
     assert_false(hw_real_directions_alternate());
 }
