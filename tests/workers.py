@@ -32,7 +32,9 @@ def given(config: pytest.Config, what: str, otherwise: Any) -> Any:
 
 def has_job(item: pytest.Item) -> bool:
     """Whether the case takes turns with others of its kind."""
-    has_mpi = isinstance(item, pytest.Function) and "mpi" in item.fixturenames
+    has_mpi = isinstance(item, pytest.Function) and not {"mpi", "other_mpi"}.isdisjoint(
+        item.fixturenames
+    )
     return has_mpi and item.get_closest_marker("beside") is None
 
 

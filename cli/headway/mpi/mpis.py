@@ -200,8 +200,9 @@ def describe(name: str, mpicc: Path, taken: Container[str] = ()) -> Mpi | None:
 
 
 def intel_providers(root: Path) -> Path:
-    """Where Intel's libfabric keeps its providers: wheels and the oneAPI tree differ."""
-    for candidate in (root / "opt/mpi/libfabric/lib/prov", root / "libfabric/lib/prov"):
+    """Where Intel's libfabric keeps its providers: wheels, older ones, and the oneAPI tree."""
+    folders = ("opt/mpi/libfabric/lib/prov", "libfabric/lib/prov", "lib/libfabric/prov")
+    for candidate in (root / folder for folder in folders):
         if candidate.is_dir():
             return candidate
     return root / "lib"
