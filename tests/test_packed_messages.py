@@ -19,7 +19,7 @@ CASES = 25
 CASES_FULL = 400
 CASES_OFTEN = 6
 ANEW = 300
-FREED_SENDS = 16000
+FREED_SENDS, FREED_RECEIVES = 16000, 8000
 RECEIVED_FROM_SELF = 10
 #: Rank 1 leaves its messages to the MPI: what it sends and receives is as without the library.
 ALONE = 'test "${PMI_RANK-${OMPI_COMM_WORLD_RANK}}" != 1 || export HEADWAY_PACK=off; exec "$@"'
@@ -192,6 +192,17 @@ def test_sends_that_are_freed(mpi: Mpi, tmp_path: Path, plain_run: support.Plain
     assert done.status == 0, done.explain()
     assert done.lines == plain.lines, done.explain()
     assert done.total("packed_messages") > FREED_SENDS // 2, done.explain()
+
+
+@matrix.one_of_a("family")
+def test_receives_that_are_freed(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
+    """Many cost no more each than a few, and each is where the program may learn of it."""
+    argv = [build(mpi, "freed_receives")]
+    plain = plain_run(mpi, argv, ranks=2)
+    done = support.run_mpi(mpi, argv, ranks=2, options=ON, records=tmp_path)
+    assert done.status == 0, done.explain()
+    assert sorted(done.lines) == sorted(plain.lines), done.explain()
+    assert done.total("packed_messages") > FREED_RECEIVES // 2, done.explain()
 
 
 @matrix.quick(matrix.on("mpich5", "ompi4"), "another MPI")

@@ -47,6 +47,10 @@ void hw_pack_message_attach(struct hw_pack_message *message, MPI_Request request
 
 /* Messages whose active request the program has freed. Sees which of them are through. */
 void hw_pack_message_look_after(void);
+/* The same of a few sends, before a call that needs a buffer and tells the program of no end. */
+void hw_pack_message_give_back(void);
+/* So many of them are receives that a further one should not be packed. */
+bool hw_pack_message_frees_many(void);
 /* In MPI_Finalize: waits for those. */
 void hw_pack_message_finish(void);
 

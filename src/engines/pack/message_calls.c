@@ -203,6 +203,13 @@ static bool is_taken(const struct hw_pack_given *given, struct hw_plan *plan, in
            hw_pack_is_whole_in_parts(plan, given->datatype);
 }
 
+/* Whether it may be packed for all that the program has freed before. */
+static bool has_few_before(const struct hw_pack_given *given, int64_t bytes, enum hw_pack_use use)
+{
+    return given->direction == HW_SHAPE_PACK || use == HW_PACK_AT_ONCE || !hw_pack_message_frees_many() ||
+           hw_pack_message_needs_room(given, bytes);
+}
+
 /* NULL: the MPI's way, and nothing is to be learnt of it. */
 static struct hw_pack_message *judged(const struct hw_pack_given *given, struct hw_plan *plan, int peer,
                                       MPI_Comm comm, enum hw_pack_use use)
@@ -211,7 +218,8 @@ static struct hw_pack_message *judged(const struct hw_pack_given *given, struct 
     if (!hw_pack_message_judge(given, plan, use, &verdict))
         return NULL;
     struct hw_pack_message *message = NULL;
-    if (!verdict.is_packed || is_taken(given, plan, verdict.bytes, peer, comm))
+    if (has_few_before(given, verdict.bytes, use) &&
+        (!verdict.is_packed || is_taken(given, plan, verdict.bytes, peer, comm)))
         message = hw_pack_message_make(given, plan, &verdict);
     if (message == NULL)
         hw_pack_look_drop(&verdict.look);
@@ -221,7 +229,7 @@ static struct hw_pack_message *judged(const struct hw_pack_given *given, struct 
 static __attribute__((noinline)) int call_derived(const struct call *c, struct hw_plan *plan,
                                                   enum hw_pack_use use)
 {
-    hw_pack_message_look_after();
+    hw_pack_message_give_back();
     struct hw_pack_message *message = judged(&c->given, plan, c->peer, c->comm, use);
     if (message == NULL)
         return HW_DECLINES;
@@ -412,7 +420,7 @@ static int sendrecv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if ((hw_real_type_is_basic(sendtype, &size) && hw_real_type_is_basic(recvtype, &size)) ||
         lacks_status(status))
         return HW_DECLINES;
-    hw_pack_message_look_after();
+    hw_pack_message_give_back();
     struct hw_pack_message *out = half(&sent, dest, comm), *in = half(&received, source, comm);
     struct hw_pack_message *packed = out && out->is_packed ? out : NULL;
     struct hw_pack_message *to_unpack = in && in->is_packed ? in : NULL;
