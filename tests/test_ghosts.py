@@ -420,6 +420,19 @@ def test_others_may_apply(mpi: Mpi, tmp_path: Path) -> None:
     assert result.total("operations_redirected") > 0
 
 
+@pytest.mark.parametrize("arguments", [[], ["returned"]], ids=["heard", "returned"])
+def test_calls_that_are_refused(
+    mpi: Mpi, arguments: list[str], plain_run: support.PlainRuns
+) -> None:
+    """By the MPI itself, which has no place to put what they give."""
+    argv = [program_of(mpi, "no_place"), *arguments]
+    plain = plain_run(mpi, argv, ranks=2)
+    options = {"HEADWAY_GHOSTS": "1", "HEADWAY_REDIRECT": "on"}
+    headway = support.run_mpi(mpi, argv, ranks=3, options=options)
+    assert headway.status == 0, headway.explain()
+    assert sorted(headway.lines) == sorted(plain.lines), headway.explain()
+
+
 @matrix.one_of_a("family")
 @pytest.mark.parametrize("ghosts, ranks", [(1, 1), (2, 2), (3, 3)])
 def test_too_many_ghosts(mpi: Mpi, ghosts: int, ranks: int) -> None:

@@ -81,6 +81,7 @@ DIRECTED = [
     Program("late_attributes"),
     Program("freed_waiting", counters=()),
     Program("own_errors", counters=("tracked_p2p", "doors")),
+    Program("no_place", counters=()),
     Program("cancel_beside", counters=("tracked_p2p", "doors", "looks")),
     Program("thread_local"),
     Program("rounding", counters=("tracked_collective", "doors", "polls")),

@@ -67,17 +67,26 @@ static bool take(MPI_Win win)
     return place > 0;
 }
 
-/* Of a window that is the MPI's own: passes on what making it gave. */
-static int expose(int rc, const MPI_Win *win)
+/* Of a window that is the MPI's own: passes on what making it gave. With a handler of the program's MPICH 5
+ * returns MPI_SUCCESS for what it refused: then none was made. */
+static int expose(int rc, MPI_Win made, MPI_Win *win)
 {
-    if (rc != MPI_SUCCESS)
-        return rc;
-    HW_COUNT(exposures);
-    if (!enter(*win)) /* it goes without the thread */
-        return rc;
-    hw_engines_left(1);
-    hw_engines_exposed(1);
+    if (rc == MPI_SUCCESS && made != HW_WIN_NULL) {
+        *win = made;
+        HW_COUNT(exposures);
+        if (!enter(made)) /* it goes without the thread */
+            return rc;
+        hw_engines_left(1);
+        hw_engines_exposed(1);
+    }
     return rc;
+}
+
+/* Where the real call puts it: the program may have passed none. */
+static MPI_Win *place_of(MPI_Win *made, const MPI_Win *win)
+{
+    *made = HW_WIN_NULL;
+    return win ? made : NULL;
 }
 
 /* The handle may be another's as soon as it is free. With a handler of the program's MPICH 5 returns
@@ -100,7 +109,9 @@ int hw_win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm c
     int rc = hw_ask_win_allocate(size, disp_unit, info, comm, baseptr, win);
     if (rc != HW_DECLINES)
         return rc;
-    return expose(hw_real_win_allocate(size, disp_unit, info, comm, baseptr, win), win);
+    MPI_Win made, *place = place_of(&made, win);
+    rc = hw_real_win_allocate(size, disp_unit, info, comm, baseptr, place);
+    return expose(rc, made, win);
 }
 
 int hw_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
@@ -109,7 +120,9 @@ int hw_win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
     int rc = hw_ask_win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     if (rc != HW_DECLINES)
         return rc;
-    return expose(hw_real_win_allocate_shared(size, disp_unit, info, comm, baseptr, win), win);
+    MPI_Win made, *place = place_of(&made, win);
+    rc = hw_real_win_allocate_shared(size, disp_unit, info, comm, baseptr, place);
+    return expose(rc, made, win);
 }
 
 int hw_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
@@ -117,13 +130,19 @@ int hw_win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
     int rc = hw_ask_win_create(base, size, disp_unit, info, comm, win);
     if (rc != HW_DECLINES)
         return rc;
-    return expose(hw_real_win_create(base, size, disp_unit, info, comm, win), win);
+    MPI_Win made, *place = place_of(&made, win);
+    rc = hw_real_win_create(base, size, disp_unit, info, comm, place);
+    return expose(rc, made, win);
 }
 
 int hw_win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     int rc = hw_ask_win_create_dynamic(info, comm, win);
-    return rc != HW_DECLINES ? rc : expose(hw_real.Win_create_dynamic(info, comm, win), win);
+    if (rc != HW_DECLINES)
+        return rc;
+    MPI_Win made, *place = place_of(&made, win);
+    rc = hw_real.Win_create_dynamic(info, comm, place);
+    return expose(rc, made, win);
 }
 
 int hw_win_free(MPI_Win *win)

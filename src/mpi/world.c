@@ -53,13 +53,21 @@ static void correct_universe(void *value)
 
 typedef int get_function(MPI_Comm comm, int keyval, void *value, int *flag);
 
+/* No MPI's answer. MPICH 5 returns MPI_SUCCESS and answers nothing where a handler of the program's has heard
+ * of an error. */
+enum { NO_ANSWER = -1 };
+
 /* The communicator itself first: an error is raised once. */
 static int get_attr(get_function *real_get, MPI_Comm comm, int keyval, void *value, int *flag)
 {
-    int rc = real_get(comm, keyval, value, flag);
-    if (rc == MPI_SUCCESS && !*flag && hw_attr_place(comm, keyval) != comm)
-        rc = real_get(HW_COMM_WORLD, keyval, value, flag);
-    if (rc == MPI_SUCCESS && *flag && keyval == MPI_UNIVERSE_SIZE && hw_world_has_ghosts())
+    int is_there = NO_ANSWER;
+    int rc = real_get(comm, keyval, value, flag ? &is_there : NULL);
+    if (rc == MPI_SUCCESS && is_there == 0 && hw_attr_place(comm, keyval) != comm)
+        rc = real_get(HW_COMM_WORLD, keyval, value, &is_there);
+    if (rc != MPI_SUCCESS || is_there == NO_ANSWER)
+        return rc;
+    *flag = is_there;
+    if (is_there && keyval == MPI_UNIVERSE_SIZE && hw_world_has_ghosts())
         correct_universe(value);
     return rc;
 }

@@ -186,7 +186,7 @@ static MPI_Comm_errhandler_function *const given[HANDLER_COUNT] = {NAMES(0), NAM
 MPI_Comm_errhandler_function *hw_world_errhandler(MPI_Comm_errhandler_function *handler)
 {
     int i = HANDLER_COUNT;
-    if (!hw_world_has_ghosts())
+    if (!hw_world_has_ghosts() || handler == NULL) /* which the MPI refuses */
         return handler;
     pthread_mutex_lock(&lock);
     for (i = 0; i < HANDLER_COUNT && handlers[i] != handler && handlers[i] != NULL; i++)

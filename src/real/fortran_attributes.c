@@ -205,7 +205,8 @@ static int get_of_comm(struct hw_real_fortran *real, MPI_Comm comm, int keyval, 
     int outside = hooks->enter(&is_outermost);
     MPI_Comm asked = is_outermost ? hooks->place(comm, hw_real_fortran_keyval(keyval)) : comm;
     int rc = get(real, asked, keyval, value, flag, type);
-    if (rc == MPI_SUCCESS && *flag && is_outermost)
+    /* Within the call in C, whose error MPICH 5 need not tell, there may be no flag. */
+    if (is_outermost && rc == MPI_SUCCESS && *flag)
         hooks->correct_of_comm(keyval, value, type == VALUE_AINT);
     hooks->leave(outside);
     return rc;
@@ -231,7 +232,7 @@ HW_EXPORT int MPII_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag,
     bool is_outermost;
     int outside = hooks->enter(&is_outermost);
     int rc = get(&real, win, keyval, value, flag, type);
-    if (rc == MPI_SUCCESS && *flag && is_outermost && type == VALUE_AINT)
+    if (is_outermost && rc == MPI_SUCCESS && *flag && type == VALUE_AINT)
         hooks->correct_of_win(win, keyval, value);
     hooks->leave(outside);
     return rc;

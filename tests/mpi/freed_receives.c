@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a process posts many receives of a datatype with gaps, and frees the request of each before
- * anything is sent: the last ones are posted about as fast as the first, and all receive what is sent. Many at
- * once are freed, too, when all are posted. */
+ * anything is sent: the last ones are posted about as fast as the first, and all receive what is sent. Many
+ * at once are freed, too, when all are posted. */
 #include "check.h"
 
 #include <stdbool.h>

@@ -11,13 +11,15 @@
 
 #include <string.h>
 
-/* HW_DECLINED: the MPI is to make the window. */
+/* Where there is no place for what is made, the MPI refuses. HW_DECLINED: the MPI is to make the window. */
 static int answer(enum hw_status status, int rc) { return status == HW_DECLINED ? HW_DECLINES : rc; }
 
 static int allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                     MPI_Win *win)
 {
     int rc = MPI_SUCCESS;
+    if (baseptr == NULL || win == NULL)
+        return HW_DECLINES;
     enum hw_status status =
         hw_rma_window_allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win, &rc);
     return answer(status, rc);
@@ -27,6 +29,8 @@ static int allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
                            MPI_Win *win)
 {
     int rc = MPI_SUCCESS;
+    if (baseptr == NULL || win == NULL)
+        return HW_DECLINES;
     enum hw_status status =
         hw_rma_window_allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win, &rc);
     return answer(status, rc);
@@ -35,6 +39,8 @@ static int allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
 static int create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     int rc = MPI_SUCCESS;
+    if (win == NULL)
+        return HW_DECLINES;
     enum hw_status status = hw_rma_window_create(base, size, disp_unit, info, comm, win, &rc);
     return answer(status, rc);
 }
@@ -43,7 +49,7 @@ static int create(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, 
 static int create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     int rc = MPI_SUCCESS;
-    if (hw_rma_window_create_dynamic(info, comm, win, &rc) == HW_DECLINED)
+    if (win == NULL || hw_rma_window_create_dynamic(info, comm, win, &rc) == HW_DECLINED)
         return HW_DECLINES;
     if (rc == MPI_SUCCESS)
         hw_engines_exposed(1);
