@@ -10,6 +10,7 @@
 #include "hooks.h"
 #include "mpi/guarded.h"
 #include "mpi/looking.h"
+#include "mpi/once.h"
 #include "objects/request.h"
 
 #include <stdlib.h>
@@ -219,7 +220,8 @@ int hw_waitall(int count, MPI_Request requests[], MPI_Status statuses[])
         return refuse(&door, requests);
     if (door.taken.guarded > 0)
         hw_guarded_settle(&door.taken);
-    int rc = hw_real.Waitall(count, requests, statuses);
+    int rc = hw_once_must_be_single(&door.taken) ? hw_once_waitall(&door.taken, count, requests, statuses)
+                                                 : hw_real.Waitall(count, requests, statuses);
     mark_all(&door, rc, true, statuses);
     return leave_completing(&door, requests, BLOCKING, rc);
 }
@@ -308,7 +310,9 @@ int hw_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses
         *flag = 0;
         return leave_completing(&door, requests, NONBLOCKING, MPI_SUCCESS);
     }
-    int rc = hw_real.Testall(count, requests, flag, statuses);
+    int rc = hw_once_must_be_single(&door.taken)
+                 ? hw_once_testall(&door.taken, count, requests, flag, statuses)
+                 : hw_real.Testall(count, requests, flag, statuses);
     mark_all(&door, rc, rc == MPI_SUCCESS && *flag, statuses);
     return leave_completing(&door, requests, NONBLOCKING, rc);
 }
@@ -327,9 +331,13 @@ int hw_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Sta
     if (entered == MUST_REFUSE)
         return refuse(&door, requests);
     keep_error(&door, status);
-    int rc = door.taken.guarded > 0 ? hw_guarded_any(&door.taken, (struct hw_guarded_any){0}, count, requests,
-                                                     index, flag, status)
-                                    : hw_real.Testany(count, requests, index, flag, status);
+    int rc;
+    if (door.taken.guarded > 0)
+        rc = hw_guarded_any(&door.taken, (struct hw_guarded_any){0}, count, requests, index, flag, status);
+    else if (hw_once_must_be_single(&door.taken))
+        rc = hw_once_testany(&door.taken, count, requests, index, flag, status);
+    else
+        rc = hw_real.Testany(count, requests, index, flag, status);
     mark_flagged(&door, rc, flag, *index, status);
     return leave_completing(&door, requests, NONBLOCKING, rc);
 }

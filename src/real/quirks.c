@@ -43,6 +43,12 @@ bool hw_real_confuses_windows(void)
     return is_intel() && !(is_native && strcmp(is_native, "0") == 0);
 }
 
+bool hw_real_loses_errors_of_persistent(void)
+{
+    static const char open_mpi_4[] = "Open MPI v4.";
+    return strncmp(hw_real_detect_version(), open_mpi_4, sizeof open_mpi_4 - 1) == 0;
+}
+
 void hw_real_make_room_for_accumulates(void)
 {
 #if HW_ABI_OPEN_MPI

@@ -89,6 +89,10 @@ bool hw_real_answers_hold_up(void);
  * it is completed: Open MPI, and MPICH 4.0 and 4.1. Of others it is not, or not known. */
 bool hw_real_asking_keeps_status(void);
 
+/* True where MPI_Waitall, MPI_Testall and MPI_Testany return MPI_SUCCESS, and raise nothing, for persistent
+ * requests that failed: Open MPI 4. */
+bool hw_real_loses_errors_of_persistent(void);
+
 /* True where asking raises at MPI_COMM_WORLD alone: MPICH 4.0 and Intel MPI. MPICH 5 raises at MPI_COMM_SELF;
  * of others it is not known. */
 bool hw_real_raises_at_world(void);
