@@ -14,7 +14,6 @@
 
 #include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What is sent keeps nobody waiting, whether or not its buffer is given back at once. Of receives all are
@@ -26,22 +25,11 @@ struct queue {
     struct hw_pack_message *first, **end;
 };
 
-/* With so many receives all further ones go by the MPI's way, since each call has to look at all. */
+/* With so many receives all further ones go by the MPI's way, since each call looks at all. */
 enum { RECEIVES_MANY = 64 };
 
-/* Receives, with their requests in a row: there may be thousands, each at the beginning of a power of two,
- * where few of them are in the cache together. */
-enum { BLOCK_RECEIVES = 128 };
-struct block {
-    struct block *next;
-    unsigned count;
-    MPI_Request requests[BLOCK_RECEIVES];
-    struct hw_pack_message *messages[BLOCK_RECEIVES];
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the queues and the blocks */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the queues */
 static struct queue abandoned[HW_SHAPE_UNPACK + 1];      /* by direction */
-static struct block *receives;                           /* for others than these there was no memory */
 static atomic_uint abandoned_count, abandoned_receives;  /* all; of them those */
 
 static size_t room_of(const struct hw_pack_message *message)
@@ -168,33 +156,15 @@ static void append(struct hw_pack_message *message)
     queue->end = &message->next;
 }
 
-/* Under the lock. False: there is no memory. */
-static bool append_receive(struct hw_pack_message *message)
-{
-    if (receives == NULL || receives->count == BLOCK_RECEIVES) {
-        struct block *block = malloc(sizeof *block);
-        if (block == NULL)
-            return false;
-        block->next = receives;
-        block->count = 0;
-        receives = block;
-    }
-    receives->requests[receives->count] = message->request;
-    receives->messages[receives->count++] = message;
-    return true;
-}
-
 static void on_abandoned(void *attachment, MPI_Request request)
 {
     struct hw_pack_message *message = attachment;
     hw_pack_look_drop(&message->look);
     message->request = request;
     pthread_mutex_lock(&lock);
-    bool is_receive = message->given.direction == HW_SHAPE_UNPACK;
-    if (!is_receive || !append_receive(message))
-        append(message);
+    append(message);
     hw_atomic_add_relaxed(&abandoned_count, 1);
-    hw_atomic_add_relaxed(&abandoned_receives, is_receive);
+    hw_atomic_add_relaxed(&abandoned_receives, message->given.direction == HW_SHAPE_UNPACK);
     hw_inside_want(HW_INSIDE_GOES_PACKED,
                    true); /* the program may learn by any call that a receive is through */
     pthread_mutex_unlock(&lock);
@@ -234,8 +204,6 @@ void hw_pack_message_attach(struct hw_pack_message *message, MPI_Request request
 /* Gives away a message whose request is complete; a persistent one is freed besides. */
 static void finish(struct hw_pack_message *message, const MPI_Status *status, int error)
 {
-    hw_atomic_sub_relaxed(&abandoned_count, 1);
-    hw_atomic_sub_relaxed(&abandoned_receives, message->given.direction == HW_SHAPE_UNPACK);
     completed(message, status, error, hw_real_is_cancelled(status));
     if (message->request != HW_REQUEST_NULL)
         hw_bottom.Request_free(&message->request);
@@ -266,6 +234,8 @@ static void look(struct hw_pack_message *list, bool is_last)
         int rc = waits ? hw_bottom.Wait(&list->request, &status)
                        : hw_bottom.Test(&list->request, &is_over, &status);
         if (waits || is_over || rc != MPI_SUCCESS) {
+            hw_atomic_sub_relaxed(&abandoned_count, 1);
+            hw_atomic_sub_relaxed(&abandoned_receives, list->given.direction == HW_SHAPE_UNPACK);
             finish(list, &status, rc);
         } else {
             pthread_mutex_lock(&lock);
@@ -273,56 +243,6 @@ static void look(struct hw_pack_message *list, bool is_last)
             pthread_mutex_unlock(&lock);
         }
     }
-}
-
-/* The question about one makes progress for all. Of the others the MPI tells in some nanoseconds, if it can.
- */
-static bool is_open(MPI_Request request, bool has_asked)
-{
-    return has_asked && hw_real_request_is_complete && !hw_real_request_is_complete(request);
-}
-
-static void look_at_block(struct block *block, bool *has_asked)
-{
-    for (unsigned i = 0; i < block->count;) {
-        MPI_Status status;
-        int is_over = 0, rc = MPI_SUCCESS;
-        struct hw_pack_message *message = block->messages[i];
-        if (!is_open(block->requests[i], *has_asked))
-            rc = hw_bottom.Test(&message->request, &is_over, &status);
-        *has_asked = true;
-        if (!is_over && rc == MPI_SUCCESS) {
-            i++;
-            continue;
-        }
-        block->count--;
-        block->requests[i] = block->requests[block->count];
-        block->messages[i] = block->messages[block->count];
-        finish(message, &status, rc);
-    }
-}
-
-/* Without the lock: a handler of an error may free requests. */
-static void look_at_receives(void)
-{
-    bool has_asked = false;
-    pthread_mutex_lock(&lock);
-    struct block *list = receives, **link = &list, *block;
-    receives = NULL;
-    pthread_mutex_unlock(&lock);
-    while ((block = *link) != NULL) {
-        look_at_block(block, &has_asked);
-        if (block->count > 0) {
-            link = &block->next;
-            continue;
-        }
-        *link = block->next;
-        free(block);
-    }
-    pthread_mutex_lock(&lock);
-    *link = receives;
-    receives = list;
-    pthread_mutex_unlock(&lock);
 }
 
 bool hw_pack_message_frees_many(void) { return hw_atomic_load_relaxed(&abandoned_receives) >= RECEIVES_MANY; }
@@ -337,7 +257,6 @@ void hw_pack_message_look_after(void)
 {
     if (__builtin_expect(hw_atomic_load_relaxed(&abandoned_count) == 0, 1))
         return;
-    look_at_receives();
     look(take(HW_SHAPE_UNPACK, UINT_MAX), false);
     look(take(HW_SHAPE_PACK, SENDS_PER_LOOK), false);
     pthread_mutex_lock(&lock);
@@ -348,7 +267,6 @@ void hw_pack_message_look_after(void)
 
 void hw_pack_message_finish(void)
 {
-    look_at_receives();
     look(take(HW_SHAPE_UNPACK, UINT_MAX), true);
     look(take(HW_SHAPE_PACK, UINT_MAX), true);
     hw_pack_pool_trim();
