@@ -170,9 +170,17 @@ static void statuses_that_nobody_wants_are_in_the_same_memory(void **state)
     hw_request_drop(MANY, requests);
 }
 
+/* Some MPI. */
+static int get_version(char *text, int *length)
+{
+    text[*length = 0] = '\0';
+    return MPI_SUCCESS;
+}
+
 int main(void)
 {
     hw_real_pretend_loaded();
+    hw_bottom.Get_library_version = get_version;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(completed_ones_are_freed, use_frees),
         cmocka_unit_test_setup(failed_one_is_freed_once, use_frees),
