@@ -173,7 +173,8 @@ static void statuses_that_nobody_wants_are_in_the_same_memory(void **state)
 /* Some MPI. */
 static int get_version(char *text, int *length)
 {
-    text[*length = 0] = '\0';
+    text[0] = '\0';
+    *length = 0;
     return MPI_SUCCESS;
 }
 
