@@ -19,7 +19,7 @@ CASES = 25
 CASES_FULL = 400
 CASES_OFTEN = 6
 ANEW = 300
-FREED_SENDS, FREED_RECEIVES = 16000, 8000
+FREED = {"freed_sends": 16000, "freed_receives": 8000}
 RECEIVED_FROM_SELF = 10
 #: Rank 1 leaves its messages to the MPI: what it sends and receives is as without the library.
 ALONE = 'test "${PMI_RANK-${OMPI_COMM_WORLD_RANK}}" != 1 || export HEADWAY_PACK=off; exec "$@"'
@@ -184,25 +184,20 @@ def test_receives_with_room(
 
 
 @matrix.one_of_a("family")
-def test_sends_that_are_freed(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
-    """Many at once cost no more each than a few."""
-    argv = [build(mpi, "freed_sends")]
-    plain = plain_run(mpi, argv, ranks=1)
-    done = support.run_mpi(mpi, argv, ranks=1, options=ON, records=tmp_path)
+@pytest.mark.parametrize("name, ranks", [("freed_sends", 1), ("freed_receives", 2)])
+def test_messages_that_are_freed(
+    mpi: Mpi, name: str, ranks: int, tmp_path: Path, plain_run: support.PlainRuns
+) -> None:
+    """Many sends at once cost no more each than a few. Of receives each is where the program may
+    learn of it, which each call looks for: so few of them are packed."""
+    argv = [build(mpi, name)]
+    plain = plain_run(mpi, argv, ranks=ranks)
+    done = support.run_mpi(mpi, argv, ranks=ranks, options=ON, records=tmp_path)
     assert done.status == 0, done.explain()
     assert done.lines == plain.lines, done.explain()
-    assert done.total("packed_messages") > FREED_SENDS // 2, done.explain()
-
-
-@matrix.one_of_a("family")
-def test_receives_that_are_freed(mpi: Mpi, tmp_path: Path, plain_run: support.PlainRuns) -> None:
-    """Many cost no more each than a few, and each is where the program may learn of it."""
-    argv = [build(mpi, "freed_receives")]
-    plain = plain_run(mpi, argv, ranks=2)
-    done = support.run_mpi(mpi, argv, ranks=2, options=ON, records=tmp_path)
-    assert done.status == 0, done.explain()
-    assert sorted(done.lines) == sorted(plain.lines), done.explain()
-    assert done.total("packed_messages") > FREED_RECEIVES // 2, done.explain()
+    sender, *receivers = (record["packed_messages"] for record in done.records)
+    assert sender > FREED[name] // 2, done.explain()
+    assert all(0 < count < FREED[name] // 8 for count in receivers), done.explain()
 
 
 @matrix.quick(matrix.on("mpich5", "ompi4"), "another MPI")

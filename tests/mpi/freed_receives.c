@@ -1,31 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Description: a process posts many receives of a datatype with gaps, and frees the request of each before
- * anything is sent: the last ones are posted about as fast as the first, and all receive what is sent. Many
- * at once are freed, too, when all are posted. */
+ * anything is sent: all receive what is sent. Many at once are freed, too, when all are posted. */
 #include "check.h"
 
-#include <stdbool.h>
-
-enum { RECEIVES = 8000, AT_ONCE = 200, PARTS = 8, PART = RECEIVES / PARTS, ROWS = 256, FIRST = 200 };
-
-/* A quadratic cost shows in the last part as a second. */
-enum { TIMES = 10 };
-#define SLACK_S 0.2
+enum { RECEIVES = 8000, AT_ONCE = 200, ROWS = 256, FIRST = 200 };
 
 static int received[RECEIVES][ROWS][2];
 static int sent[ROWS][2];
 static MPI_Datatype column;
 
 /* Receives from others: plain MPICH 4.0 hangs in a send to itself whose receive was freed. */
-static double post_part(int part, int other)
+static void post_each(int other)
 {
-    double began = MPI_Wtime();
-    for (int i = part * PART; i < (part + 1) * PART; i++) {
+    for (int i = 0; i < RECEIVES; i++) {
         MPI_Request request;
         MPI_Irecv(received[i], 1, column, other, i, MPI_COMM_WORLD, &request);
         MPI_Request_free(&request);
     }
-    return MPI_Wtime() - began;
 }
 
 static void post_at_once(int count, int other)
@@ -60,7 +51,6 @@ static uint64_t sum_of(int count)
 int main(int argc, char **argv)
 {
     int rank;
-    double took[PARTS];
     uint64_t sum = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -70,9 +60,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < FIRST; i++) /* so that it is known what they take */
         MPI_Sendrecv(sent, 1, column, rank, 0, received, 1, column, rank, 0, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
-    for (int part = 0; part < PARTS && rank == 1; part++)
-        took[part] = post_part(part, 0);
-    CHECK(rank == 0 || took[PARTS - 1] < TIMES * took[0] + SLACK_S);
+    if (rank == 1)
+        post_each(0);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         send_all(RECEIVES, 1);
